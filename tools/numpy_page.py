@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 import xarrayops as xo
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN, METHODS, RANDOM, REMARKS
-from xarrayops._core.numpy_names.calls import STEPS, answer
-from xarrayops._core.numpy_names.lines import Line
-from xarrayops._core.numpy_names.positions import parameters
+from xarrayops._core.numpy_names.keywords import RENAMED_KEYWORDS
 
 HEAD = """# From NumPy
 
@@ -30,7 +30,11 @@ AttributeError: xo has no cumsum. Instead: xo.cumulative_sum (an array of severa
 >>> xo.sum(x, 0)
 Traceback (most recent call last):
 ...
-TypeError: xo.sum takes axis by keyword: xo.sum(x, axis=0)
+TypeError: xo.sum takes axis=, dtype= and keepdims= by keyword; xarrayops.numpy.sum takes NumPy's arguments
+>>> xo.add(x, x, out=x)
+Traceback (most recent call last):
+...
+TypeError: xo.add has no out=. Instead: xarrayops.numpy.add, which has it
 ```
 
 ## One changed import
@@ -76,41 +80,30 @@ What differs everywhere, and why:
 - Methods and operators are those of the array's own library, which often differ: use the functions below.
 - Python numbers are accepted beside arrays, not instead of them: `math.log(6.4)` for a number alone.
 - Dtypes are names: `xo.float64`, or `"float64"`.
-
-In the lines of code, `v` and `w` are vectors of 4 elements and `u` of 3, `x` and `y` are matrices of 3 rows and
-4 columns, `a` and `b` are square matrices of 3, `z` is complex, `i` and `k` are integers, `m` and `mask` are booleans,
-`s` is sorted, and `n` is a number. A test runs each line on NumPy and on PyTorch.
 """
-KEYWORDS = {
-    **dict.fromkeys(("a_max", "a_min"), "clip"),
-    "assume_unique": "isin",
-    "axisa": "linalg.cross",
-    "bias": "cov",
-    "casting": "astype",
-    "compute_uv": "linalg.svd",
-    "copy": "meshgrid",
-    "ddof": "std",
-    "decimals": "round",
-    "dtype": "concat",
-    **dict.fromkeys(("equal_nan", "sorted"), "unique"),
-    "initial": "sum",
-    "interpolation": "quantile",
-    "kind": "sort",
-    "mode": "take",
-    "order": "zeros",
-    "out": "add",
-    "overwrite_input": "median",
-    "rcond": "linalg.pinv",
-    "retstep": "linspace",
-    "sparse": "meshgrid",
-    "tol": "linalg.matrix_rank",
-    "where": "divide",
+NOTES = {
+    **dict.fromkeys(("allclose", "array_equal"), "the result is an array"),
+    **dict.fromkeys(("argsort", "sort"), "descending= and stable= for kind="),
+    "bincount": "length= fixes the length of the result",
+    "einsum": "the order of the products is the library's choice",
+    **dict.fromkeys(("fill_diagonal", "nan_to_num"), "the result is a new array"),
+    "histogram": "no names of estimators as bins",
+    "interp": "float32 stays float32",
+    "lexsort": "the keys are a sequence of arrays",
+    "matmul": "sparse matrices, too",
+    "pad": "no function as the mode",
+    **dict.fromkeys(("nanpercentile", "nanquantile", "percentile", "quantile"), "q is a number or an array"),
+    "reshape": "the shape is one tuple",
+    "squeeze": "the axes are required",
+    "take": "axis is required for an array of several axes",
+    "where": "three arguments; of one condition: xo.nonzero(condition)",
+    "linalg.lstsq": "the sums of squares are always given",
+    "linalg.matrix_rank": "rtol= is relative to the greatest singular value",
+    "linalg.svd": "xo.linalg.svdvals for compute_uv=False",
 }
-"""NumPy's keywords with the functions whose answers the page shows."""
-VALUES = {"compute_uv": False, "equal_nan": False, "kind": "stable", "mode": "clip", "order": "F"} | dict.fromkeys(
-    ("assume_unique", "bias", "copy", "overwrite_input", "retstep", "sorted", "sparse"), True
-)
-"""The values of these keywords; others are arguments with the name of the keyword."""
+"""What differs beside the parameters, by NumPy's name without ``numpy.``."""
+OF_MEMORY = frozenset(("out", "subok", "order", "casting", "kwargs", "signature"))
+"""The parameters that the page does not list for each function: results are new arrays."""
 MODULES = (
     ("linalg", "numpy.linalg", np.linalg, LINALG),
     ("fft", "numpy.fft", np.fft, FFT),
@@ -128,25 +121,29 @@ def table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return head + "".join(f"| {' | '.join(row)} |\n" for row in rows).replace("|  |", "| |")
 
 
-def line_rows(lines: Mapping[str, Line]) -> list[tuple[str, ...]]:
-    """A row for each line of code."""
-    return [
-        (f"`{name}`", f"`{lines[name][0]}`", f"`{lines[name][1]}`", "".join(lines[name][2:])) for name in ordered(lines)
-    ]
-
-
 def reason_rows(without: Mapping[str, str]) -> list[tuple[str, ...]]:
     """A row for each reason, with its names."""
     reasons = dict.fromkeys(without.values())
     return [(code(name for name in without if without[name] == reason), reason) for reason in reasons]
 
 
-def keyword_row(name: str) -> tuple[str, str]:
-    """The row about a keyword: the answer to a call that has it, without the first sentence."""
-    required = {n: object() for n, p in parameters(KEYWORDS[name]).items() if p.default is p.empty}
-    given = {**required, **({"arrays": (1, 2)} if name in ("copy", "sparse") else {}), name: VALUES.get(name, object())}
-    shown = f"{name}={VALUES[name]!r}" if name in VALUES else f"{name}="
-    return f"`{shown}`", answer(KEYWORDS[name], given).partition("=. ")[2]
+def difference(name: str) -> str:
+    """What differs in the arguments of NumPy's function and ours with the same name; empty if nothing does."""
+    theirs, ours = attrgetter(name)(np), attrgetter(name)(xo)
+    parts = [NOTES[name]] if name in NOTES else []
+    if inspect.isfunction(ours) and not isinstance(theirs, np.ufunc):
+        known, own = inspect.signature(theirs).parameters, inspect.signature(ours).parameters
+        keyword_only = [p for p in known if p in own and own[p].kind is own[p].KEYWORD_ONLY is not known[p].kind]
+        places = sum(p.kind is not p.KEYWORD_ONLY for p in own.values())
+        lacking = [p for place, p in enumerate(known) if p not in {*own, *OF_MEMORY} and place >= places]
+        renamed = [p for p in known if RENAMED_KEYWORDS.get(p) in own]
+        lacking = [p for p in lacking if p not in renamed]
+        listed = " and ".join(filter(None, (", ".join(keyword_only[:-1]), *keyword_only[-1:])))
+        parts = [f"{listed} by keyword"] * bool(listed) + parts
+        parts += [f"{RENAMED_KEYWORDS[p]}= for {p}=" for p in renamed]
+        parts += [f"no {', '.join(lacking)}"] * bool(lacking)
+        parts += ["like= or backend= names the library"] * ("backend" in own)
+    return "; ".join(parts)
 
 
 def ordered(names: Iterable[str]) -> list[str]:
@@ -161,16 +158,15 @@ def same(theirs: Any, ours: Any) -> set[str]:
 def main_sections() -> list[str]:
     """The sections about the functions of the main namespace."""
     names = same(np, xo)
-    differing = names & REMARKS.keys()
+    differing = {name for name in names if difference(name)}
     renamed = ((f"`{name}`", f"`xo.{MAIN.renamed[name]}`", REMARKS.get(name, "")) for name in ordered(MAIN.renamed))
     return [
         f"## The same names\n\n{code(names - differing)}.\n",
         "These have the same name, and differ in their arguments:\n",
-        table(("name", "what differs"), ((f"`{name}`", REMARKS[name]) for name in ordered(differing))),
+        table(("name", "what differs"), ((f"`{name}`", difference(name)) for name in ordered(differing))),
         "## Other names\n\nSome are names that NumPy 2 has removed.\n",
         table(("NumPy", "here", "what differs"), renamed),
-        "## A line of code instead\n",
-        table(("name", "NumPy", "here", "what differs"), line_rows(MAIN.lines)),
+        f"## Names of `xarrayops.numpy` alone\n\n{code(MAIN.served)}.\n",
         "## Names without a counterpart, and why\n",
         table(("NumPy", "why, and what serves"), reason_rows(MAIN.without)),
     ]
@@ -181,14 +177,14 @@ def module_sections() -> list[str]:
     sections = []
     for name, title, module, answers in MODULES:
         names = same(module, getattr(xo, name))
-        differing = {each for each in names if f"{name}.{each}" in REMARKS}
-        remarks = ((f"`{each}`", REMARKS[f"{name}.{each}"]) for each in ordered(differing))
+        differing = {each for each in names if difference(f"{name}.{each}")}
+        remarks = ((f"`{each}`", difference(f"{name}.{each}")) for each in ordered(differing))
         sections += [
             f"## {title}\n",
             *([f"The same: {code(names - differing)}.\n"] if names - differing else []),
             "These differ in their arguments:\n",
             table(("name", "what differs"), remarks),
-            table(("name", "NumPy", "here", "what differs"), line_rows(answers.lines)),
+            f"In `xarrayops.numpy.{name}` alone: {code(answers.served)}.\n",
             table(("NumPy", "why, and what serves"), reason_rows(answers.without)),
         ]
     return [
@@ -201,18 +197,19 @@ def module_sections() -> list[str]:
 
 def method_sections() -> list[str]:
     """The sections about the methods and attributes of arrays, and about keywords."""
-    names = same(np.ndarray, xo) - METHODS.lines.keys()
-    keywords = (keyword_row(name) for name in ordered(STEPS))
+    names = same(np.ndarray, xo) - METHODS.served - METHODS.renamed.keys()
+    renamed = ((f"`{name}`", f"`xo.{METHODS.renamed[name]}`") for name in ordered(METHODS.renamed))
+    keywords = ((f"`{theirs}=`", f"`{ours}=`") for theirs, ours in RENAMED_KEYWORDS.items())
     return [
         "## Methods and attributes of arrays\n",
-        f"The function of the same name, with the array first, is right for {code(names)}.\n",
-        table(("name", "NumPy", "here", "what differs"), line_rows(METHODS.lines)),
+        f"The function of the same name, with the array first, is right for {code(names)}. These are functions of\n"
+        f"`xarrayops.numpy`, with the arguments of NumPy's method: {code(METHODS.served)}.\n",
+        table(("NumPy", "here"), renamed),
         table(("NumPy", "why, and what serves"), reason_rows(METHODS.without)),
         "## Keywords\n",
-        "Functions that have these in NumPy answer them with a `TypeError`. `where=` is answered by reductions, and\n"
-        "by functions that are not defined everywhere, such as `xo.divide` and `xo.log`. For all other keywords\n"
-        "Python's own error has the name.\n",
-        table(("keyword", "what to write"), keywords),
+        "Functions that have other keywords in NumPy, such as `out=`, `where=` and `order=`, answer them with a\n"
+        "`TypeError` that names the function of `xarrayops.numpy` that has the keyword. Some have another name here:\n",
+        table(("NumPy", "here"), keywords),
     ]
 
 

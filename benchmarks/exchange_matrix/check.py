@@ -9,7 +9,7 @@ import xarrayops as xo
 from benchmarks.exchange_matrix import containers
 from benchmarks.exchange_matrix.faults import refusal_faults, same_bits
 from benchmarks.exchange_matrix.memory_kinds import CannotBeMade, Host, make
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._host import views
 from xarrayops.errors import ExchangeError, Unsupported
@@ -51,7 +51,7 @@ def _result_faults(x: Array, y: Array, want: Host, dtype: str, consumer: Backend
     faults = []
     if plan.action == "refuse":
         faults.append(f"explain said refuse ({plan.reason}), convert succeeded")
-    if registry.backend_of(y) is not consumer:
+    if find.of(y) is not consumer:
         return [*faults, f"the result is a {registry.describe_class(type(y))}"]
     if consumer.functions["dtype_name"](y.dtype) != dtype:
         faults.append(f"the dtype became {y.dtype}")
@@ -68,7 +68,7 @@ def _result_faults(x: Array, y: Array, want: Host, dtype: str, consumer: Backend
 
 def _device_faults(x: Array, y: Array, plan: xo.Explanation) -> list[str]:
     """The faults of the device: it must be that of x if the consumer has it, and no data may leave it."""
-    held, consumer = registry.backend_of(x).device_of(x), registry.backend_of(y)
+    held, consumer = find.of(x).device_of(x), find.of(y)
     here = None if held is None else consumer.device_at(held.kind, held.index)
     if here is None or held is None:
         return []
@@ -98,7 +98,7 @@ def _sharing_faults(x: Array, y: Array, want: Host, plan: xo.Explanation) -> lis
 
 
 def _memory(x: Array) -> Memory | None:
-    memory: Memory | None = registry.backend_of(x).functions["memory"](x)
+    memory: Memory | None = find.of(x).functions["memory"](x)
     return memory
 
 
@@ -115,6 +115,6 @@ def read(x: Array) -> Host:
 
 
 def _read_by_library(x: Array) -> Host:
-    (computed,) = registry.backend_of(x).functions["compute"](x)
-    values: Host = registry.backend_of(computed).functions["to_numpy"](computed)
+    (computed,) = find.of(x).functions["compute"](x)
+    values: Host = find.of(computed).functions["to_numpy"](computed)
     return values.astype(values.dtype.newbyteorder("="), copy=False)

@@ -11,7 +11,7 @@ import xarrayops as xo
 from benchmarks.exchange_matrix.faults import refusal_faults, same_bits
 from benchmarks.exchange_matrix.heaps import Heaps
 from benchmarks.exchange_matrix.memory_kinds import CannotBeMade, Host, plain
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops.errors import ExchangeError, Unsupported
 from xarrayops.plugin.sparse import Container
@@ -92,7 +92,7 @@ def _result_faults(
     s: Container, result: Container, want: Host, dtype: str, consumer: Backend, action: str
 ) -> list[str]:
     """All faults of a result."""
-    if registry.sparse_side(result) is not consumer.sparse:
+    if find.sparse_of(result) is not consumer.sparse:
         return [f"the result is a {registry.describe_class(type(result))}"]
     faults = [] if action != "refuse" else ["explain said refuse, convert succeeded"]
     p = xo.sparse.parts(result)
@@ -108,7 +108,7 @@ def _result_faults(
 
 def values(s: Container) -> Host:
     """The dense equivalent of a container without duplicates, with the same bits."""
-    side = registry.sparse_side(s)
+    side = find.sparse_of(s)
     assert side is not None
     p = side.on_host(xo.sparse.parts(s))
     dense = np.zeros(p.shape, p.data.dtype)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import xarrayops as xo
-from xarrayops._core.backends.registry import Backend, backend_by_name, backend_of
+from xarrayops._core.backends import find
+from xarrayops._core.backends.registry import Backend
 from xarrayops._host import views
 from xarrayops.errors import XArrayOpsError
 from xarrayops.plugin import Array, Memory
@@ -105,7 +106,7 @@ _LARGE = Kind(_itself, lambda m: m.is_compact)
 
 def plain(dtype: str, shape: tuple[int, ...] = _SHAPE) -> Host:
     """A compact, aligned NumPy array of random bits, which begins with special values."""
-    numpy = backend_by_name("numpy")
+    numpy = find.named("numpy")
     if numpy.functions["import_refusal"](dtype) is not None:
         raise CannotBeMade(f"NumPy has no {dtype} here")
     native = np.dtype(numpy.functions["as_dtype"](dtype))
@@ -162,7 +163,7 @@ def make(library: Backend, dtype: str, kind: str, device: Any = None) -> tuple[A
         if memory is not None and memory.pointer is None:
             xo.synchronize(x)
             memory = library.functions["memory"](x)
-        if backend_of(x) is library and (memory is None or way.holds(memory)):
+        if find.of(x) is library and (memory is None or way.holds(memory)):
             return x, want
         reasons.append("its arrays have another layout")
     raise CannotBeMade(f"{library.name} has no such memory: {reasons[0 if way.host is None else -1]}")

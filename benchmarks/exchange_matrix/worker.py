@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any, TextIO
 
 from benchmarks.exchange_matrix.check import examine
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._system.process import keep_stdout
 
@@ -23,8 +23,8 @@ Examine = Callable[..., dict[str, Any]]
 def library(name: str) -> Backend:
     """The backend with this name, or the backend for the namespace module with this name."""
     if name in registry.entry_points():
-        return registry.backend_by_name(name)
-    return registry.backend_by_namespace(import_module(name))
+        return find.named(name)
+    return find.library(import_module(name))
 
 
 def serve(

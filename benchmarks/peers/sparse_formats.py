@@ -26,7 +26,7 @@ import scipy.sparse
 from measuring import Calls, common_options, interleaved, machine, over, peak
 
 import xarrayops as xo
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._host.sparse import fast
 
 SEED = np.random.default_rng(0)
@@ -202,7 +202,7 @@ MEMORY = {"csr": {}, "coo": {"format": "coo"}, "relu": {"where": "relu"}, "torch
 
 def check(name: str, results: dict[str, Any]) -> None:
     """Check that all results agree with SciPy index by index; dense results up to rounding."""
-    want = scipy.sparse.csr_array(_host(results["ours"])) if registry.sparse_side(results["ours"]) else None
+    want = scipy.sparse.csr_array(_host(results["ours"])) if find.sparse_of(results["ours"]) else None
     for other, result in results.items():
         if want is None:
             np.testing.assert_allclose(np.asarray(result), results["ours"], rtol=1e-4, err_msg=f"{name}: {other}")

@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, settings
 
 from xarrayops import plugin
 from xarrayops._core.backends import registry
-from xarrayops._core.dispatch import lookup as dispatch
 from xarrayops._ops.exchange import convert
 from xarrayops._system.process import Worker
 
@@ -35,12 +34,7 @@ def entries(monkeypatch):
     registry.entry_points.cache_clear()
     with ExitStack() as stack:
         for memory in (
-            registry._by_class,
-            registry._by_container,
-            registry._by_array_type,
-            registry._generic,
-            registry.by_module,
-            dispatch._backends,
+            *registry.MEMORY,
             convert._shortcuts,
         ):
             stack.enter_context(mock.patch.dict(memory, clear=True))

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def leaves(obj: Any) -> list[Any]:
-    """The members of nested sequences, in order; an object that is no list or tuple is its own only member."""
+    """The members of nested sequences, in order; any other object is its own only member."""
     return [leaf for member in obj for leaf in leaves(member)] if isinstance(obj, (list, tuple)) else [obj]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._protocol.nested import arrays_in, fill, is_array, leaves
 from xarrayops._protocol.types import Array
 
@@ -26,7 +26,7 @@ def copied(arguments: Any) -> Any:
 
 
 def _copy(x: Array) -> Array:
-    own = registry.backend_of(x)
+    own = find.of(x)
     return x if own.immutable else own.functions["asarray"](x, copy=True)
 
 
@@ -42,7 +42,7 @@ def value(x: Array) -> Value:
     """The values of an array, to compare them; narrow floating-point numbers as float32."""
     from xarrayops._host import compare
 
-    own = registry.backend_of(x)
+    own = find.of(x)
     functions, dtype = own.functions, own.functions["dtype_name"](x.dtype) or str(x.dtype)
     if dtype in compare.NARROW:
         x = functions["astype"](x, functions["as_dtype"]("float32"))
@@ -112,7 +112,7 @@ def _spreads(expected: dict[int, Any], repeated: Callable[[Any], Any], arguments
     def rounded(x: Any) -> Any:
         if not is_array(x):
             return x
-        own, given = registry.backend_of(x), value(x)
+        own, given = find.of(x), value(x)
         if not given.eps:
             return copied(x)
         values = given.data

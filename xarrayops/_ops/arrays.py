@@ -6,14 +6,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from xarrayops._core.backends import registry
-from xarrayops._core.backends.registry import SCALARS, Backend, BackendStatus
-from xarrayops._core.dispatch.lookup import (
-    function_for,
-    native_device,
-    require_one_backend,
-    served_by,
-)
+from xarrayops._core.backends import find, registry
+from xarrayops._core.backends.find import SCALARS
+from xarrayops._core.backends.registry import Backend, BackendStatus
+from xarrayops._core.dispatch.lookup import function_for, native_device
 from xarrayops._ops.exchange import loans
 from xarrayops._ops.exchange.convert import explain_convert
 from xarrayops._ops.explanation import Explanation
@@ -46,7 +42,7 @@ def array_namespace(*arrays: Array) -> ModuleType:
     >>> xo.array_namespace(np.zeros(3), 1.0).__name__
     'xarrayops.namespaces.numpy'
     """
-    return require_one_backend("array_namespace", {f"arrays[{i}]": x for i, x in enumerate(arrays)}).namespace
+    return find.one_of("array_namespace", {f"arrays[{i}]": x for i, x in enumerate(arrays)}).namespace
 
 
 def backend(name_or_array: str | ModuleType | Array, /) -> Backend:
@@ -68,7 +64,7 @@ def backend(name_or_array: str | ModuleType | Array, /) -> Backend:
     >>> xo.backend(np.zeros(3)).name
     'numpy'
     """
-    return served_by(name_or_array) or registry.backend_for(name_or_array)
+    return find.library(name_or_array)
 
 
 def backends() -> list[BackendStatus]:
@@ -163,7 +159,7 @@ def _by_library(verb: str, arrays: tuple[Array, ...]) -> list[tuple[Callable[...
     groups: dict[str, tuple[Backend, list[int]]] = {}
     for i, x in enumerate(arrays):
         if type(x) not in SCALARS:
-            own = served_by(x) or registry.backend_of(x)  # backend_of registers the class of x, or raises
+            own = find.of(x)
             groups.setdefault(own.name, (own, []))[1].append(i)
     return [(own.functions[verb], indices) for own, indices in groups.values()]
 

@@ -7,17 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._core.backends import registry
-from xarrayops._core.backends.registry import SCALARS, Backend
+from xarrayops._core.backends import find
+from xarrayops._core.backends.find import SCALARS
+from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import has_array_namespace, signature
 from xarrayops._core.dispatch.creation import creation_backend
-from xarrayops._core.dispatch.lookup import (
-    backend_of_class,
-    constant_while_tracing,
-    publish_backend,
-    require_one_backend,
-    resolved,
-)
+from xarrayops._core.dispatch.lookup import constant_while_tracing
 from xarrayops._core.modes import defaults
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Explanation
@@ -102,11 +97,10 @@ def _backend(verb: str, *items: Any) -> Backend:
     """The backend of an array or of a native dtype; the default backend if all items are names."""
     arrays = {f"arguments[{i}]": item for i, item in enumerate(items) if _is_array(item)}
     if arrays:
-        return require_one_backend(verb, arrays)
+        return find.one_of(verb, arrays)
     for item in items:
-        name = None if type(item) in SCALARS or isinstance(item, str) else _publish_backend_of_dtype(item)
-        if name is not None:
-            backend: Backend = getattr(resolved, name)
+        backend = None if type(item) in SCALARS or isinstance(item, str) else find.of_dtype(item)
+        if backend is not None:
             return backend
     if not any(isinstance(item, str) for item in items):
         raise BackendNotFound(
@@ -117,16 +111,7 @@ def _backend(verb: str, *items: Any) -> Backend:
 
 def _is_array(item: Any) -> bool:
     cls = type(item)
-    return backend_of_class(cls) is not None or (
-        has_array_namespace(cls) and registry.register_conforming(item) is not None
-    )
-
-
-@constant_while_tracing
-def _publish_backend_of_dtype(item: Any) -> str | None:
-    """The name in `resolved` of the backend to which a dtype belongs; None if the item is not a dtype."""
-    owner = registry.dtype_backend_name(item)
-    return None if owner is None else publish_backend(registry.backend_by_dtype_owner(owner))
+    return find.of_class(cls) is not None or (has_array_namespace(cls) and find.if_array(item) is not None)
 
 
 def explain_dtypes(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.arguments import array_arguments, common_backend, signature
+from xarrayops._core.dispatch.arguments import array_arguments, signature
 from xarrayops._core.dispatch.refused import wrong_call
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.explanation import Candidate, Explanation, candidates, chosen_name
@@ -26,7 +27,7 @@ def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     """
     hook = hook_of(verb)
     bound = signature(hook).bind(*args, **kwargs)
-    backend = common_backend(verb, dict(array_arguments(hook, args, kwargs)))
+    backend = find.one_of(verb, dict(array_arguments(hook, args, kwargs)))
     bound.apply_defaults()
     for name, native in (("dtype", backend.native_dtype), ("device", backend.native_device)):
         if bound.arguments.get(name) is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops import standard
+from xarrayops._core.backends import find
+from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch import options
-from xarrayops._core.dispatch.arguments import described
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.sparse.explain import explain_matmul
@@ -33,7 +33,7 @@ def explain_with_options(verb: str, x1: Any, x2: Any, /, *, out_dtype: Any = Non
 
 def _checked(x1: Array, x2: Array, out_dtype: Any) -> Backend:
     """The backend of the operands. Raises if they have no product, or none that is known to fit int32."""
-    backend = require_one_backend("matmul", {"x1": x1, "x2": x2})
+    backend = find.one_of("matmul", {"x1": x1, "x2": x2})
     name = backend.functions["dtype_name"]
     wanted, first, second = name(backend.native_dtype(out_dtype)), name(x1.dtype), name(x2.dtype)
     if wanted != "int32" or first not in MAGNITUDES or second not in MAGNITUDES:

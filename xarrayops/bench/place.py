@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._system import machine
 from xarrayops.bench.measure import peak_memory
 
@@ -45,5 +45,5 @@ class Place(NamedTuple):
         return peak
 
     def _call_hook(self, hook: str, *arguments: Any) -> Any:
-        backend = registry.backend_by_name(self.backend)
+        backend = find.named(self.backend)
         return backend.functions[hook](backend.native_device(self.device), *arguments)

@@ -82,7 +82,7 @@ def _as_array(value: Any, like: Any) -> Any:
 
 def array(value: Any) -> Any:
     """The value as an array."""
-    return arrays(value)[0]
+    return value if is_array(value) else arrays(value)[0]
 
 
 def operands(*values: Any) -> list[Any]:
@@ -227,6 +227,8 @@ def only_of(out: Any) -> Any:
 
 def written(function: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
     """The result, or ``out`` with the result in it. The result is computed before anything is written."""
+    if out is None:
+        return result
     out = only_of(out)
     if out is None:
         return result

@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-from xarrayops._core.backends.registry import (
-    Backend as Backend,
-    backend_by_name as backend_by_name,
-    backend_of as backend_of,
-)
+from xarrayops._core.backends.find import named as backend_by_name, of as backend_of
+from xarrayops._core.backends.registry import Backend as Backend
+
+__all__ = ["Backend", "backend_by_name", "backend_of"]

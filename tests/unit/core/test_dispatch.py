@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+from xarrayops._core.backends import find
 from xarrayops._core.dispatch import lookup as dispatch
 from xarrayops._core.dispatch.lookup import resolved
 
@@ -269,14 +270,16 @@ class TestBackends:
     """The functions that find the backend of arrays, for operations of several steps."""
 
     def test_backend_of_an_array(self):
-        assert dispatch.served_by(N) is xo.backend("numpy")
-        assert dispatch.served_by([1]) is None
-        assert dispatch.served_by(np.asarray([None])) is None, "refused"
+        assert find.of(N) is xo.backend("numpy")
+        with pytest.raises(xo.BackendNotFound, match="list is not an array"):
+            find.of([1])
+        with pytest.raises(xo.Unsupported, match="object"):
+            find.of(np.asarray([None]))
 
     def test_backend_of_several_arguments(self):
         arrays = {"x": N, "n": 2.0, "mask": None}
-        assert dispatch.require_one_backend("add", arrays) is xo.backend("numpy")
-        assert dispatch.require_one_backend("add", {"x": S}) is xo.backend(xps)
+        assert find.one_of("add", arrays) is xo.backend("numpy")
+        assert find.one_of("add", {"x": S}) is xo.backend(xps)
 
     @pytest.mark.parametrize(
         ("arguments", "error", "message"),
@@ -289,11 +292,11 @@ class TestBackends:
     )
     def test_arguments_without_a_common_backend(self, arguments, error, message):
         with pytest.raises(error, match=message):
-            dispatch.require_one_backend("add", arguments)
+            find.one_of("add", arguments)
 
     def test_refine_can_choose_another_backend_for_an_array(self, monkeypatch):
         own = xo.backend("numpy")
         monkeypatch.setattr(own, "refine", lambda x: "torch" if x.ndim == 7 else None)
         pytest.importorskip("torch")
-        assert dispatch.served_by(np.zeros((1,) * 7)) is xo.backend("torch")
-        assert dispatch.served_by(N) is own
+        assert find.of(np.zeros((1,) * 7)) is xo.backend("torch")
+        assert find.of(N) is own

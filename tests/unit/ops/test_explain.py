@@ -215,7 +215,7 @@ class TestKernels:
     def served_by(self, backend, monkeypatch):
         def install(**members):
             made_up = backend(**members)
-            monkeypatch.setattr(registry, "_by_class", registry._by_class | {type(S): made_up})
+            monkeypatch.setitem(registry.by_class, type(S), made_up)
             return made_up
 
         return install

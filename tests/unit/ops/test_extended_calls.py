@@ -7,18 +7,17 @@ import xarrayops as xo
 
 X = np.asarray([[0.5, 0.25, 0.75], [0.125, 0.375, 0.625], [0.2, 0.4, 0.8]])
 CALLS = {
-    "xo.linalg.lstsq(x, x, rcond=-1)": "xo.linalg.lstsq has no rcond=. Instead: xo.linalg.lstsq(x1, x2, rtol=-1)",
-    "xo.linalg.lstsq(x, x, 0.5)": "xo.linalg.lstsq has no rcond=. Instead: xo.linalg.lstsq(x1, x2, rtol=0.5)",
+    "xo.linalg.lstsq(x, x, rcond=-1)": "xo.linalg.lstsq has no rcond=. Instead: rtol=, or xarrayops.numpy.",
+    "xo.linalg.lstsq(x, x, 0.5)": "xo.linalg.lstsq takes rtol= by keyword; xarrayops.numpy.linalg.lstsq takes ",
     "xo.lexsort(x, x)": "xo.lexsort takes one sequence of arrays: xo.lexsort([x1, x2])",
-    "xo.median(x, 0)": "xo.median takes axis by keyword: xo.median(x, axis=0)",
-    "xo.median(x, overwrite_input=True)": "xo.median has no overwrite_input=. Leave it out: xo.median(x) does the same",
-    "xo.quantile(x, 0.5, interpolation='lower')": "xo.quantile has no interpolation=. Instead: "
-    "xo.quantile(x, 0.5, method='lower')",
-    "xo.partition(x, 2, kind='introselect')": "xo.partition has no kind=. Leave it out: xo.partition(x, 2)",
-    "xo.nanstd(x, ddof=1)": "xo.nanstd has no ddof=. Instead: xo.nanstd(x, correction=1)",
-    "xo.nanvar(x, 0, 'float32')": "xo.nanvar has no dtype=. Instead: xo.nanvar(xo.astype(x, 'float32'), axis=0)",
-    "xo.cov(x, ddof=0)": "xo.cov has no ddof=. Instead: xo.cov(x, correction=0)",
-    "xo.cov(x, bias=True)": "xo.cov has no bias=. Instead: xo.cov(x, correction=0)",
+    "xo.median(x, 0)": "xo.median takes axis= and keepdims= by keyword; xarrayops.numpy.median takes ",
+    "xo.median(x, overwrite_input=True)": "xo.median has no overwrite_input=. Instead: xarrayops.numpy.median, which",
+    "xo.quantile(x, 0.5, interpolation='lower')": "xo.quantile has no interpolation=. Instead: method=",
+    "xo.partition(x, 2, kind='introselect')": "xo.partition has no kind=. Instead: xarrayops.numpy.partition, which",
+    "xo.nanstd(x, ddof=1)": "xo.nanstd has no ddof=. Instead: correction=, or ",
+    "xo.nanvar(x, 0, 'float32')": "xo.nanvar takes axis=, correction= and keepdims= by keyword; ",
+    "xo.cov(x, ddof=0)": "xo.cov has no ddof=. Instead: correction=, or xarrayops.numpy.cov",
+    "xo.cov(x, bias=True)": "xo.cov has no bias=. Instead: xarrayops.numpy.cov, which has it",
 }
 
 

@@ -6,9 +6,9 @@ import os
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.backends.creation_limits import CREATING, requiring_fit
+from xarrayops._core.backends.creation_values import CREATING, requiring_fit
 from xarrayops._core.backends.entry_points import dtype_backend_name, entry_points
-from xarrayops._core.backends.floating_results import casting_integers
+from xarrayops._core.backends.integer_inputs import casting_integers
 from xarrayops._core.backends.namespace import (
     COMPLETED,
     GENERIC,
@@ -54,6 +54,10 @@ class Backend:
         The kernels of a verb or hook, best first, where the backend lists them.
     origins : dict
         Where each function comes from, in the words of `explain`.
+    sparse_classes : str
+        The package that defines the classes of sparse containers; empty if the library has no such classes.
+    has_sparse_layouts : bool
+        Whether an instance of the library's array classes may be a sparse container.
     refuse, refine, returned : function or None
         These hooks, if the backend defines them. None stands for the generic ones, which do nothing.
     """
@@ -82,6 +86,9 @@ class Backend:
             verb: served.kernels for verb, served in everything.items() if served.kernels
         }
         self.origins = {verb: served.origin for verb, served in everything.items()}
+        support = getattr(module, "SPARSE", None)
+        self.sparse_classes: str = "" if support is None else support.classes
+        self.has_sparse_layouts = support is not None and not support.classes
         self.refuse, self.refine, self.returned = map(self.own_hook, ("refuse", "refine", "returned"))
 
     def _extended(self, verb: str) -> Callable[..., Any]:
@@ -184,7 +191,7 @@ class Backend:
 
     @property
     def reads_captured_arrays(self) -> bool:
-        """Whether compiled functions read the current values of arrays that are no arguments."""
+        """Whether compiled functions read the current values of arrays that are not arguments."""
         return bool(getattr(self.module, "READS_CAPTURED_ARRAYS", False))
 
     @property
@@ -224,18 +231,6 @@ class Backend:
     def untraceable(self) -> dict[str, Gap]:
         """The functions that the library's own compiler cannot trace (Dask: that must compute), with the reason."""
         return dict(getattr(self.module, "UNTRACEABLE", {}))
-
-    @property
-    def sparse_classes(self) -> str:
-        """The package that defines the classes of sparse containers; empty if the library has no such classes."""
-        support = getattr(self.module, "SPARSE", None)
-        return "" if support is None else support.classes
-
-    @property
-    def has_sparse_layouts(self) -> bool:
-        """Whether an instance of the library's array classes may be a sparse container."""
-        support = getattr(self.module, "SPARSE", None)
-        return support is not None and not support.classes
 
     @cached_property
     def sparse(self) -> SparseBackend:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn, Self
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._protocol.candidates import constant_while_tracing
 
 _names: dict[tuple[type, Any], str] = {}
@@ -61,11 +61,11 @@ def name_of(dtype: Any) -> str | None:
     if isinstance(dtype, str):
         return str(dtype)
     is_array = hasattr(dtype, "dtype") and not isinstance(dtype, type)
-    owner = None if is_array else registry.dtype_backend_name(dtype)
-    if owner is None or not getattr(dtype, "isnative", True):  # NumPy's dtypes of the other byte order have no name
+    backend = None if is_array else find.of_dtype(dtype)
+    if backend is None or not getattr(dtype, "isnative", True):  # NumPy's dtypes of the other byte order have no name
         return None
     try:
-        name: str | None = registry.backend_by_dtype_owner(owner).functions["dtype_name"](dtype)
+        name: str | None = backend.functions["dtype_name"](dtype)
     except (TypeError, ValueError):  # an object of the library that is not a dtype
         return None
     if name is not None:

@@ -38,12 +38,12 @@ def is_numpy_scalar(value: Any) -> bool:
 
 
 def with_python_numbers(key: tuple[type, ...]) -> tuple[type, ...]:
-    """The classes with Python's numbers in the place of NumPy's scalars."""
+    """The classes with Python's numbers instead of NumPy's scalars."""
     return tuple(number_class(cls) or cls for cls in key)
 
 
 def converting_scalars(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, called with Python numbers in the place of NumPy's scalars."""
+    """The function, called with Python numbers instead of NumPy's scalars."""
 
     def converted(*args: Any, **kwargs: Any) -> Any:
         return function(*map(as_number, args), **{name: as_number(value) for name, value in kwargs.items()})
@@ -59,7 +59,7 @@ def as_number(value: Any) -> Any:
 
 
 def with_numbers(obj: Any) -> Any:
-    """Nested lists and tuples with Python numbers in the place of NumPy's scalars."""
+    """Nested lists and tuples with Python numbers instead of NumPy's scalars."""
     if type(obj) in (list, tuple):
         return type(obj)([with_numbers(member) for member in obj])
     return as_number(obj) if is_numpy_scalar(obj) else obj

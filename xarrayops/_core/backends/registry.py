@@ -1,13 +1,13 @@
-"""Find the backend of a class, an array, a name or a namespace. A backend is loaded at its first use.
+"""The backends that were loaded, and the classes that were examined. `find` is the way to look one up.
 
-The module of an entry point lists the classes that it serves in ``ARRAY_TYPES``. The generic functions serve classes
-without an entry point, through ``__array_namespace__``.
+A backend is loaded at its first use. The module of an entry point lists the classes that it serves in ``ARRAY_TYPES``.
+The generic functions serve classes without an entry point, through ``__array_namespace__``.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from threading import RLock
@@ -16,33 +16,33 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends.backend import Backend as Backend
 from xarrayops._core.backends.entry_points import (
-    GROUP as GROUP,
-    backend_name as backend_name,
-    distribution_name as distribution_name,
-    dtype_backend_name as dtype_backend_name,
+    backend_name,
+    distribution_name,
     entry_points as entry_points,
     install_hint as install_hint,
     names as names,
     unknown as unknown,
 )
 from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array, Gap
-from xarrayops.errors import BackendNotFound, InvalidBackend, Unsupported
+from xarrayops._protocol.types import Gap
+from xarrayops.errors import BackendNotFound, InvalidBackend
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from xarrayops._core.backends.sparse_backend import SparseBackend
-
-SCALARS = frozenset({bool, int, float, complex})
-"""Python's numbers, which every library accepts. Exactly these classes: a NumPy scalar is a NumPy array."""
-_by_class: dict[type, Backend] = {}
-_by_container: dict[type, Backend] = {}
-_by_array_type: dict[type, Backend] = {}
-_generic: dict[str, Backend] = {}
-"""The backends without an entry point, by the name of the namespace."""
+by_class: dict[type, Backend] = {}
+"""The backends by the classes of their arrays, as far as a class was examined or registered."""
+by_container: dict[type, Backend | None] = {}
+"""The backends by the classes of their sparse containers; None for other classes that were examined."""
+by_name: dict[str, Backend] = {}
 by_module: dict[str, Backend] = {}
 """The loaded backends, by the name of the backend module."""
+_generic: dict[str, Backend] = {}
+"""The backends without an entry point, by the name of the namespace."""
+_other_classes: dict[type, Gap | None] = {}
+"""The classes that no backend serves; with the reason if their library refuses them."""
+MEMORY: tuple[Any, ...] = (by_class, by_container, by_name, by_module, _generic, _other_classes)
+"""What the registry remembers, for tests that install other entry points."""
 on_load: list[Callable[[Backend], None]] = []
 """Functions to call with each backend that was loaded."""
 building = RLock()
@@ -64,19 +64,13 @@ def load(entry: EntryPoint) -> Backend:
     return by_module[entry.value]
 
 
-def backend_by_name(name: str) -> Backend:
-    """The backend of that name.
-
-    Raises
-    ------
-    BackendNotFound
-        No backend has the name, or its library cannot be imported; the message says how to install it.
-    """
+def load_named(name: str) -> Backend:
+    """The backend of that name, as `find.named` returns it."""
     entry = entry_points().get(name)
     if entry is None:
         raise unknown(name)
     try:
-        return load(entry)
+        by_name[name] = load(entry)
     except InvalidBackend:
         raise
     except ModuleNotFoundError as error:
@@ -85,6 +79,7 @@ def backend_by_name(name: str) -> Backend:
         ) from error
     except Exception as error:  # a broken library may raise any error at import
         raise BackendNotFound(f"backend {name!r} cannot be imported: {error}. {install_hint(entry)}") from error
+    return by_name[name]
 
 
 def load_imported() -> None:
@@ -95,33 +90,28 @@ def load_imported() -> None:
                 load(entry)
 
 
-def backend_of_class(cls: type) -> Backend | None:
+def examine(cls: type) -> Backend | None:
     """The backend that serves a class; None if it has no entry point and is not registered."""
-    found = _by_class.get(cls)
-    if found is None and cls not in SCALARS and cls is not type(None):
-        found = _served_by_entry_point(cls)
-        if found is not None:
-            _by_class[cls] = found
-    return found
-
-
-def _served_by_entry_point(cls: type) -> Backend | None:
+    if cls in by_class or cls in _other_classes:
+        return by_class.get(cls)
+    gap = None
     for _, backend in _libraries_of(cls):
-        if issubclass(cls, backend.module.ARRAY_TYPES) and refused_class(cls, backend) is None:
-            return backend
+        if issubclass(cls, backend.module.ARRAY_TYPES):
+            gap = _refused_class(cls, backend)
+            if gap is None:
+                by_class[cls] = backend
+                return backend
+    _other_classes[cls] = gap
     return None
 
 
-def backend_of_container(cls: type) -> Backend | None:
+def examine_container(cls: type) -> Backend | None:
     """The backend whose library defines this class of sparse containers; None if there is none."""
-    if cls in _by_container:
-        return _by_container[cls]
-    for base, backend in _libraries_of(cls):
-        package = backend.sparse_classes
-        if package and f"{base.__module__}.".startswith(f"{package}."):
-            _by_container[cls] = backend
-            return backend
-    return None
+    if cls not in by_container:
+        libraries = ((base, backend) for base, backend in _libraries_of(cls) if backend.sparse_classes)
+        found = (b for base, b in libraries if f"{base.__module__}.".startswith(f"{b.sparse_classes}."))
+        by_container[cls] = next(found, None)
+    return by_container[cls]
 
 
 def _libraries_of(cls: type) -> Iterator[tuple[type, Backend]]:
@@ -133,52 +123,25 @@ def _libraries_of(cls: type) -> Iterator[tuple[type, Backend]]:
             yield base, load(entry)
 
 
-def sparse_backend_of(classes: Iterable[type]) -> SparseBackend | None:
-    """The sparse backend of some classes; None if no class is a container's, or they belong to several backends."""
-    containers = {cls: backend_of_container(cls) for cls in classes}
-    if not any(containers.values()):
-        return None
-    backends = {found or backend_of_class(cls) for cls, found in containers.items()}
-    backend = backends.pop() if len(backends) == 1 else None
-    return None if backend is None else backend.sparse
-
-
-def sparse_side(x: Any) -> SparseBackend | None:
-    """The sparse backend of x if x is a sparse container, else None."""
-    backend = backend_of_container(type(x))
-    if backend is None:
-        backend = backend_of_class(type(x))
-        if backend is None or not backend.has_sparse_layouts:
-            return None
-    return backend.sparse if backend.sparse.holds(x) else None
-
-
-def refused_class(cls: type, backend: Backend) -> Gap | None:
+def _refused_class(cls: type, backend: Backend) -> Gap | None:
     """Why a subclass of the library's array classes is not supported (``np.matrix``); None if it is."""
     refused: dict[str, Gap] = getattr(backend.module, "REFUSED_TYPES", {})
     names = (f"{base.__module__.partition('.')[0]}.{base.__qualname__}" for base in cls.__mro__)
     return next((refused[name] for name in names if name in refused), None)
 
 
-def refusal(x: Any) -> Gap | None:
-    """Why an array of a known library is not supported; None if it is."""
-    backend = _by_array_type.get(type(x))
-    if backend is None:
-        backend = next((b for _, b in _libraries_of(type(x)) if isinstance(x, b.module.ARRAY_TYPES)), None)
-        if backend is None:
-            return None
-        _by_array_type[type(x)] = backend
-    return refused_class(type(x), backend) or backend.functions["refuse"](x)
+def refused_class(cls: type) -> Gap | None:
+    """Why a class of a known library is not supported; None for classes that are supported or unknown."""
+    return None if examine(cls) is not None else _other_classes[cls]
 
 
-def register_conforming(x: Any) -> Backend | None:
-    """The backend of an object. A class with ``__array_namespace__`` is registered for the generic functions."""
-    found = backend_of_class(type(x))
-    conforms = hasattr(type(x), "__array_namespace__")  # of the class: np.float32 has it too, and is not an array
-    if found is None and conforms and refusal(x) is None:
-        found = generic_backend(x.__array_namespace__())
-        _by_class[type(x)] = found
-    return found
+def register(x: Any) -> Backend | None:
+    """Register the class of an object that has ``__array_namespace__`` for the generic functions; None for others."""
+    cls = type(x)
+    # of the class: np.float32 has the attribute too, and is not an array
+    if hasattr(cls, "__array_namespace__") and refused_class(cls) is None:
+        by_class[cls] = generic_backend(x.__array_namespace__())
+    return by_class.get(cls)
 
 
 def generic_backend(namespace: ModuleType) -> Backend:
@@ -191,65 +154,31 @@ def generic_backend(namespace: ModuleType) -> Backend:
             if name not in _generic:
                 _generic[name] = Backend(name, module)
         for cls in module.ARRAY_TYPES:
-            _by_class.setdefault(cls, _generic[name])
+            by_class.setdefault(cls, _generic[name])
     return _generic[name]
 
 
-def backend_by_namespace(namespace: ModuleType) -> Backend:
+def of_root(name: str) -> Backend:
+    """The backend of the name of an entry point or of an imported namespace module."""
+    return load_named(name) if name in entry_points() else generic_backend(sys.modules[name])
+
+
+def of_namespace(namespace: ModuleType) -> Backend:
     """The backend of a namespace module, such as ``numpy``, ``array_api_compat.torch`` or ``array_api_strict``."""
     for backend in (*by_module.values(), *_generic.values()):
         if namespace in (backend.namespace, backend.module.NAMESPACE):
             return backend
     root = namespace.__name__.removeprefix("array_api_compat.").partition(".")[0]
     if root in entry_points():
-        return backend_by_name(root)
+        return load_named(root)
     if not hasattr(namespace, "__array_namespace_info__"):
         raise BackendNotFound(f"module {namespace.__name__} is not a namespace of the array API standard.")
     return generic_backend(namespace)
 
 
-def backend_for(library: Any) -> Backend:
-    """The backend of a library that is given by a name, a backend, a namespace module, an array or a container."""
-    if isinstance(library, Backend):
-        return library
-    if isinstance(library, str):
-        return backend_by_name(library)
-    if isinstance(library, ModuleType):
-        return backend_by_namespace(library)
-    return backend_of_container(type(library)) or backend_of(library)
-
-
-def backend_of(x: Any) -> Backend:
-    """The backend of an array, by its class or, if that does not determine it, by the array itself.
-
-    Raises
-    ------
-    BackendNotFound, Unsupported
-        x is not an array, or is not supported.
-    """
-    found = register_conforming(x)
-    gap = refusal(x)
-    if gap is not None:
-        raise Unsupported(str(gap))
-    if found is None:
-        raise BackendNotFound(f"{describe_class(type(x))} is not an array of a known library. Instead: xo.asarray(x)")
-    return refined(found, x)
-
-
-def refined(backend: Backend, x: Array) -> Backend:
-    """The backend of this array, if its class does not determine it: XLA tensors share the class of others."""
-    name = backend.functions["refine"](x)
-    return backend if name is None else backend_by_name(name)
-
-
 def describe_class(cls: type) -> str:
     """The name of a class, for errors."""
     return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
-
-
-def backend_by_dtype_owner(name: str) -> Backend:
-    """The backend of a name that `dtype_backend_name` returned: of an entry point, or of a namespace module."""
-    return backend_by_name(name) if name in entry_points() else generic_backend(sys.modules[name])
 
 
 class BackendStatus(Record):

@@ -153,7 +153,7 @@ class SparseBackend(SparseLibrary):
         try:
             if dtype is not None:
                 args = tuple(self._in_default_dtype(verb, dtype, args))
-            return self.functions[verb](*self._checked(verb, args))
+            return self.functions[verb](*(args if verb == "from_dense" else self._checked(verb, args)))
         except _COMPLETED as error:
             name = verb if verb in CONTAINER_VERBS else f"sparse.{verb}"
             kind = next(cls for cls in _COMPLETED if isinstance(error, cls))

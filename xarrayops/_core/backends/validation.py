@@ -151,38 +151,31 @@ def _parse(signature: str) -> inspect.Signature:
 
 
 def _accepts(found: inspect.Signature, expected: inspect.Signature) -> bool:
-    """Whether the found signature accepts every call that the expected one accepts."""
+    """Whether the found signature accepts every call that the expected one accepts: the shortest and the fullest do."""
     kinds = inspect.Parameter
-    have = list(found.parameters.values())
-    variadic = {p.kind for p in have}
-    positional = [p for p in have if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)]
-    used = set()
-    for i, want in enumerate(expected.parameters.values()):
-        by_place = positional[i] if i < len(positional) else None
-        by_name = found.parameters.get(want.name)
-        if want.kind is kinds.VAR_POSITIONAL:
-            match = next((p for p in have if p.kind is kinds.VAR_POSITIONAL), None)
-        elif want.kind is kinds.KEYWORD_ONLY:
-            match = by_name if by_name and by_name.kind in (kinds.KEYWORD_ONLY, kinds.POSITIONAL_OR_KEYWORD) else None
-            if match is None and kinds.VAR_KEYWORD in variadic:
-                continue
-        elif want.kind is kinds.POSITIONAL_ONLY:
-            match = by_place
-            if match is None and kinds.VAR_POSITIONAL in variadic:
-                continue
-        else:
-            same = by_place is not None and by_place is by_name and by_place.kind is kinds.POSITIONAL_OR_KEYWORD
-            match = by_place if same else None
-            if match is None and kinds.VAR_POSITIONAL in variadic and kinds.VAR_KEYWORD in variadic:
-                continue
-        if match is None or (want.default is not kinds.empty and match.default is kinds.empty and _named(match)):
+    wanted = list(expected.parameters.values())
+    places = [p for p in wanted if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)]
+    options = [p for p in wanted if p.kind is kinds.KEYWORD_ONLY]
+    more: list[Any] = [None, None] if any(p.kind is kinds.VAR_POSITIONAL for p in wanted) else []
+    required = [[p for p in group if p.default is kinds.empty] for group in (places, options)]
+    by_name = [p for p in places if p.kind is kinds.POSITIONAL_OR_KEYWORD]
+    calls: tuple[tuple[list[inspect.Parameter], list[Any], list[inspect.Parameter]], ...] = (
+        (required[0], [], required[1]),
+        (places, more, options),
+        (places[: len(places) - len(by_name)], [], [*by_name, *options]),
+    )
+    for by_place, others, named in calls:
+        try:
+            bound = found.bind(*([None] * len(by_place)), *others, **{p.name: None for p in named})
+        except TypeError:
             return False
-        used.add(match.name)
-    return all(p.name in used or p.default is not kinds.empty or not _named(p) for p in have)
+        names = [name for name in bound.arguments if found.parameters[name].kind not in _MANY]
+        if any(p in by_name and p.name != name for name, p in zip(names, by_place, strict=False)):
+            return False  # the names are in another order
+    return True
 
 
-def _named(parameter: inspect.Parameter) -> bool:
-    return parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def _near(name: str, contract: dict[str, str]) -> str:

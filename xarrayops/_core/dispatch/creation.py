@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
-from xarrayops._core.backends import registry
-from xarrayops._core.backends.creation_of_arrays import NUMBERS, PLAIN, is_array, number_like
-from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.arguments import another_library
-from xarrayops._core.dispatch.lookup import backend_named, backend_of_class, require_one_backend
+from xarrayops._core.backends import find
+from xarrayops._core.backends.creation_values import NUMBERS, PLAIN, is_array, number_like
+from xarrayops._core.backends.mixed import another_library
+from xarrayops._core.backends.registry import Backend, describe_class
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.defaults import Library
 from xarrayops._protocol.candidates import constant_while_tracing
@@ -19,7 +18,7 @@ from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound
 
 _INTEGER, _FLOATING, _COMPLEX, _UNKNOWN = range(4)
-"""Kinds of values. The library decides on the dtype of integers and booleans, and of values that are no numbers."""
+"""Kinds of values. The library decides on the dtype of integers and booleans, and of values that are not numbers."""
 _KIND_OF_CLASS: dict[type, int] = {
     bool: _INTEGER,
     int: _INTEGER,
@@ -41,28 +40,37 @@ def creation(
 
     Among the values may be arrays. Without ``like`` and ``backend`` they give the library and the device.
     """
-    for value in values:
-        if type(value) not in PLAIN and verb != "asarray":
-            like, values = _beside_arrays(verb, like, backend, values)
-            break
+    if verb in NUMBERS:
+        for value in values:
+            if type(value) not in PLAIN:
+                like, values = _beside_arrays(verb, like, backend, values)
+                break
+    library, default_device, floating = defaults.of_new_arrays()
     if like is not None:
         refuse_both(verb, like, backend)
         found, default_device = _backend_of_like(like), None
     else:
-        found, default_device = creation_backend(None, backend)
+        if backend is not None:
+            library, default_device = defaults.library_and_device(backend)
+        found = find.named(library) if isinstance(library, str) else library
+        if dtype is None and floating is None and device is None and default_device is None:
+            return found.functions[verb], None, None
     device = default_device if device is None else device
     if device is not None:
         device = found.native_device(device)
     elif like is not None:
         device = found.functions["device"](like)
-    dtype = _default_dtype(found, verb, like, values) if dtype is None else found.native_dtype(dtype)
+    if dtype is not None:
+        dtype = found.native_dtype(dtype)
+    elif like is not None or floating is not None:
+        dtype = _default_dtype(found, verb, like, values, floating)
     return found.functions[verb], dtype, device
 
 
 def _beside_arrays(
     verb: str, like: Any, backend: Library | None, values: tuple[Any, ...]
 ) -> tuple[Any, tuple[Any, ...]]:
-    """``like``, by default one of the arrays among the values; and the values, with numbers in the place of arrays.
+    """``like``, by default one of the arrays among the values; and the values, with numbers instead of arrays.
 
     Raises
     ------
@@ -74,9 +82,9 @@ def _beside_arrays(
     if not arrays:
         return like, values
     place = {} if like is None else {"like": like}
-    owner = require_one_backend(verb, {**place, **arrays})
+    owner = find.one_of(verb, {**place, **arrays})
     if backend is not None and creation_backend(None, backend)[0] is not owner:
-        raise another_library(verb, arrays, registry.backend_for(backend))
+        raise another_library(verb, arrays, owner, find.library(backend))
     kinds = {name: number_like(owner.functions["dtype_name"](x.dtype)) for name, x in arrays.items()}
     if like is None and backend is None:
         like = arrays[max(kinds, key=lambda name: type(kinds[name]) is float)]
@@ -93,17 +101,15 @@ def creation_backend(like: Any, backend: Library | None) -> tuple[Backend, Any]:
     """The backend that creates the array, and the default device."""
     if like is not None:
         return _backend_of_like(like), None
-    place = defaults.place_of_new_arrays() if backend is None else defaults.library_and_device(backend)
-    found, device = place
-    return backend_named(found) if isinstance(found, str) else found, device
+    found, device = defaults.of_new_arrays()[:2] if backend is None else defaults.library_and_device(backend)
+    return find.named(found) if isinstance(found, str) else found, device
 
 
 def _backend_of_like(like: Any) -> Backend:
-    backend = backend_of_class(type(like))
+    """The backend of the class of ``like``. It is not refined: a creation function of the class serves all of them."""
+    backend = find.if_array(like)
     if backend is None:
-        backend = registry.register_conforming(like)
-    if backend is None:
-        kind = registry.describe_class(type(like))
+        kind = describe_class(type(like))
         named = f"backend={like!r}" if isinstance(like, str) else "backend= with it"
         is_library = isinstance(like, (str, Backend, ModuleType))
         fix = f" Instead: {named}." if is_library else ""
@@ -111,18 +117,18 @@ def _backend_of_like(like: Any) -> Backend:
     return backend
 
 
-def _default_dtype(backend: Backend, verb: str, like: Array | None, values: tuple[Any, ...]) -> Any:
-    """The native dtype for values without one: that of a floating-point ``like``, else the default.
+def _default_dtype(
+    backend: Backend, verb: str, like: Array | None, values: tuple[Any, ...], floating: str | None
+) -> Any:
+    """The native dtype for values without one: the dtype of a floating-point ``like``, else the default ``floating``.
 
-    None is the library's, and that of an array.
+    None lets the library choose; an array keeps its own dtype.
     """
-    if like is None and defaults.floating_dtype() is None:
-        return None
     kind = _kind(values, _INTEGER if verb in _OF_THEIR_VALUES else _FLOATING) if values else _FLOATING
     if kind not in (_FLOATING, _COMPLEX):
         return None
     native = None if like is None else backend.dtype_like(like.dtype, is_complex=kind == _COMPLEX)
-    default = defaults.floating_dtype() if native is None else None
+    default = floating if native is None else None
     return native if default is None else backend.native_dtype(COMPLEX_OF[default] if kind == _COMPLEX else default)
 
 

@@ -17,8 +17,9 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from xarrayops._core.dispatch.arguments import described, roles, sparse_argument
-from xarrayops._core.dispatch.lookup import backend_of_class
+from xarrayops._core.backends import find
+from xarrayops._core.backends.mixed import described, sparse_argument
+from xarrayops._core.dispatch.arguments import roles
 from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops._protocol.sparse import CONTAINER_VERBS
 
@@ -78,11 +79,11 @@ def _shown(x: Any) -> str:
     """An array by its library, dtype and shape; a sequence by its members; other arguments as they are."""
     if isinstance(x, (tuple, list)):
         return f"[{', '.join(map(_shown, x))}]"
-    backend = backend_of_class(type(x))
+    backend = find.of_class(type(x))
     return repr(x) if backend is None else described(x, backend, device=False)
 
 
 def _is_sparse(x: Any) -> bool:
     """Whether an array of a class that may be sparse is so. Dispatch refuses classes that are always sparse."""
-    backend = backend_of_class(type(x))
+    backend = find.of_class(type(x))
     return backend is not None and backend.has_sparse_layouts and backend.sparse.holds(x)

@@ -10,48 +10,46 @@ tables, which is faster than a tuple; for more, the key is the tuple of the clas
             f = getattr(resolved, resolve("add", (type(x1), type(x2))))
         return f(x1, x2)
 
-An operation of several steps calls `require_one_backend` once, and takes each step from ``backend.functions``.
+An operation of several steps calls `find.one_of` once, and takes each step from ``backend.functions``.
 
 `resolve` finds the function, enters it in the table and returns its name in `resolved`. It returns a name because of
 torch.compile: Dynamo calls a function that is `constant_while_tracing`, and treats a returned string as a constant. It
-reads the attributes of a module each time, but keeps the contents of a dict from its first access. It cannot trace the
-registry, so backends are found in the same way (`served_by`).
+reads the attributes of a module each time, but keeps the contents of a dict from its first access. Backends are found
+in the same way, by `xarrayops._core.backends.find`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.backends import registry
-from xarrayops._core.backends.floating_results import CASTING, casting_integers
+from xarrayops._core.backends import find
+from xarrayops._core.backends.find import NON_ARRAY_TYPES, SCALARS, publish as publish, resolved as resolved
+from xarrayops._core.backends.integer_inputs import CASTING, casting_integers
 from xarrayops._core.backends.numpy_scalars import as_number, converting_scalars, with_python_numbers
-from xarrayops._core.backends.registry import SCALARS, Backend
+from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import (
-    NON_ARRAY_TYPES,
     PUBLIC_NAMES,
     array_arguments,
-    common_backend,
     is_misplaced,
     require_array_argument,
     roles,
     signature,
 )
-from xarrayops._core.dispatch.integer_limits import is_limited, within_limits
-from xarrayops._core.dispatch.joined_numbers import choosing_numbers, joining_numbers
+from xarrayops._core.dispatch.python_scalars import choosing_numbers, is_limited, joining_numbers, within_limits
 from xarrayops._core.modes import defaults, precision, tables as modes
 from xarrayops._protocol.candidates import constant_while_tracing as constant_while_tracing
 from xarrayops._protocol.sparse import CONTAINER_VERBS
-from xarrayops._protocol.types import Array
+
+if TYPE_CHECKING:
+    from xarrayops._core.backends.sparse_backend import SparseBackend
 
 Classes = type | tuple[type, ...] | frozenset[type]
 Table = dict[Any, Any]
 
 NUMBERS = (bool, int, float, complex)
 """The classes of Python's numbers; torch.compile traces a tuple of classes, and not a set."""
-resolved = ModuleType("xarrayops._resolved", doc="The attributes are the functions and backends that were found.")
 
 
 class _TableInModes(Table):
@@ -64,8 +62,6 @@ _tables_in_modes: dict[str, Table] = {}
 Change = Callable[[str, Backend, Classes, Callable[..., Any]], Callable[..., Any]]
 changes_in_modes: list[Change] = []
 """Each gets a verb, its backend, the classes and the function that serves them, and returns what serves in modes."""
-_backends: dict[type, Backend] = {}
-"""The backend of each class, as far as one was found."""
 
 
 def table(verb: str, module: dict[str, Any] | None = None, name: str = "") -> Table:
@@ -109,17 +105,17 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
     """As `resolve`. ``in_modes`` says which tables are meant: another thread may open or close a block meanwhile."""
     classes = key if isinstance(key, (tuple, frozenset)) else (key,)
     arrays = [cls for cls in classes if cls not in NON_ARRAY_TYPES]
-    backends = {registry.backend_of_class(cls) for cls in arrays}
+    backends = {find.of_class(cls) for cls in arrays}
     backend = backends.pop() if len(backends) == 1 else None
     if backend is None or (len(arrays) < len(classes) and _lacks_an_array(verb, key)):
         numbers = with_python_numbers(key) if isinstance(key, tuple) else key
         if numbers != key and not _lacks_an_array(verb, numbers):
             return _find_numpy_scalars(verb, key, numbers, in_modes=in_modes)
-        sparse = registry.sparse_backend_of(arrays) if verb in CONTAINER_VERBS else None
+        sparse = _sparse_backend_of(arrays) if verb in CONTAINER_VERBS else None
         if sparse is None:
             return publish(f"{verb}:slow", partial(dispatch_slow, verb))
         name, function = f"{verb}:{sparse.backend.name}:sparse", getattr(sparse, verb)
-        found = registry.backend_by_name(sparse.backend.name)
+        found = find.named(sparse.backend.name)
         return _enter(verb, key, name, function, found, in_modes=in_modes, containers=True)
     function, name = backend.functions[verb], f"{verb}:{backend.name}"
     if verb == "where" and isinstance(key, tuple) and len(arrays) == 1:
@@ -135,8 +131,18 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
     return _enter(verb, key, name, function, backend, in_modes=in_modes)
 
 
+def _sparse_backend_of(classes: list[type]) -> SparseBackend | None:
+    """The sparse backend of some classes; None if no class is a container's, or they belong to several backends."""
+    containers = {cls: find.of_container(cls) for cls in classes}
+    if not any(containers.values()):
+        return None
+    backends = {found or find.of_class(cls) for cls, found in containers.items()}
+    backend = backends.pop() if len(backends) == 1 else None
+    return None if backend is None else backend.sparse
+
+
 def _find_numpy_scalars(verb: str, key: Classes, numbers: Classes, *, in_modes: bool) -> str:
-    """The function for NumPy's scalars beside another library: that of Python's numbers, after a conversion."""
+    """The function for NumPy's scalars beside another library: it converts them to Python's numbers."""
     name = _find(verb, numbers, in_modes=in_modes)
     function = converting_scalars(getattr(resolved, name))
     if name.endswith(":slow"):  # the arguments decide, and not their classes alone
@@ -173,13 +179,6 @@ def _enter(
     return publish(name, function)
 
 
-def publish(name: str, value: Any) -> str:
-    """Store an object in `resolved`, and return its name there."""
-    name = name.replace(".", "_")  # Dynamo would read a dot as an attribute of an attribute
-    setattr(resolved, name, value)
-    return name
-
-
 def _lacks_an_array(verb: str, key: Classes) -> bool:
     """Whether the key has the class of None or of a number where an array is required."""
     if isinstance(key, tuple):
@@ -193,9 +192,9 @@ def dispatch_slow(verb: str, /, *args: Any, **kwargs: Any) -> Any:
     The arguments register their classes. Then the function for these classes serves, as in later calls.
     """
     arguments = dict(array_arguments(verb, args, kwargs))
-    backend = common_backend(PUBLIC_NAMES.get(verb, verb), arguments, containers=verb in CONTAINER_VERBS)
+    backend = find.one_of(PUBLIC_NAMES.get(verb, verb), arguments, containers=verb in CONTAINER_VERBS)
     for name, x in arguments.items():
-        if registry.backend_of_class(type(x)) not in (None, backend):  # perhaps a NumPy scalar
+        if find.of_class(type(x)) not in (None, backend):  # perhaps a NumPy scalar
             require_array_argument(verb, name, as_number(x), "array")
     bound = signature(verb).bind(*args, **kwargs)
     for name, convert in (("dtype", backend.native_dtype), ("device", backend.native_device)):
@@ -217,72 +216,16 @@ def _key(verb: str, arguments: dict[str, Any]) -> Classes:
 
 
 @constant_while_tracing
-def _resolve_backend(cls: type) -> str | None:
-    """The name in `resolved` of the backend of a class; None if the class alone does not determine a backend."""
-    backend = registry.backend_of_class(cls)
-    if backend is None:
-        return None
-    _backends[cls] = backend
-    return publish_backend(backend)
-
-
-def publish_backend(backend: Backend) -> str:
-    """Store a backend in `resolved`, and return its name there."""
-    return publish(f"backend:{backend.module.__name__}", backend)
-
-
-def backend_of_class(cls: type) -> Backend | None:
-    """The backend of a class; None if the class alone does not determine a backend."""
-    try:
-        return _backends[cls]
-    except KeyError:
-        name = _resolve_backend(cls)
-        return None if name is None else getattr(resolved, name)
-
-
-def served_by(x: Array) -> Backend | None:
-    """The backend of this array; None if x is refused, or its class is not registered yet."""
-    backend = backend_of_class(type(x))
-    if backend is None or (backend.refuse is not None and backend.refuse(x) is not None):
-        return None
-    name = None if backend.refine is None else backend.refine(x)
-    return backend if name is None else backend_named(name)
-
-
-def backend_named(name: str) -> Backend:
-    """The backend of that name; raises like `registry.backend_by_name`."""
-    backend: Backend = getattr(resolved, _publish_backend_named(name))
-    return backend
-
-
-@constant_while_tracing
-def _publish_backend_named(name: str) -> str:
-    return publish_backend(registry.backend_by_name(name))
-
-
-def require_one_backend(verb: str, arguments: dict[str, Any]) -> Backend:
-    """The one backend that serves all arguments. Registers a new class and raises like `common_backend`."""
-    backend = None
-    for x in arguments.values():
-        if type(x) not in NON_ARRAY_TYPES:
-            found = served_by(x)
-            if found is None or (backend is not None and found is not backend):
-                return common_backend(verb, arguments)
-            backend = found
-    return common_backend(verb, arguments) if backend is None else backend
-
-
-@constant_while_tracing
 def native_dtype(cls: type, dtype: Any) -> Any:
     """The native dtype of a class's library for a name or a native dtype; unchanged while the library is unknown."""
     if dtype is None:  # for some libraries it is float64, for others their default
         raise TypeError('xo.astype: dtype is None. Instead: a dtype or its name, as in xo.astype(x, "float64")')
-    backend = registry.backend_of_class(cls)
+    backend = find.of_class(cls)
     return dtype if backend is None else backend.native_dtype(dtype)
 
 
 @constant_while_tracing
 def native_device(cls: type, device: Any) -> Any:
     """The native device of a class's library for a name or a native device; unchanged while the library is unknown."""
-    backend = registry.backend_of_class(cls)
+    backend = find.of_class(cls)
     return device if backend is None else backend.native_device(device)

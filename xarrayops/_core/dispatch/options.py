@@ -1,4 +1,4 @@
-"""The options that functions of the standard have here and not in the standard.
+"""Keyword options that we add to functions of the standard.
 
 A generated function passes a call with such an option to the function of its operation, so that other calls cost
 nothing more, and backends define the function of the standard alone.

@@ -1,4 +1,4 @@
-"""Parameters of NumPy's and PyTorch's functions that ours reject: the error shows the equivalent call.
+"""Parameters of functions of NumPy and PyTorch that ours reject: the error names what to use instead.
 
 Python checks the arguments before a function runs. So a function has these parameters, and raises if one is given::
 
@@ -32,10 +32,9 @@ class NotGiven:
 
 def wrong_call(verb: str, given: dict[str, Any]) -> TypeError:
     """The error for a call with arguments that NumPy or PyTorch takes and our function does not, with what to write."""
-    from xarrayops._core.numpy_names import calls, torch_calls  # needed for errors only
+    from xarrayops._core.numpy_names.keywords import answer  # needed for errors only
 
-    given = {name: value for name, value in given.items() if value is not NotGiven}
-    return TypeError(torch_calls.answer(verb, given) or calls.answer(verb, given))
+    return TypeError(answer(verb, {name: value for name, value in given.items() if value is not NotGiven}))
 
 
 class OwnParameters:

@@ -8,7 +8,7 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.backends.entry_points import entry_points
 from xarrayops._core.backends.registry import Backend
@@ -34,6 +34,8 @@ class Place(Record):
 ENVIRONMENT = Place(os.environ.get("XARRAYOPS_BACKEND") or "numpy")
 _program_place = ENVIRONMENT
 _program_dtype: str | None = None
+_program: tuple[str | Backend, Any, str | None] = *ENVIRONMENT, None
+"""Both in one tuple, which `of_new_arrays` returns outside of blocks."""
 changes = 0
 """The number of changes by `set_default`, for code that was compiled before one."""
 _changing = RLock()
@@ -104,7 +106,7 @@ class use(Scope):  # noqa: N801 - lower case, because it is used as a statement:
         """The place and the dtype, as far as they are given."""
         found: list[tuple[Setting[Any], Any, Any]] = []
         if self._place is not None or self._device is not None:
-            place = self._place or place_of_new_arrays()
+            place = self._place or _place.value(_program_place)
             place = place if self._device is None else place._replace(device=self._device)
             found.append((_place, place, _program_place))
         if self._dtype is not None:
@@ -156,14 +158,14 @@ def set_default(
     dtype('float32')
     >>> xo.set_default()
     """
-    global _program_place, _program_dtype, changes
+    global _program_place, _program_dtype, _program, changes
     if extra is not NotGiven or like is not None:
         raise _wrong_default("set_default", like)
     _require_known("set_default", backend)
     place = ENVIRONMENT._replace(device=device) if backend is None else Place(*library_and_device(backend, device))
     name = floating_name("set_default", dtype)
     if place != ENVIRONMENT or name is not None:
-        chosen = registry.backend_for(place.backend)
+        chosen = find.library(place.backend)
         native_device = None if place.device is None else chosen.native_device(place.device)
         native_dtype = None if name is None else chosen.native_dtype(name)
         chosen.functions["empty"]((0,), dtype=native_dtype, device=native_device)  # raises if the library refuses them
@@ -176,7 +178,7 @@ def set_default(
             modes.begin()
         elif name is None and _program_dtype is not None:
             modes.end()
-        _program_place, _program_dtype, changes = place, name, changes + 1
+        _program_place, _program_dtype, _program, changes = place, name, (*place, name), changes + 1
 
 
 def _set_native_default(backend: Backend) -> None:
@@ -201,7 +203,7 @@ def _require_known(verb: str, backend: Library | None) -> None:
         return
     if backend in DTYPE_NAMES:
         raise BackendNotFound(f'xo.{verb}: {backend!r} is a dtype. Instead: xo.{verb}(dtype="{backend}")')
-    registry.backend_by_name(backend)
+    find.named(backend)
 
 
 def library_and_device(backend: Library, device: Any = None) -> tuple[str | Backend, Any]:
@@ -211,7 +213,7 @@ def library_and_device(backend: Library, device: Any = None) -> tuple[str | Back
     """
     if isinstance(backend, str):
         return backend, device
-    found = registry.backend_for(backend)
+    found = find.library(backend)
     if device is None and not isinstance(backend, (Backend, ModuleType)):
         device = found.functions["device"](backend)
     return found.name if found.has_entry_point else found, device
@@ -230,9 +232,11 @@ def floating_name(verb: str, dtype: Any) -> str | None:
     return name
 
 
-def place_of_new_arrays() -> Place:
-    """The default library and device of this thread or task."""
-    return _place.value(_program_place)
+def of_new_arrays() -> tuple[str | Backend, Any, str | None]:
+    """The default library, device and floating-point dtype of this thread or task."""
+    if not _place.open_blocks and not _dtype.open_blocks:
+        return _program
+    return *_place.value(_program_place), _dtype.value(_program_dtype)
 
 
 def floating_dtype() -> str | None:

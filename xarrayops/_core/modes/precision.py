@@ -90,7 +90,7 @@ def _refusing_containers(verb: str, function: Callable[..., Any]) -> Callable[..
 
 
 def _product(function: Callable[..., Any], backend: Backend) -> Callable[..., Any]:
-    """A product that follows the policy of its thread. What is no array, such as subscripts, comes first."""
+    """A product that follows the policy of its thread. Arguments that are not arrays (subscripts) come first."""
 
     @wraps(function)
     def product(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,7 @@
-"""Values that are set inside a ``with`` block, for this thread or task only."""
+"""Values that are set inside a ``with`` block, for this thread or task only.
+
+`_carry` makes compilers trace a function again when such a value changes.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from contextvars import ContextVar
 from threading import Lock, local
 from typing import Any, Generic, TypeVar
 
-from xarrayops._core.modes.carried_modes import carry, require_carried
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops._protocol.records import Record
 
@@ -15,10 +19,10 @@ T = TypeVar("T")
 
 
 class Setting(Generic[T]):
-    """What `Scope` sets: its value is that of the innermost open block that sets it.
+    """What `Scope` sets: the innermost open block that sets it determines its value.
 
     Compiled code depends on the blocks in which it was traced. Each value has a key, and a function is traced again
-    where the key is another one. JAX compares the keys in a context of its own (`carry`). torch.compile compares the
+    where the key is another one. JAX compares the keys in a context of its own (`_carry`). torch.compile compares the
     attribute of a thread; it can trace neither a ContextVar nor the blocks of a task.
 
     The open blocks of all threads are counted, because the variables need not be read while none is open.
@@ -53,7 +57,7 @@ class Setting(Generic[T]):
         if found is None:
             return ()
         if self.is_carried:
-            require_carried(self.name, found.key)
+            _require_carried(self.name, found.key)
         return (found.value,)
 
     def innermost(self, blocks: tuple[_Block, ...]) -> _Value | None:
@@ -118,7 +122,7 @@ class Scope:
         with block.closing as opened:
             for setting, (_, key) in values.items():
                 if setting.is_carried:
-                    opened.enter_context(carry(setting.name, key))
+                    opened.enter_context(_carry(setting.name, key))
                 setting.count(1)
                 opened.callback(setting.count, -1)
             self.opened(opened)
@@ -139,8 +143,43 @@ class Scope:
 
 
 def _show(blocks: tuple[_Block, ...]) -> None:
-    """Make these blocks those of this thread or task."""
+    """Make these the blocks of this thread or task."""
     for setting in {setting for block in (*_blocks.get(), *blocks) for setting in block.values}:
         found = setting.innermost(blocks)
         setting.of_thread.key = "" if found is None else found.key
     _blocks.set(blocks)
+
+
+_carriers: list[Backend] = []
+"""The loaded backends that define `carry_mode`."""
+
+
+def _remember(backend: Backend) -> None:
+    if backend.own_hook("carry_mode") is not None:
+        _carriers.append(backend)
+
+
+registry.on_load.append(_remember)
+
+
+def _carry(name: str, key: str) -> ExitStack:
+    """Open the contexts in which the imported libraries compile functions for a mode with this key.
+
+    ``name`` is the kind of mode, such as ``"xo.use"``.
+    """
+    registry.load_imported()
+    with ExitStack() as contexts:
+        for backend in _carriers:
+            contexts.enter_context(backend.functions["carry_mode"](name, key))
+        return contexts.pop_all()
+
+
+def _require_carried(name: str, key: str) -> None:
+    """Raise if a library is compiling a function for another mode: the mode would become part of its code."""
+    for backend in _carriers:
+        if not backend.functions["carries_mode"](name, key):
+            raise RuntimeError(
+                f"{name} would become a constant of a function that {backend.name} compiles now, because the block was "
+                f"opened before {backend.name} was imported, or in another task. Instead: import {backend.name} before "
+                f"the block, or open the block inside the function."
+            )

@@ -1,7 +1,8 @@
 """NumPy's names: what to write here for each name that is not ours. Imported only when a name is missing.
 
-Names that are the same need no entry. The others have another name here, a line of code that replaces them, or a reason
-why there is none. ``docs/guides/from-numpy.md`` is written from the same tables.
+Names that are the same need no entry. The others have another name here, or are in `xarrayops.numpy`, or there is a
+reason why there is none. ``docs/guides/from-numpy.md`` is written from the same tables. `missing` answers an unknown
+name, and `keywords.answer` a call with unknown arguments.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 
-from xarrayops._core.numpy_names import lines, torch_names, without
-from xarrayops._core.numpy_names.lines import Line
+from xarrayops._core.numpy_names import renamed, served, torch_names, without
 from xarrayops._core.numpy_names.renamed import REMARKS, RENAMED
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.sparse import CONTAINER_VERBS
@@ -24,32 +24,33 @@ class Names(Record):
 
     renamed: Mapping[str, str]
     """By NumPy's name, the name here without ``xo.``."""
-    lines: Mapping[str, Line]
-    """The line with NumPy, the line that replaces it, and what differs."""
+    served: frozenset[str]
+    """The names that `xarrayops.numpy` has."""
     without: Mapping[str, str]
     """Why there is none."""
+    module: str = ""
+    """The module of `xarrayops.numpy`, with a dot after it."""
 
     def answer(self, name: str) -> str | None:
         """What to write for a name, to follow ``xarrayops has no dot``; None for an unknown name."""
         if name in self.renamed:
             remark = f" ({REMARKS[name]})" if name in REMARKS else ""
             return f". Instead: xo.{self.renamed[name]}{remark}"
-        if name in self.lines:
-            theirs, ours, *remarks = self.lines[name]
-            return f". Instead of {theirs}: {ours}" + "".join(f" ({remark})" for remark in remarks)
+        if name in self.served:
+            return f". Instead: xarrayops.numpy.{self.module}{name}"
         return f": {self.without[name]}" if name in self.without else None
 
     def names(self) -> set[str]:
         """All names with an answer."""
-        return {*self.renamed, *self.lines, *self.without}
+        return {*self.renamed, *self.served, *self.without}
 
 
-MAIN = Names(RENAMED, lines.LINES, without.WITHOUT)
-LINALG = Names({}, lines.LINALG, without.LINALG)
-FFT = Names({}, lines.FFT, without.FFT)
-RANDOM = Names({}, {}, without.RANDOM)
-METHODS = Names({}, lines.METHODS, without.METHODS)
-SPARSE = Names({}, {}, without.SPARSE)
+MAIN = Names(RENAMED, served.MAIN, without.WITHOUT)
+LINALG = Names({}, served.LINALG, without.LINALG, "linalg.")
+FFT = Names({}, served.FFT, without.FFT, "fft.")
+RANDOM = Names({}, frozenset(), without.RANDOM)
+METHODS = Names(renamed.METHODS, served.METHODS, without.METHODS)
+SPARSE = Names({}, frozenset(), without.SPARSE)
 MODULES = {
     "xarrayops": MAIN,
     "xarrayops.linalg": LINALG,

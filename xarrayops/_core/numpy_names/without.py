@@ -4,7 +4,7 @@ HOST = (
     'values are read and written by NumPy: xo.asarray(numpy_array, like=x), and xo.convert(x, "numpy") before writing'
 )
 TEXT = "the text of an array is the library's own: str(x), or NumPy's of xo.convert(x, \"numpy\")"
-CLASS = "arrays stay those of their library; xo.array_namespace(x) raises for what is no array"
+CLASS = "arrays stay those of their library; xo.array_namespace(x) raises for objects that are not arrays"
 MATRIX = "matrices are arrays of two axes; xo.matmul(x, y) is their product"
 MASKED = "masked arrays are not here; use xo.where(mask, x, 0), or NaN and functions such as xo.nansum"
 CHECKS = "tests take NumPy's arrays; xo.allclose and xo.array_equal compare those of any library"
@@ -57,6 +57,11 @@ _GROUPS = {
     SETTINGS: "getbufsize setbufsize set_numeric_ops",
     BITS: "bitwise_count packbits unpackbits",
     "the order of the products is the library's choice": "einsum_path",
+    "negative infinity is -xo.inf": "NINF",
+    "positive infinity is xo.inf": "PINF",
+    "the zeros of floating-point numbers are 0.0 and -0.0": "NZERO PZERO",
+    "its shape is xo.broadcast_shapes(x.shape, y.shape)": "broadcast",
+    "it is xo.sort(x, axis=0)": "msort",
     "no library has it in common with the others; e = xo.floor(xo.log2(xo.abs(x))) + 1 is the exponent": "frexp",
     'use NumPy\'s: xo.asarray(np.gcd(xo.convert(x, "numpy"), xo.convert(y, "numpy")), like=x)': "gcd",
     'use NumPy\'s: xo.asarray(np.lcm(xo.convert(x, "numpy"), xo.convert(y, "numpy")), like=x)': "lcm",

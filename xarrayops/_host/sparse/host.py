@@ -32,9 +32,12 @@ def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
     """Why the host kernels cannot serve a call; None if they can."""
     if verb == "maximum" and not library.holds(call.args[1]):
         return "it takes two sparse matrices"
-    where = call.args[1].where if verb == "from_dense" else None
-    for x in (library.values(x) for x in (*call.args, where) if hasattr(x, "dtype")):
-        memory = library.memory(x)
+    if verb == "from_dense":
+        operands = [x for x in (call.args[0], call.args[1].where) if hasattr(x, "dtype")]
+    else:
+        operands = [library.values(x) for x in call.args if hasattr(x, "dtype")]
+    for x in operands:
+        memory = library.backend.functions["memory"](x)
         # A tracer, or an array without host memory: nothing here waits for values to learn that.
         if memory is None:
             return "the values have no memory address"

@@ -60,6 +60,8 @@ class SparseLibrary:
         self.parts: Callable[[Container], Parts] = module.parts
         self.seen: Callable[[Container], Parts] = getattr(module, "seen", module.parts)
         self.wrap: Callable[[Parts], Container] = module.wrap
+        self.dtype_refusal: Callable[[str], str | None] = getattr(module, "dtype_refusal", _no_refusal)
+        """Why the containers of the library cannot hold a dtype; None if they can."""
         self._values: Callable[[Container], Array] = getattr(module, "values", lambda s: self.seen(s).data)
         self._with_values: Callable[[Container, Array], Container] = getattr(module, "with_values", self._wrapped)
 
@@ -71,11 +73,6 @@ class SparseLibrary:
         """The names of the dtypes of indices of a format, the narrowest first."""
         own: dict[str, tuple[str, ...]] = getattr(self.module, "INDEX_DTYPES", {})
         return own.get(format, INDICES)
-
-    def dtype_refusal(self, dtype: str) -> str | None:
-        """Why the containers of the library cannot hold that dtype; None if they can."""
-        own = getattr(self.module, "dtype_refusal", None)
-        return None if own is None else own(dtype)
 
     def integer_dtype(self) -> str:
         """The name of the widest integer dtype that the library has now."""
@@ -127,6 +124,10 @@ class SparseLibrary:
             return shared
         # The operands were in host memory, so the result is too, whatever the library's default device is.
         return self.backend.functions["from_numpy"](a, self.backend.native_device("cpu"))
+
+
+def _no_refusal(dtype: str) -> None:
+    """Every dtype is supported."""
 
 
 def _outline(x: Array, dtype: str) -> Any:

@@ -7,11 +7,11 @@ from functools import cache
 from types import EllipsisType
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
+from xarrayops._core.backends.find import NON_ARRAY_TYPES
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar, number_class, with_numbers
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.arguments import NON_ARRAY_TYPES
-from xarrayops._core.dispatch.lookup import constant_while_tracing, require_one_backend
+from xarrayops._core.dispatch.lookup import constant_while_tracing
 from xarrayops._core.sequences import leaves, named_leaves
 from xarrayops._protocol.dtypes import INTEGER_LIMITS, does_not_fit
 from xarrayops._protocol.indexing import BASIC, Index
@@ -96,7 +96,7 @@ def check(x: Array, index: Any, op: str, value: Any) -> tuple[Backend, _Conversi
 
 @constant_while_tracing
 def _remember(op: str, operands: tuple[Any, ...], conversion: _Conversion | None) -> None:
-    backend = registry.backend_of_class(operands[0])
+    backend = find.of_class(operands[0])
     if backend is not None:
         checked[op, *operands] = backend, conversion
 
@@ -118,7 +118,7 @@ def dtype_of(value: Any) -> Any:
 def one_backend(x: Array, index: Any, value: Any = None) -> Backend:
     """The backend of x, of the arrays of the index, and of the value."""
     arguments = {"x": x, **dict(_named_arrays("index", index)), **dict(_named_arrays("value", value))}
-    return require_one_backend("at", arguments)
+    return find.one_of("at", arguments)
 
 
 def read(backend: Backend, x: Array, index: Any, op: str) -> Index:
@@ -175,14 +175,14 @@ def _kind(leaf: Any) -> int:
 
 @constant_while_tracing
 def _kind_of(cls: type, dtype: Any) -> int:
-    backend = registry.backend_of_class(cls)
+    backend = find.of_class(cls)
     return _UNKNOWN if backend is None else _kind_of_dtype(backend, dtype)
 
 
 @constant_while_tracing
 def _limits_of(cls: type, dtype: Any) -> tuple[int, int]:
     """The limits of an integer dtype; the caller has found that it is one."""
-    backend = registry.backend_of_class(cls)
+    backend = find.of_class(cls)
     assert backend is not None
     return INTEGER_LIMITS[backend.functions["dtype_name"](dtype)]
 

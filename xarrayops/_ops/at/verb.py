@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, NoReturn
 
-from xarrayops._core.dispatch.arguments import NON_ARRAY_TYPES
+from xarrayops._core.backends.find import NON_ARRAY_TYPES
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters
 from xarrayops._ops.at.operands import check, checked, converted, one_backend, read, wrong_copy
 from xarrayops._protocol.indexing import BASIC, Index

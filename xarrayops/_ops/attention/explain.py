@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._core.backends import registry
-from xarrayops._ops import engines
-from xarrayops._ops.attention.routes import candidates, named, routes, unused_engines
+from xarrayops._core.backends import find
+from xarrayops._core.backends.entry_points import names
+from xarrayops._core.backends.registry import Backend, by_module
+from xarrayops._ops.attention.implementations import kernels, named
 from xarrayops._ops.attention.verb import attention, checked, require_one_library
-from xarrayops._ops.explanation import Explanation, chosen_name
+from xarrayops._ops.engines.explain import candidates_of, with_engines
+from xarrayops._ops.explanation import Explanation, candidates, chosen_name
+from xarrayops._protocol.attention import Attention
+from xarrayops._protocol.candidates import Call
 
 
 def explain_attention(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
@@ -21,12 +25,55 @@ def explain_attention(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     implementation = options.pop("implementation")
     require_one_library(*(options[name] for name in ("q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths")))
     a = checked(*options.values())
-    own = registry.backend_of(a.q)
-    found = routes(own, engines.active()) if implementation is None else [named(own, implementation)]
-    listed = tuple(candidates(a, found))
+    own = find.of(a.q)
+    if implementation is not None:
+        return _of_implementation(verb, own, a, implementation)
+    listed = tuple(
+        each._replace(reason=_OF_GENERIC) if each.ok and each.name.endswith(":generic") else each
+        for each in candidates(own.name, kernels(own), Call((a,), {}))
+    )
     first = chosen_name(listed)
-    summary = f"{first} serves this call" if first else "nothing that was allowed can serve this call"
-    if first == f"{own.name}:generic" and implementation is None:
-        suggestion = unused_engines(a, own)
-        summary = f"{summary}; {suggestion}" if suggestion else summary
-    return Explanation(verb, summary, listed, first)
+    found = with_engines(Explanation(verb, _summary(first), listed, first), own, (a,), {})
+    suggestion = _unused_engines(a, own) if found.chosen == f"{own.name}:generic" else ""
+    return found._replace(summary=f"{found.summary}; {suggestion}") if suggestion else found
+
+
+_OF_GENERIC = "written on the standard alone, for what no other serves"
+
+
+def _summary(chosen: str | None) -> str:
+    return f"{chosen} serves this call" if chosen else "no permitted kernel supports this call"
+
+
+def _of_implementation(verb: str, own: Backend, a: Attention, implementation: str) -> Explanation:
+    """The explanation of a call that only one kernel may serve."""
+    engine, kernel = named(own, implementation)
+    if engine is own:
+        listed = candidates(own.name, [kernel], Call((a,), {}))
+    else:
+        listed = tuple(c for c in candidates_of(verb, own, engine, (a,), {}) if c.name == implementation)
+    first = chosen_name(listed)
+    return Explanation(verb, _summary(first), listed, first)
+
+
+def _unused_engines(a: Attention, own: Backend) -> str:
+    """What engines that are not active could do for arrays whose own library has no kernel, in a clause for `explain`.
+
+    Libraries that are not imported are named and not asked: to import one may take seconds and memory of the device.
+    """
+    from importlib.util import find_spec
+
+    loaded = {backend.name: backend for backend in by_module.values() if backend is not own}
+    clauses = []
+    for engine in loaded.values():
+        if len(kernels(engine)) > 1:
+            able = (c for c in candidates_of("attention", own, engine, (a,), {}) if c.ok)
+            first = next((c.name for c in able if not c.copies), None)
+            if first is not None:
+                clauses.append(
+                    f'{first} can, without a copy, and is most likely quicker: with xo.engines("{engine.name}")'
+                )
+    others = [name for name in names() if name not in loaded and name != own.name and find_spec(name)]
+    if not clauses and others:
+        clauses.append(f"xo.engines(name) lets kernels of a library serve that is installed: {', '.join(others)}")
+    return "; ".join(clauses)

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
+from xarrayops._core.backends.find import NON_ARRAY_TYPES, resolved
+from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.arguments import described, require_array_argument
-from xarrayops._core.dispatch.lookup import require_one_backend, resolved
+from xarrayops._core.dispatch.arguments import require_array_argument
 from xarrayops._core.modes.precision import policy, under_policy
 from xarrayops._ops import engines
 from xarrayops._ops.attention.arguments import InvalidArguments, request, to_layout
-from xarrayops._ops.attention.routes import publish_named, serve_by_engines
+from xarrayops._ops.attention.implementations import publish_by_engines, publish_named
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import Unsupported
@@ -167,7 +168,7 @@ def _attend(
         if implementation is not None:
             serve = getattr(resolved, publish_named(type(q), backend.name, implementation))
         elif engines.active():
-            serve = serve_by_engines
+            serve = getattr(resolved, publish_by_engines(type(q), backend.name))
         else:
             serve = backend.functions["attention"]
         served: tuple[Array, Any] = serve(a)
@@ -180,13 +181,12 @@ def _attend(
 
 def require_one_library(q: Array, *others: Any) -> Backend:
     """The backend of all arrays; lengths may be sequences, and what is optional None."""
-    arguments = dict(zip(("q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths"), (q, *others), strict=True))
+    given = dict(zip(("q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths"), (q, *others), strict=True))
     for name in ("q", "k", "v"):
-        require_array_argument("attention", name, arguments[name], "array")
+        if type(given[name]) in NON_ARRAY_TYPES:
+            require_array_argument("attention", name, given[name], "array")
     lengths = ("q_lengths", "kv_lengths")
-    return require_one_backend(
-        "attention", {n: x for n, x in arguments.items() if n not in lengths or hasattr(x, "shape")}
-    )
+    return find.one_of("attention", {n: x for n, x in given.items() if n not in lengths or hasattr(x, "shape")})
 
 
 def checked(q: Array, k: Array, v: Array, *options: Any) -> Attention:
@@ -198,5 +198,5 @@ def checked(q: Array, k: Array, v: Array, *options: Any) -> Attention:
 
 
 def described_call(q: Array, k: Array, v: Array) -> str:
-    shown = (f"{name} {described(x, registry.backend_of(x))}" for name, x in zip("qkv", (q, k, v), strict=True))
+    shown = (f"{name} {described(x, find.of(x))}" for name, x in zip("qkv", (q, k, v), strict=True))
     return f"xo.attention({', '.join(shown)})"

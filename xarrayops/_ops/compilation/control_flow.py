@@ -6,7 +6,7 @@ from collections.abc import Callable
 from operator import index
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.creation import asarray
 from xarrayops._ops.transformations.arguments import arrays_of, library_of, name_of, rebuilt
@@ -243,7 +243,7 @@ def _kept(call: str, form: Any, before: Arrays, after: Any) -> Arrays:
 
 def _is_floating(x: Array) -> bool:
     """Whether an array has floating-point or complex numbers."""
-    name = registry.backend_of(x).functions["dtype_name"](x.dtype) or ""
+    name = find.of(x).functions["dtype_name"](x.dtype) or ""
     return name.startswith(("float", "bfloat", "complex"))
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.compilation.captured import Captured
-from xarrayops._ops.compilation.routes import route_for
+from xarrayops._ops.compilation.compilers import compiler_for
 from xarrayops._ops.compilation.tokens import NotConstant
 from xarrayops._ops.engines import passing
 from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
@@ -41,8 +41,8 @@ def _candidates(
     for engine in dict.fromkeys((own, *_installed())):
         if engine is not own and gap_of(engine.functions["compiled"]) is not None:
             continue
-        route = route_for(own, engine.name, (args, kwargs), is_required=False)
-        reason = route.refusal or _constants(function, engine)
+        compiler = compiler_for(own, engine.name, (args, kwargs), is_required=False)
+        reason = compiler.refusal or _constants(function, engine)
         copies = () if reason or engine is own else passing.copies({"args": args, **kwargs}, engine)
         yield Candidate(f"{engine.name}:jit", reason is None, reason or "", copies)
 
@@ -50,7 +50,7 @@ def _candidates(
 def _installed() -> Iterator[Backend]:
     for name in registry.entry_points():
         with suppress(XArrayOpsError):
-            yield registry.backend_by_name(name)
+            yield find.named(name)
 
 
 def _constants(function: Callable[..., Any], engine: Backend) -> str | None:

@@ -9,15 +9,15 @@ from threading import RLock
 from time import perf_counter
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults, settings as scoped, tables as modes
 from xarrayops._ops import agreement
 from xarrayops._ops.compilation import failures, randomness
 from xarrayops._ops.compilation.captured import Captured
+from xarrayops._ops.compilation.compilers import Compiler, compiler_for
 from xarrayops._ops.compilation.ledger import Entry
 from xarrayops._ops.compilation.policy import Choice, When
-from xarrayops._ops.compilation.routes import Route, route_for
 from xarrayops._ops.compilation.signature import Signature, all_plain, library_of_class
 from xarrayops._ops.compilation.tokens import NotConstant
 from xarrayops._ops.transformations.arguments import arrays_of, library_of
@@ -47,8 +47,8 @@ class Options(Record):
 class _State:
     """What is known of one signature."""
 
-    def __init__(self, route: Route, choice: Choice, described: dict[str, str], reason: str) -> None:
-        self.route = route
+    def __init__(self, compiler: Compiler, choice: Choice, described: dict[str, str], reason: str) -> None:
+        self.compiler = compiler
         self.choice = choice
         self.described = described
         self.reason = reason
@@ -126,7 +126,7 @@ class Programs:
         """Raises `NotConstant` for a variable that cannot be compared."""
         engine = self._options.engine
         own = library_of_class(type(arrays[0])) if arrays else None
-        version = self._captured.version(own if engine is None else registry.backend_by_name(engine))
+        version = self._captured.version(own if engine is None else find.named(engine))
         parts += version, defaults.changes, scoped.keys_here() if modes.active() else None
         return tuple(parts)
 
@@ -170,19 +170,19 @@ class Programs:
         """The state of a new signature, or of one whose variables cannot be compared; None beyond what is kept."""
         if key in self._states:
             return self._states[key]
-        route = route_for(own, self._options.engine, (args, kwargs), is_required=self._options.when == "now")
-        when = self._options.when if route.refusal is None else "never"
-        reason = reason or route.refusal or ""
+        compiler = compiler_for(own, self._options.engine, (args, kwargs), is_required=self._options.when == "now")
+        when = self._options.when if compiler.refusal is None else "never"
+        reason = reason or compiler.refusal or ""
         count = sum(state.compiled is not None for state in self._states.values())
         if not reason and when != "never" and count >= self._options.limit:
             reason = f"{count} signatures are compiled, which is the limit"
             self._warn(reason)
         if len(self._states) >= self._options.limit + KEPT:
             return None
-        expected = self._last_compilation_s or (route.engine.compilation_seconds if route.engine else 0.0)
+        expected = self._last_compilation_s or (compiler.engine.compilation_seconds if compiler.engine else 0.0)
         described = self._signature.described(args, kwargs) | self._captured.current
         why = reason or self._changes(described)
-        self._states[key] = _State(route, Choice("never" if reason else when, expected), described, why)
+        self._states[key] = _State(compiler, Choice("never" if reason else when, expected), described, why)
         return self._states[key]
 
     def _changes(self, described: dict[str, str]) -> str:
@@ -230,8 +230,8 @@ class Programs:
         self, own: Backend, parts: list[Hashable], args: tuple[Any, ...], kwargs: dict[str, Any], arrays: list[Array]
     ) -> Any:
         """The function as a part of what the library traces: compiled code if the library allows it there."""
-        route = route_for(own, None, (args, kwargs), is_required=False)
-        if route.engine is None or self._options.when == "never" or self._options.engine not in (None, own.name):
+        compiler = compiler_for(own, None, (args, kwargs), is_required=False)
+        if compiler.engine is None or self._options.when == "never" or self._options.engine not in (None, own.name):
             return self._function(*args, **kwargs)
         try:
             key = self._key(parts, arrays)
@@ -241,7 +241,7 @@ class Programs:
             if len(self._transformed) >= KEPT:  # they may keep tracers alive
                 self._transformed.clear()
             forms = [self._signature.form(args, kwargs)]
-            self._transformed[key] = route.program(self._function, self._signature, forms)
+            self._transformed[key] = compiler.program(self._function, self._signature, forms)
         return self._transformed[key](*arrays)
 
     def _compiled(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any], arrays: list[Array]) -> Any:
@@ -250,14 +250,14 @@ class Programs:
             want = self._eagerly_twice(state, args, kwargs) if self._options.check else _NOTHING
             start = perf_counter()
             forms = [self._signature.form(args, kwargs)]
-            program = state.route.program(self._function, self._signature, forms)
+            program = state.compiler.program(self._function, self._signature, forms)
             try:
                 got = program(*arrays)
                 _wait(got)
             except Exception as error:
                 if want is _NOTHING:  # an error of the function itself comes first
                     self._function(*args, **kwargs)
-                raise failures.untraceable(self._call, state.route.name, error, self._function) from error
+                raise failures.untraceable(self._call, state.compiler.name, error, self._function) from error
             seconds = perf_counter() - start
             if want is not _NOTHING and want is not _RANDOM:
                 self._require_agreement(state, want, got, args, kwargs)
@@ -291,7 +291,7 @@ class Programs:
         with randomness.watched() as used:
             want = self._function(*given[0], **given[1])
             _wait(want)
-        if used.foreign_to(state.route.engine):
+        if used.foreign_to(state.compiler.engine):
             raise Unsupported(
                 f"{self._call}: it draws from the global generator of {used.names()}, and the numbers would be "
                 f"constants of the compiled code. Instead: xo.random with a key as an argument"
@@ -326,7 +326,7 @@ class Programs:
 
         text = agreement.difference(want, got, repeated, (args, kwargs))
         if text is not None:
-            raise XArrayOpsError(f"{self._call}: compiled by {state.route.name}, {text}.")
+            raise XArrayOpsError(f"{self._call}: compiled by {state.compiler.name}, {text}.")
 
     def entries(self) -> Iterator[Entry]:
         """The ledger, without the signatures of transformations."""
@@ -335,7 +335,7 @@ class Programs:
             served_eagerly = state.program is EAGER
             yield Entry(
                 ", ".join(f"{name}={text}" for name, text in state.described.items()),
-                "" if state.route.engine is None else state.route.engine.name,
+                "" if state.compiler.engine is None else state.compiler.engine.name,
                 choice.compilation_s,
                 choice.eager_s,
                 choice.compiled_s,
@@ -354,6 +354,6 @@ _RANDOM = object()
 def _wait(result: Any) -> None:
     """Wait for the values of a result."""
     for x in arrays_of(result):
-        functions = registry.backend_of(x).functions
+        functions = find.of(x).functions
         if not functions["is_lazy"](x):
             functions["synchronize"](x)

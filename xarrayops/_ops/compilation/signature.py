@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.compilation.captured import token_of
 from xarrayops._ops.compilation.tokens import ATOMS, NotConstant
@@ -152,7 +152,7 @@ def is_traced(value: Any) -> bool:
     kind = type(value)
     if kind in _plain:
         return True
-    own = registry.backend_of(value)
+    own = find.of(value)
     try:
         plain = passing.plain_class(own)
     except passing.NotPassed:
@@ -170,7 +170,7 @@ def library_of_class(kind: type) -> Backend | None:
 
 def all_plain(arrays: Iterable[Array]) -> bool:
     """Whether all arrays have values."""
-    return all(type(x) in _plain or not registry.backend_of(x).functions["is_lazy"](x) for x in arrays)
+    return all(type(x) in _plain or not find.of(x).functions["is_lazy"](x) for x in arrays)
 
 
 def _constant(call: str, name: str, value: Any) -> Hashable:

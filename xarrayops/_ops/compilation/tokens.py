@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._protocol.nested import is_array
 from xarrayops.errors import XArrayOpsError
@@ -137,7 +137,7 @@ class Tokens:
     def _of_array(self, value: Any) -> Hashable:
         """Of an array that is no argument. An immutable one is itself; of others the values are compared."""
         try:
-            own = registry.backend_of(value)
+            own = find.of(value)
         except XArrayOpsError as error:  # an array of Python objects
             raise NotConstant(str(error)) from None
         if own.immutable or (own is self._compiler and own.reads_captured_arrays):

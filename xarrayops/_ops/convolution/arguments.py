@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
+from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.arguments import described
 from xarrayops._protocol.convolution import Windows
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops import standard
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.convolution.arguments import FIRST, Extents, Padding, described_call, layout_of, windows_for
 from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.layout.relayout import relayout
@@ -167,7 +167,7 @@ def planned(
 ) -> tuple[Backend, tuple[Array, Array, Windows, int]]:
     """The library that serves a call without blocks, and the arguments of its hook. Raises for wrong arguments."""
     named = {"x": x, "weights": weights} | ({} if bias is None else {"bias": bias})
-    backend = require_one_backend(verb, named)
+    backend = find.one_of(verb, named)
     call = described_call(verb, backend, *named.values())
     order = layout_of(call, layout, rank)
     _require_shapes(call, rank, x, weights, bias, groups, is_last=order.is_last)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.convolution import convolution, pooling
 from xarrayops._ops.convolution.arguments import FIRST, layout_of
 from xarrayops._ops.engines.explain import with_engines
@@ -56,7 +56,7 @@ def _of_blocks(verb: str, rank: int, given: dict[str, Any]) -> Explanation | Non
     layout = given["layout"]
     if not layout_of(f"xo.{verb}", layout, rank).block:
         return None
-    name = require_one_backend(verb, {"x": given["x"]}).name
+    name = find.one_of(verb, {"x": given["x"]}).name
     reason = f"{layout} is reordered to {FIRST[rank]}, and the result is reordered back"
     listed = (Candidate(f"{name}:{verb}", True, reason, ("x: copy", "result: copy")),)
     return Explanation(verb, f"{name} serves its own arrays", listed, listed[0].name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from xarrayops import standard
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.convolution.arguments import (
     FIRST,
     Extents,
@@ -167,7 +167,7 @@ def planned(
     layout: str,
 ) -> tuple[Backend, tuple[Array, Windows, str]]:
     """The library that serves a call without blocks, and the arguments of its hook. Raises for wrong arguments."""
-    backend = require_one_backend(verb, {"x": x})
+    backend = find.one_of(verb, {"x": x})
     call = described_call(verb, backend, x)
     order = layout_of(call, layout, rank)
     if x.ndim != rank + 2:

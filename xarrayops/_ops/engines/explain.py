@@ -5,31 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.modes.precision import refusal_of_engine
 from xarrayops._ops.engines import passing
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.engines.serving import Route
 from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
-from xarrayops._protocol.candidates import Call, refusal
-from xarrayops._protocol.nested import fill
+from xarrayops._protocol.candidates import Call, copies_of, refusal
+from xarrayops._protocol.nested import arrays_in, fill
+from xarrayops._protocol.precision import PRODUCTS
 from xarrayops.errors import XArrayOpsError
 
 
 def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
     """An explanation of what the arrays' own library does, with the active engines before it."""
-    engines = [registry.backend_by_name(name) for name in active() if name != own.name]
+    engines = [find.named(name) for name in active() if name != own.name]
     if not engines:
         return found
-    listed = tuple(each for engine in engines for each in _candidates(found.verb, own, engine, args, kwargs))
+    listed = tuple(each for engine in engines for each in candidates_of(found.verb, own, engine, args, kwargs))
     first = chosen_name(listed)
     summary = found.summary if first is None else f"{first} serves this call"
     return found._replace(summary=summary, candidates=(*listed, *found.candidates), chosen=first or found.chosen)
 
 
-def _candidates(
+def candidates_of(
     verb: str, own: Backend, engine: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Iterator[Candidate]:
+    """The kernels of an engine for a call, or the function of the engine where it lists no kernels."""
     reason = _refusal(verb, own, engine, args, kwargs)
     arguments = _named(args, kwargs)
     kernels = [kernel for kernel in engine.kernels.get(verb, ()) if kernel[0] != "generic"]
@@ -40,7 +43,7 @@ def _candidates(
     call = Call(*passing.sampled((args, kwargs), engine))
     for kernel in kernels:
         reason = refusal(kernel, call)
-        copies = () if reason is not None else passing.copies(arguments, engine)
+        copies = () if reason is not None else passing.copies(arguments, engine, copies_of(kernel, call))
         yield Candidate(f"{engine.name}:{kernel[0]}", reason is None, reason or "", copies)
 
 
@@ -53,7 +56,13 @@ def _refusal(verb: str, own: Backend, engine: Backend, args: tuple[Any, ...], kw
         Route(verb, own, engine, lambda engine: fill).function_for(args, kwargs)
     except XArrayOpsError as error:
         return str(error)
-    return passing.obstacle(_named(args, kwargs), own, engine)
+    arguments = _named(args, kwargs)
+    if verb in PRODUCTS:
+        _, x = next(arrays_in(arguments))
+        refused = refusal_of_engine(engine, own.functions["dtype_name"](x.dtype))
+        if refused is not None:
+            return refused
+    return passing.obstacle(arguments, own, engine)
 
 
 def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

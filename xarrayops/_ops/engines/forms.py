@@ -9,8 +9,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from xarrayops._core.backends import registry
-from xarrayops._core.backends.registry import SCALARS, Backend
+from xarrayops._core.backends import find
+from xarrayops._core.backends.find import SCALARS
+from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults
 from xarrayops._ops.engines import functions
 from xarrayops._protocol.dtypes import INTEGER_LIMITS
@@ -28,7 +29,7 @@ def refusal_of_formats(own: Backend, engine: Backend, args: tuple[Any, ...], pla
     for x in _flat(args):
         if type(x) is plain and not own.has_sparse_layouts:
             continue
-        sparse = registry.sparse_side(x)
+        sparse = find.sparse_of(x)
         name = getattr(x, "format", None) if sparse is None else sparse.seen(x).format
         if name is not None and own.sparse.index_dtypes(name) != engine.sparse.index_dtypes(name):
             return f"{engine.name} has other dtypes of indices in {name} containers"

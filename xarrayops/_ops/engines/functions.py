@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops._core.backends.floating_results import CASTING
+from xarrayops._core.backends.integer_inputs import CASTING
 from xarrayops._protocol.surface import ROLES
 
 _VIEWS = (
@@ -71,8 +71,8 @@ ERRORS_OF_VALUES = frozenset(
 )
 """Those that raise for some values: an index out of bounds, a singular matrix. Not every library looks at them."""
 NOT_PROMOTED: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(("bincount", "compress", "where"), (0,)),
+    **dict.fromkeys(("attention", "bincount", "compress", "where"), (0,)),
     **dict.fromkeys(("repeat", "segment_max", "segment_mean", "segment_min", "segment_sum"), (1,)),
     **dict.fromkeys(("take", "take_along_axis"), (1,)),
 }
-"""The positions of arrays whose dtype does not affect that of the result: indices and conditions."""
+"""The positions of arguments whose dtypes are not promoted: indices, conditions, and the request of attention."""

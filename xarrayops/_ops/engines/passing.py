@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.exchange.convert import REFUSALS, convert, explain_convert
 from xarrayops._ops.exchange.plan import ConversionPlan, plan_convert
@@ -40,10 +40,10 @@ def plain_class(backend: Backend) -> type:
 
 def device_in(x: Any, engine: Backend) -> Any:
     """The engine's own name for the device that holds x; None if it cannot use that device."""
-    sparse = registry.sparse_side(x)
+    sparse = find.sparse_of(x)
     if sparse is not None:
         return device_in(sparse.values(x), engine)
-    own = registry.backend_of(x)
+    own = find.of(x)
     held = own.device_of(x)
     if held is None:
         return None
@@ -56,10 +56,10 @@ def device_in(x: Any, engine: Backend) -> Any:
 
 def plan_passing(x: Any, engine: Backend) -> ConversionPlan | Explanation:
     """What passing an array or a container to an engine does: action, reason and bytes."""
-    if registry.sparse_side(x) is not None:
+    if find.sparse_of(x) is not None:
         return explain_convert("convert", x, engine.name)
     device = device_in(x, engine)
-    if registry.backend_of(x).immutable:  # no function of an engine writes its arguments
+    if find.of(x).immutable:  # no function of an engine writes its arguments
         plan = plan_convert(x, engine.name, device=device, copy=False)
         if plan.action != "refuse":
             return plan
@@ -73,7 +73,7 @@ def obstacle(arguments: Any, own: Backend, engine: Backend) -> str | None:
     except NotPassed as error:
         return str(error)
     for name, x in arrays_in(arguments):
-        sparse = registry.sparse_side(x)
+        sparse = find.sparse_of(x)
         if own.functions["is_lazy"](x if sparse is None else sparse.values(x)):
             return f"{own.name} has not computed the values yet"
         if device_in(x, engine) is None:
@@ -84,19 +84,9 @@ def obstacle(arguments: Any, own: Backend, engine: Backend) -> str | None:
     return None
 
 
-def taken(arguments: Any, engine: Backend) -> Any:
-    """The arguments of a call, with the arrays passed."""
-    return fill(arguments, lambda x: passed(x, engine) if is_array(x) else x)
-
-
 def sampled(arguments: Any, engine: Backend) -> Any:
     """The arguments as the engine would get them; an array that would be copied has no values."""
     return fill(arguments, lambda x: _sample(x, engine) if is_array(x) else x)
-
-
-def returned(results: Any, own: Backend, engine: Backend, arguments: Any) -> Any:
-    """The results of a call in arrays of the caller's library, on the device of the arguments."""
-    return fill(results, lambda x: back(x, own, engine, arguments))
 
 
 def passed(x: Any, engine: Backend, *, takes_containers: bool = False) -> Any:
@@ -104,7 +94,7 @@ def passed(x: Any, engine: Backend, *, takes_containers: bool = False) -> Any:
     device = device_in(x, engine)
     if device is None:
         raise NotPassed(f"{engine.name} cannot use the device of an argument")
-    if registry.sparse_side(x) is None:
+    if find.sparse_of(x) is None:
         copy = False if plan_passing(x, engine).action == "zero-copy" else None
     elif takes_containers:
         copy = None
@@ -182,7 +172,7 @@ def back(x: Any, own: Backend, engine: Backend, arguments: Any) -> Any:
 def device_of(arguments: Any, own: Backend) -> Any:
     """The device of the arrays in the arguments of a call."""
     x = next(x for _, x in arrays_in(arguments))
-    sparse = registry.sparse_side(x)
+    sparse = find.sparse_of(x)
     return own.functions["device"](x) if sparse is None else sparse.device(x)
 
 

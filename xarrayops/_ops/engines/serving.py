@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
-from xarrayops._core.backends import registry
-from xarrayops._core.backends.floating_results import casting_integers
+from xarrayops._core.backends import find, registry
+from xarrayops._core.backends.integer_inputs import casting_integers
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.lookup import Classes, function_without_modes
 from xarrayops._core.modes import defaults
@@ -25,7 +25,7 @@ from xarrayops._ops.engines.forms import (
     refusal_of_verb,
 )
 from xarrayops._ops.engines.passing import NotPassed
-from xarrayops._protocol.nested import VALUES, fill
+from xarrayops._protocol.nested import VALUES, arrays_in, fill
 from xarrayops._protocol.precision import PRODUCTS
 from xarrayops._protocol.sparse import CONTAINER_VERBS
 from xarrayops.errors import BackendNotFound
@@ -100,7 +100,7 @@ class Route:
         name = self._dtype_name(value)
         if name is not None:
             return self.own.native_dtype(name)
-        if self.takes_containers and registry.sparse_side(value) is not None:
+        if self.takes_containers and find.sparse_of(value) is not None:
             return value.dtype
         raise NotPassed(f"an argument is a {registry.describe_class(kind)}")
 
@@ -127,7 +127,7 @@ class Route:
         """What the engine's function returns. It multiplies as the precision policy of this thread allows."""
         if self._context is None and not self._multiplies:
             return function(*taken, **named)
-        first = next(x for x in taken if type(x) is not str)  # subscripts of einsum come before the arrays
+        _, first = next(arrays_in(taken))
         policy = self._policy(first) if self._multiplies else nullcontext()
         with policy, nullcontext() if self._context is None else self._context():
             return function(*taken, **named)
@@ -174,7 +174,7 @@ def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: 
 
     def by_engine(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name not in routes:
-            engine = registry.backend_by_name(name)
+            engine = find.named(name)
             routes[name] = Route(verb, own, engine, function_of)
         return routes[name](args, kwargs)
 

@@ -7,7 +7,7 @@ from math import prod
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, overload
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.exchange.plan import ConversionPlan, carry_out, dtype_name, plan_convert, target_of
@@ -26,11 +26,11 @@ REFUSALS = (BufferError, ValueError, TypeError, RuntimeError)
 _CONVERTED = "copied first, because the other library needs one array of coordinates or another dtype of indices"
 _MAX_WORK = 20_000
 """The limit of steps for NumPy to decide whether two views overlap, about 10 ms. Ordinary views need a few steps."""
-_shortcuts: dict[tuple[type, str], Callable[[Array], Array | None]] = {}
-"""By class and target: a function that gives the target's array over the same memory, or None if a plan is needed.
+_shortcuts: dict[tuple[type, str], tuple[Callable[[Array], Array | None], Any]] = {}
+"""By class and target: a function that gives the target's array over the same memory, and the device of that array.
 
-A plan takes 10 µs, several times the time in which the libraries pass an array. The first conversion of a class adds
-its function.
+The function returns None if a plan is needed. A plan takes 10 µs, several times the time in which the libraries pass an
+array. The first conversion of a class adds its function.
 """
 
 
@@ -98,13 +98,14 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
     >>> xo.shares_memory(x, xo.convert(x, "numpy", copy=True))
     False
     """
-    if device is None and not copy and type(to) is str:
-        shortcut = _shortcuts.get((type(x), to))
-        if shortcut is not None:
-            aliased = shortcut(x)
+    if device is None and not copy:
+        name, place = (to, None) if type(to) is str else _target_and_device(to)
+        shortcut = _shortcuts.get((type(x), name))
+        if shortcut is not None and (place is None or place == shortcut[1]):
+            aliased = shortcut[0](x)
             if aliased is not None:
                 return aliased
-    if registry.sparse_side(x) is not None:
+    if find.sparse_of(x) is not None:
         return convert_container(x, target_of(to).sparse, device=device, copy=copy)
     plan = plan_convert(x, to, device=device, copy=copy)
     if plan.action == "refuse":
@@ -116,12 +117,20 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
     except REFUSALS as error:
         instead = "another backend, or xo.astype(x, ...) before the call" if plan.action == "copy" else "copy=True"
         raise ExchangeError(f"{_described_call(x, plan, copy)}: {error}. Instead: {instead}") from error
-    if plan.action == "zero-copy" and type(to) is str:
-        _remember_shortcut(type(x), to, plan)
+    if plan.action == "zero-copy":
+        _remember_shortcut(type(x), plan)
     return result
 
 
-def _remember_shortcut(cls: type, to: str, plan: ConversionPlan) -> None:
+def _target_and_device(to: Library) -> tuple[str, Any]:
+    """The name of the library of an array, and its device; no name for other targets, which the plan examines."""
+    target = find.of_class(type(to))
+    if target is None or (target.refine is not None and target.refine(to) is not None):
+        return "", None
+    return target.name, target.functions["device"](to)
+
+
+def _remember_shortcut(cls: type, plan: ConversionPlan) -> None:
     """Store the function that converts arrays of a class without a plan, if both libraries have the hooks for it."""
     try_as_numpy, try_from_numpy = plan.source.own_hook("try_as_numpy"), plan.target.own_hook("try_from_numpy")
     if plan.source is plan.target or try_as_numpy is None or try_from_numpy is None:
@@ -133,12 +142,12 @@ def _remember_shortcut(cls: type, to: str, plan: ConversionPlan) -> None:
 
     # NumPy's own hooks return their argument, so one of the two calls is enough
     single_call = {plan.source.name: try_from_numpy, plan.target.name: try_as_numpy}
-    _shortcuts[cls, to] = single_call.get("numpy", by_way_of_numpy)
+    _shortcuts[cls, plan.target.name] = single_call.get("numpy", by_way_of_numpy), plan.device
 
 
 def convert_container(s: Any, target: SparseBackend, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """A sparse container of another library in the same format. Each of its arrays is converted."""
-    if registry.sparse_side(s) is target and not copy and device is None:
+    if find.sparse_of(s) is target and not copy and device is None:
         return s
     p, device = _parts_for(s, target), _target_device(s, target, device)
     converted = _converted_parts(s, p) if copy is False else {}
@@ -150,7 +159,7 @@ def convert_container(s: Any, target: SparseBackend, /, *, device: Any = None, c
 
 
 def _side(s: Any) -> SparseBackend:
-    side = registry.sparse_side(s)
+    side = find.sparse_of(s)
     assert side is not None, "the caller must pass a sparse container"
     return side
 
@@ -178,7 +187,7 @@ def _parts_for(s: Any, target: SparseBackend) -> Parts:
     if refused is not None:
         raise Unsupported(f"{call}: {refused}")
     if source.pads:
-        p, backend = source.on_host(p), registry.backend_by_name("numpy")
+        p, backend = source.on_host(p), find.named("numpy")
     imports = target.backend.functions["import_refusal"]
     widths = [name for name in target.index_dtypes(p.format) if imports(name) is None]  # JAX may be without int64
     fitting = widths if max((*p.shape, p.data.shape[0])) < 1 << 31 else [name for name in widths if name != "int32"]
@@ -206,7 +215,7 @@ def explain_convert(
     verb: str, x: Array, to: Library, /, *, device: Any = None, copy: bool | None = None
 ) -> Explanation:
     """Explain a conversion by its plan."""
-    if registry.sparse_side(x) is not None:
+    if find.sparse_of(x) is not None:
         return _explain_container(verb, x, target_of(to).sparse, device, copy)
     plan = plan_convert(x, to, device=device, copy=copy)
     name = f"{plan.source.name}->{plan.target.name}"
@@ -270,7 +279,7 @@ def shares_memory(a: Array, b: Array, /) -> bool:
 
 def _settled_memory(x: Array) -> Any:
     """The memory of x with its address. If the address is not known yet, this waits for the values."""
-    functions = registry.backend_of(x).functions
+    functions = find.of(x).functions
     memory = functions["memory"](x)
     if memory is not None and memory.pointer is None:
         functions["synchronize"](x)

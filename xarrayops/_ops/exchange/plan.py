@@ -11,7 +11,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.exchange import loans
@@ -48,17 +48,17 @@ class ConversionPlan(Record):
 
 def target_of(to: Library) -> Backend:
     """The backend of a name, a namespace or an array; a backend is returned as it is."""
-    if not isinstance(to, (str, Backend, ModuleType)) and registry.register_conforming(to) is None:
+    if not isinstance(to, (str, Backend, ModuleType)) and find.if_array(to) is None:
         kind = registry.describe_class(type(to))
         raise BackendNotFound(
             f"xo.convert: to= must be the name of a backend, a backend, a namespace or an array; it is a {kind}."
         )
-    return registry.backend_for(to)
+    return find.library(to)
 
 
 def plan_convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None = None) -> ConversionPlan:
     """The plan of `convert` for these arguments. No data is moved."""
-    source, target = registry.backend_of(x), target_of(to)
+    source, target = find.of(x), target_of(to)
     if device is None and not isinstance(to, (str, Backend, ModuleType)):
         device = target.functions["device"](to)
     elif device is not None:

@@ -1,8 +1,8 @@
 """Exports: a function as a file of ONNX, StableHLO, torch.export, TorchScript or TensorRT.
 
-`exporting` has `export`, which `writing` does. A `request` is the function and its examples; `routes` has the exporters
-of the libraries; `comparison` runs each written file beside the function, at the arguments of `samples`; `exported` and
-`report` are what users get.
+`exporting` has `export`, which `writing` does. A `request` is the function and its examples; `exporters` has the
+exporters of the libraries; `comparison` runs each written file beside the function, at the arguments of `samples`;
+`exported` and `report` are what users get.
 """
 
 from xarrayops._ops.export.explain import explain_export

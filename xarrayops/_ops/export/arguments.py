@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.agreement import is_same
 from xarrayops._ops.transformations.arguments import form_of
 from xarrayops._protocol.nested import is_array, leaves, leaves_as
@@ -31,7 +31,7 @@ class Reader:
         differ.
         """
         arrays = self._arrays(call, arguments)
-        own = require_one_backend("export", dict(zip(self._inputs, arrays, strict=True)))
+        own = find.one_of("export", dict(zip(self._inputs, arrays, strict=True)))
         self._require_fit(call, own, arrays)
         return own, arrays
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops import agreement
 from xarrayops._ops.export.arguments import Reader
@@ -182,7 +182,7 @@ def _difference(want: Any, got: Any, function: Callable[..., Any], arrays: tuple
 
 def _hosted(result: Any) -> Any:
     """The result in arrays of NumPy."""
-    return rebuilt(result, (registry.backend_of(x).functions["to_numpy"](x) for x in arrays_of(result)))
+    return rebuilt(result, (find.of(x).functions["to_numpy"](x) for x in arrays_of(result)))
 
 
 def _is_nan(x: Array) -> Any:

@@ -9,8 +9,8 @@ from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
 from xarrayops._ops.transformations.arguments import name_of
 
 if TYPE_CHECKING:
+    from xarrayops._ops.export.exporters import Tracing
     from xarrayops._ops.export.request import Request
-    from xarrayops._ops.export.routes import Route
 
 
 def explain_export(
@@ -26,28 +26,28 @@ def explain_export(
     """The exporters in the order in which they are tried, and what each cannot express."""
     if target is None:
         raise TypeError("xo.export: missing a required argument: 'target'")
+    from xarrayops._ops.export.exporters import exporters_to
     from xarrayops._ops.export.request import Request  # not needed by `import xarrayops`
-    from xarrayops._ops.export.routes import routes_to
 
     request = Request(function, examples, dynamic or {})
-    listed = tuple(_candidate(request, route) for route in routes_to(target, request.own))
+    listed = tuple(_candidate(request, tracing) for tracing in exporters_to(target, request.own))
     chosen = chosen_name(listed)
     name = name_of(function)
     summary = f"{name} cannot be exported to {target}" if chosen is None else f"{name} is exported to {target}"
     return Explanation(verb, summary, listed, chosen)
 
 
-def _candidate(request: Request, route: Route) -> Candidate:
+def _candidate(request: Request, tracing: Tracing) -> Candidate:
     from xarrayops._ops.compilation.failures import place_of, reason_of
     from xarrayops._ops.export.exported import is_wide
     from xarrayops._ops.export.writing import program_of
 
-    exporter = route.exporter
+    exporter = tracing.exporter
     reason = exporter.refusal()
     if reason is None:
         try:
             with exporter.settings(is_wide(request.own)):
-                reason = exporter.obstacle(program_of(request, route))
+                reason = exporter.obstacle(program_of(request, tracing))
         except Exception as error:  # exporters raise anything
             reason = f"{reason_of(error)}{place_of(error, request.function)}"
     return Candidate(exporter.name, reason is None, reason or "the file is compared when it has been written")

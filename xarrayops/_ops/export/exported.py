@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.engines import passing
 from xarrayops._ops.exchange.convert import convert
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def passed(x: Array, library: Backend) -> Array:
     """An array as one of the library that writes or runs a file."""
-    if registry.backend_of(x) is library:
+    if find.of(x) is library:
         return x
     return convert(x, library.name, device=passing.device_in(x, library))
 
@@ -39,7 +39,7 @@ class Runner:
 
     def __init__(self, exporter: Exporter, path: Path, request: Request) -> None:
         self._exporter = exporter
-        self._library = registry.backend_by_name(exporter.library)
+        self._library = find.named(exporter.library)
         self._form, self._count = request.form, len(request.outputs)
         self._run: Run = exporter.load(path)
 
@@ -56,7 +56,7 @@ class Runner:
         functions = self._library.functions
         if not is_wide(own) and functions["dtype_name"](y.dtype) == "int64":  # an index or a count
             y = functions["astype"](y, functions["as_dtype"]("int32"))
-        if registry.backend_of(y) is own:
+        if find.of(y) is own:
             return y
         found: Array = passing.back(y, own, self._library, arguments)
         return found

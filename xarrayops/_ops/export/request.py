@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from keyword import iskeyword
 from typing import Any
 
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops import agreement
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, name_of, rebuilt
 from xarrayops._protocol.nested import VALUES, is_array
@@ -45,7 +45,7 @@ class Request:
         self.parameters = _parameters(function, len(examples))
         names = [name for each in zip(self.parameters, examples, strict=True) for name in _names(each[1], each[0])]
         self.inputs = tuple(_identifiers(names, set()))
-        self.own: Backend = require_one_backend("export", dict(zip(self.inputs, self.arrays, strict=True)))
+        self.own: Backend = find.one_of("export", dict(zip(self.inputs, self.arrays, strict=True)))
         self.examples = examples
         self.axes = _axes(self.call, self.inputs, self.arrays, dynamic)
         self.want = self._checked_result()

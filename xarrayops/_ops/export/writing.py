@@ -14,9 +14,9 @@ from typing import Any
 from xarrayops._ops.compilation.failures import place_of, reason_of
 from xarrayops._ops.export.comparison import Comparison
 from xarrayops._ops.export.exported import Exported, Runner, is_wide, passed
+from xarrayops._ops.export.exporters import Tracing, exporters_to
 from xarrayops._ops.export.report import ExportReport
 from xarrayops._ops.export.request import Dynamic, Request
-from xarrayops._ops.export.routes import Route, routes_to
 from xarrayops._protocol.export_hooks import Program
 from xarrayops.errors import Unsupported
 
@@ -43,21 +43,21 @@ def exported(
     if where.is_dir():
         raise IsADirectoryError(f"xo.export: {where} is a folder")
     request = Request(function, examples, dynamic)
-    routes = routes_to(target, request.own)
-    for text in dict.fromkeys(route.exporter.is_deprecated for route in routes):
+    tracings = exporters_to(target, request.own)
+    for text in dict.fromkeys(tracing.exporter.is_deprecated for tracing in tracings):
         if text:
             warnings.warn(text, FutureWarning, stacklevel=3)
     comparison = Comparison(request, samples)
     refused: dict[str, str] = {}
     errors: list[Exception] = []
     with _alone, TemporaryDirectory(dir=where.parent, prefix=".xo-") as folder:
-        for route in routes:
-            reason = route.exporter.refusal()
+        for tracing in tracings:
+            reason = tracing.exporter.refusal()
             if reason is None:
-                file = Path(folder) / route.exporter.name / f"program.{target}"
+                file = Path(folder) / tracing.exporter.name / f"program.{target}"
                 try:
                     file.parent.mkdir()
-                    report, runner = _written(request, route, comparison, file, refused)
+                    report, runner = _written(request, tracing, comparison, file, refused)
                 except Exception as error:  # exporters raise anything
                     reason = f"{reason_of(error)}{place_of(error, request.function)}"
                     errors.append(error)
@@ -66,7 +66,7 @@ def exported(
                         copymode(where, file)
                     file.replace(where)
                     return Exported(report._replace(path=Path(path)), runner, request)
-            refused[route.exporter.name] = reason
+            refused[tracing.exporter.name] = reason
     listed = "".join(f"\n  {name}: {reason}" for name, reason in refused.items())
     advice = f"\n{ADVICE}" if errors else ""
     raise Unsupported(f"{request.call}: no exporter gave a file of {target} that agrees:{listed}{advice}") from (
@@ -74,19 +74,19 @@ def exported(
     )
 
 
-def program_of(request: Request, route: Route) -> Program:
+def program_of(request: Request, tracing: Tracing) -> Program:
     """The function and its examples as arrays of the library that is traced."""
-    arrays = tuple(passed(x, route.tracer) for x in request.arrays)
+    arrays = tuple(passed(x, tracing.tracer) for x in request.arrays)
     return Program(request.program, arrays, request.inputs, request.outputs, request.axes)
 
 
 def _written(
-    request: Request, route: Route, comparison: Comparison, file: Path, refused: dict[str, str]
+    request: Request, tracing: Tracing, comparison: Comparison, file: Path, refused: dict[str, str]
 ) -> tuple[ExportReport, Runner]:
     """Write a file and prove it."""
-    exporter, tracer = route
+    exporter, tracer = tracing
     with exporter.settings(is_wide(request.own)):
-        exporter.write(program_of(request, route), file)
+        exporter.write(program_of(request, tracing), file)
         details = exporter.details(file)
         runner = Runner(exporter, file, request)
         compared = comparison.compared(runner, tracer)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from xarrayops import standard
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.engines.explain import with_engines
 from xarrayops._ops.explained import bound_arguments, explain_call, explain_with_dry_run
 from xarrayops._ops.explanation import Candidate, Explanation
@@ -38,7 +38,7 @@ def explain_relayout(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     bound = bound_arguments(verb, relayout, args, kwargs)
     found = _explain_order(verb, forecast, *bound.args, **bound.kwargs, needs_strides=False)
     x = bound.args[0]
-    return with_engines(found, require_one_backend(verb, {"x": x}), (x,), {}) if found.action == "copy" else found
+    return with_engines(found, find.one_of(verb, {"x": x}), (x,), {}) if found.action == "copy" else found
 
 
 def explain_with_memory_format(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
@@ -63,7 +63,7 @@ def _explain_order(
     verb: str, predict: Predict, x: Array, /, *args: Any, needs_strides: bool = True, **kwargs: Any
 ) -> Explanation:
     """Explain whether a verb that reorders the elements of x would copy them."""
-    backend = require_one_backend(verb, {"x": x})
+    backend = find.one_of(verb, {"x": x})
     memory, gap = backend.functions["memory"](x), backend.no_strides
     name = f"{backend.name}:{verb}"
     found = predict(backend, x, memory, *args, **kwargs)

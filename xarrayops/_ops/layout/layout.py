@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from xarrayops._core.backends import find
+from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.arguments import described
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._protocol.devices import Memory
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array, ArrayT, gap_of
@@ -99,7 +99,7 @@ def layout_of(x: Array, /) -> Layout:
     >>> l.strides, l.offset, l.order
     ((12, 4, 1), 4, 'strided')
     """
-    backend = require_one_backend("layout_of", {"x": x})
+    backend = find.one_of("layout_of", {"x": x})
     memory = _memory("layout_of", backend, x)
     size, offset = memory.itemsize, backend.functions["memory_offset"](x)
     if not size or any(count % size for count in (*memory.strides, offset)):
@@ -145,7 +145,7 @@ def contiguous(x: ArrayT, /, order: str = "C") -> ArrayT:
     >>> xo.contiguous(np.zeros((2, 3)).T).flags.c_contiguous
     True
     """
-    backend = require_one_backend("contiguous", {"x": x})
+    backend = find.one_of("contiguous", {"x": x})
     if order == "C":
         return backend.functions["contiguous"](x)
     return _with_axis_order("contiguous", backend, x, axes_by_order(backend, x, order))
@@ -178,7 +178,7 @@ def with_memory_format(x: ArrayT, memory_format: str, /) -> ArrayT:
     >>> xo.layout_of(xo.with_memory_format(np.zeros((2, 3, 4, 5)), "channels_last")).strides
     (60, 1, 15, 3)
     """
-    backend = require_one_backend("with_memory_format", {"x": x})
+    backend = find.one_of("with_memory_format", {"x": x})
     return _with_axis_order("with_memory_format", backend, x, axes_by_format(backend, x, memory_format))
 
 
@@ -232,7 +232,7 @@ def as_strided(x: ArrayT, shape: Sequence[int], strides: Sequence[int], offset: 
         shape, strides, offset = _integers(shape), _integers(strides), operator.index(offset)
     except TypeError as error:
         raise LayoutError(f"xo.as_strided: shape, strides and offset must be integers; {error}.") from None
-    backend = require_one_backend("as_strided", {"x": x})
+    backend = find.one_of("as_strided", {"x": x})
     serve = backend.functions["as_strided"]
     memory = None if gap_of(serve) else _memory("as_strided", backend, x)
     try:
@@ -289,7 +289,7 @@ def pin_memory(x: ArrayT, /) -> ArrayT:
     Unsupported
         The library cannot page-lock memory, x is not in host memory, or there is no GPU.
     """
-    return require_one_backend("pin_memory", {"x": x}).functions["pin_memory"](x)
+    return find.one_of("pin_memory", {"x": x}).functions["pin_memory"](x)
 
 
 def axes_by_order(backend: Backend, x: Array, /, order: str = "C") -> tuple[int, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 from itertools import product
 
+from xarrayops._core.backends import find
+from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.arguments import described
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._core.modes import tables as modes
 from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.layout.pattern import AxisPlan, plan
@@ -58,7 +58,7 @@ def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> Arra
     >>> blocked.shape, xo.relayout(blocked, "NCHW16c -> NCHW", channels=20).shape
     ((32, 2, 7, 7, 16), (32, 20, 7, 7))
     """
-    backend = require_one_backend("relayout", {"x": x})
+    backend = find.one_of("relayout", {"x": x})
     try:
         return _serve(backend, x, plan(pattern), channels)
     except Unsupported as error:

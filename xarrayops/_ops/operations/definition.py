@@ -9,9 +9,10 @@ from collections.abc import Callable
 from functools import partial, update_wrapper
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
+from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import constant_while_tracing, publish, require_one_backend, resolved
+from xarrayops._core.dispatch.lookup import constant_while_tracing, publish, resolved
 from xarrayops._ops.explanation import Explanation, candidates, chosen_name
 from xarrayops._ops.operations.caller import Guarded, Parameters, eager_test, public_function, serving_function
 from xarrayops._ops.operations.native import Native
@@ -70,9 +71,9 @@ class Definition:
 
     def _public(self) -> Callable[..., Any]:
         @constant_while_tracing
-        def find(cls: type) -> str:
+        def resolve(cls: type) -> str:
             """Find the function that serves a class, enter it in the table, and return its name in `resolved`."""
-            backend = registry.backend_of_class(cls)
+            backend = find.of_class(cls)
             if backend is None:
                 return publish(f"{self.name}:slow", self._serve_any)
             served = self.by(backend)
@@ -80,7 +81,7 @@ class Definition:
             self._table[cls] = served.function
             return publish(f"{self.name}:{backend.name}", served.function)
 
-        names = {"_table": self._table, "_resolved": resolved, "_find": find}
+        names = {"_table": self._table, "_resolved": resolved, "_find": resolve}
         return update_wrapper(public_function(self.short_name, self.parameters, names), self.reference)
 
     @property
@@ -156,9 +157,9 @@ class Definition:
         """
         given = dict(zip(self.parameters.arrays, arrays, strict=True))
         for name, x in given.items():
-            if type(x) in registry.SCALARS or (x is None and name not in self.parameters.optional):
+            if type(x) in SCALARS or (x is None and name not in self.parameters.optional):
                 raise BackendNotFound(f"{self.name}: argument {name} is {x!r}, but it must be an array.")
-        return require_one_backend(self.name, {name: x for name, x in given.items() if x is not None})
+        return find.one_of(self.name, {name: x for name, x in given.items() if x is not None})
 
     def _serve_any(self, *arrays: Any, **options: Any) -> Any:
         return self.by(self.backend_of(arrays)).serve(*arrays, **options)

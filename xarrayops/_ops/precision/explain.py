@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.precision import policy, widens
 from xarrayops._core.precision_plan import Policy
@@ -68,7 +68,7 @@ def _of_widened(explainer: Explainer) -> Explainer:
 
 def _common(arrays: Iterator[Any] | list[Any]) -> Backend | None:
     """The backend of all arrays; None if there is none, or several."""
-    found = {registry.backend_of(x) for x in arrays if registry.sparse_side(x) is None}
+    found = {find.of(x) for x in arrays if find.sparse_of(x) is None}
     return found.pop() if len(found) == 1 else None
 
 

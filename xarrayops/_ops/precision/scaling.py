@@ -6,10 +6,8 @@ import math
 from typing import Any
 
 from xarrayops import standard
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import require_one_backend
-from xarrayops._core.modes import pytrees as states
 from xarrayops._ops.creation import asarray
 from xarrayops._protocol.precision import HALVES
 from xarrayops._protocol.records import Record
@@ -110,7 +108,15 @@ class LossScale(Record):
         return self._replace(value=grown if math.isfinite(grown) else self.value, steps=0)
 
 
-states.add(LossScale, ("value", "steps"), ("growth_factor", "backoff_factor", "growth_interval"))
+def _register(backend: Backend) -> None:
+    """Make the class known to the transformations of a library."""
+    constants = ("growth_factor", "backoff_factor", "growth_interval")
+    backend.functions["register_state"](LossScale, ("value", "steps"), constants)
+
+
+for _loaded in list(registry.by_module.values()):
+    _register(_loaded)
+registry.on_load.append(_register)
 
 
 def loss_scale(
@@ -211,5 +217,5 @@ def _product(value: Any, factor: float) -> Any:
 
 def _wide(x: Array) -> Array:
     """x, in float32 if it is of a half type."""
-    backend: Backend = require_one_backend("loss_scale", {"x": x})
+    backend: Backend = find.one_of("loss_scale", {"x": x})
     return standard.astype(x, "float32") if backend.functions["dtype_name"](x.dtype) in HALVES else x

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from xarrayops import standard as xp
+from xarrayops._core.backends import find
+from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.arguments import described
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.quantization.records import Calibration, Quantized
 from xarrayops._protocol.quantization import LEAST_SCALE, LIMITS
 from xarrayops._protocol.types import Array
@@ -23,8 +23,8 @@ _WIDENED = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "
 def backend_of(verb: str, arrays: dict[str, Any]) -> Backend:
     """The one backend of arrays, none of which may be a number."""
     for name, x in arrays.items():
-        require_one_backend(verb, {name: x})
-    return require_one_backend(verb, arrays)
+        find.one_of(verb, {name: x})
+    return find.one_of(verb, arrays)
 
 
 def as_floating(verb: str, backend: Backend, x: Array) -> Array:

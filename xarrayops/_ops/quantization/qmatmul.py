@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xarrayops import standard as xp
+from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.arguments import described
 from xarrayops._core.modes.precision import under_policy
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Explanation

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from xarrayops import standard as xp
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.quantization.operands import (
     as_floating,
     checked_calibration,
@@ -94,7 +94,7 @@ def quantize(
     array([-1.  ,  0.  ,  0.5 ,  1.27])
     """
     if calibration is None:
-        backend = require_one_backend("quantize", {"x": x})
+        backend = find.one_of("quantize", {"x": x})
         name = checked_scheme("quantize", backend, scheme, dtype)
         return quantized(backend, x, kept_axes("quantize", backend, x, axis), scheme, name)
     if axis is not None or scheme != "symmetric" or dtype != "int8":

@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.creation import creation_backend, refuse_both
-from xarrayops._core.dispatch.lookup import served_by
 from xarrayops._core.modes.defaults import Library
 from xarrayops._protocol.dtypes import INTEGER_LIMITS
 from xarrayops._protocol.random import WORD, Draw
@@ -27,7 +27,7 @@ def place(verb: str, like: Any, backend: Library | None, device: Any) -> tuple[B
         return found, found.native_device(device)
     if like is None:
         return found, None
-    found = served_by(like) or found
+    found = find.of(like)  # a library that refines the backend of its arrays
     return found, found.functions["device"](like)
 
 

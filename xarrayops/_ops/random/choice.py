@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any
 
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._protocol.types import Array
 
 
@@ -42,7 +42,7 @@ def _bounds(backend: Backend, p: Any, n: int, like: Array) -> Array:
 def _weights(backend: Backend, p: Any, n: int, like: Array, *, least: int) -> Array:
     if not hasattr(p, "shape"):
         return _array(backend, _numbers(p, n, least=least), like)
-    require_one_backend("random.Generator.choice", {"p": p, "rng": like})
+    find.one_of("random.Generator.choice", {"p": p, "rng": like})
     if tuple(p.shape) != (n,):
         raise ValueError(f"xo.random.Generator.choice: p has shape {tuple(p.shape)}, but there are {n} elements.")
     return backend.functions["astype"](p, like.dtype)

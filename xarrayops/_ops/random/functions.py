@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from xarrayops._core.dispatch.lookup import require_one_backend
+from xarrayops._core.backends import find
 from xarrayops._protocol.types import Array, ArrayT
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _bits_call(key: Array, shape: int | tuple[int, ...], dtype: Any) -> tuple[An
     """The backend, and the arguments of its hook."""
     from xarrayops._ops.random.arguments import bits_draw, checked_key, checked_shape
 
-    backend = require_one_backend("random.bits", {"key": key})
+    backend = find.one_of("random.bits", {"key": key})
     checked_key("random.bits", backend, key)
     draw = bits_draw("random.bits", backend, dtype)
     return backend, (draw, key, checked_shape(shape), backend.functions["device"](key))
@@ -189,7 +189,7 @@ def split(key: ArrayT, /, num: int = 2) -> ArrayT:
     """
     from xarrayops._ops.random.arguments import checked_key, checked_shape
 
-    backend = require_one_backend("random.split", {"key": key})
+    backend = find.one_of("random.split", {"key": key})
     checked_key("random.split", backend, key)
     (count,) = checked_shape(num)
     counters = backend.functions["arange"](
@@ -226,7 +226,7 @@ def fold_in(key: ArrayT, data: int | ArrayT, /) -> ArrayT:
     """
     from xarrayops._ops.random.arguments import checked_counter, checked_key
 
-    backend = require_one_backend("random.fold_in", {"key": key, "data": data})
+    backend = find.one_of("random.fold_in", {"key": key, "data": data})
     checked_key("random.fold_in", backend, key)
     result: ArrayT = backend.functions["random_keys"](key, checked_counter(backend, key, data))
     return result

@@ -7,8 +7,8 @@ import os
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.backends.registry import Backend, backend_by_dtype_owner
-from xarrayops._core.dispatch.lookup import require_one_backend
+from xarrayops._core.backends import find, registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.creation import broadcast_shapes
@@ -39,7 +39,7 @@ def new_generator(
 ) -> Generator:
     """See `default_rng`."""
     if hasattr(seed, "shape"):
-        found = require_one_backend("random.default_rng", {"seed": seed, "like": like})
+        found = find.one_of("random.default_rng", {"seed": seed, "like": like})
         checked_key("random.default_rng", found, seed)
         if native:
             raise TypeError(f"xo.random.default_rng: native=True needs an integer as the seed, not a key; {KEY}.")
@@ -342,14 +342,14 @@ class Generator:
     def _check_library(self, method: str, x: Array) -> None:
         """Raise unless x is of the library of the generator."""
         own = self._backend.functions["empty"]((0,), dtype=self._backend.native_dtype("int32"), device=self._device)
-        require_one_backend(f"random.Generator.{method}", {"x": x, "rng": own})
+        find.one_of(f"random.Generator.{method}", {"x": x, "rng": own})
 
 
 def _restored(
     library: str, device: str | None, dtype: str, root: tuple[int, int], count: int, native: Any
 ) -> Generator:
     """A generator from what `Generator.__reduce__` returns."""
-    backend = backend_by_dtype_owner(library)
+    backend = registry.of_root(library)
     where = None if device is None else backend.native_device(device)
     generator = Generator(backend, where, dtype, Count(root, count), False)
     if native is not None:

@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._ops.sparse.operands import (
+    Prepared,
     common_sparse_backend,
     count,
     require_block,
@@ -28,7 +29,7 @@ MAX_ENTRIES = 2**31 - 1
 Where = Array | float | str | None
 
 
-@sparse_verb
+@sparse_verb("Container")
 def from_dense(
     x: Array,
     format: str = "csr",
@@ -37,7 +38,7 @@ def from_dense(
     index_dtype: Any = None,
     block: tuple[int, int] | None = None,
     nnz_max: int | None = None,
-) -> Container:
+) -> Prepared:
     """The entries of a dense array as a sparse container of its library.
 
     In host memory x is read about once and the result is written once. No temporary array has the size of x.
@@ -102,7 +103,7 @@ def from_dense(
         nnz_max = None if nnz_max is None else count("nnz_max", nnz_max)
         if nnz_max is not None and nnz_max > max(MAX_ENTRIES, prod(x.shape)):
             raise ValueError(f"nnz_max={nnz_max} is more than the number of elements of x")
-        index = _index_name(index_dtype, format, sparse)
+        index = None if index_dtype is None else _index_name(index_dtype, format, sparse)
     except ValueError as error:
         raise ValueError(f"xo.sparse.from_dense({sparse.shown(x)}): {error}") from None
     checked = None if block is None else (operator.index(block[0]), operator.index(block[1]))
@@ -139,9 +140,8 @@ def _check_where(x: Array, where: Any, dtype: str, sparse: SparseBackend) -> Non
         raise ValueError(f"where={where!r} is beyond the range of every dtype. Instead: a smaller number")
 
 
-def _index_name(index_dtype: Any, format: str, sparse: SparseBackend) -> str | None:
-    if index_dtype is None:
-        return None
+def _index_name(index_dtype: Any, format: str, sparse: SparseBackend) -> str:
+    """The name of a dtype of indices; raises if the library has none such in containers of that format."""
     backend = sparse.backend
     name = backend.functions["dtype_name"](backend.native_dtype(index_dtype))
     if name not in sparse.index_dtypes(format):
@@ -150,8 +150,8 @@ def _index_name(index_dtype: Any, format: str, sparse: SparseBackend) -> str | N
     return name
 
 
-@sparse_verb
-def to_dense(s: Container, /) -> Array:
+@sparse_verb("Array")
+def to_dense(s: Container, /) -> Prepared:
     """The values of a sparse container as a dense array of its library; duplicates are summed.
 
     Raises

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._ops.exchange.convert import convert_container
 from xarrayops._ops.exchange.plan import target_of
 from xarrayops._ops.sparse.operands import (
@@ -68,7 +68,7 @@ def convert(
         s = convert_container(s, plan.target)
     if plan.at:
         s = getattr(plan, plan.at).call("convert", s, plan.format, block)
-    return convert_container(s, plan.target) if registry.sparse_side(s) is not plan.target else s
+    return convert_container(s, plan.target) if find.sparse_of(s) is not plan.target else s
 
 
 class SparseConversionPlan(Record):

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.backends.registry import SCALARS
+from xarrayops._core.backends.find import SCALARS
 from xarrayops._ops.sparse.operands import (
+    Prepared,
     common_sparse_backend,
     require_container,
     require_matrix,
@@ -46,8 +47,8 @@ def _require_numbers(verb: str, sparse: SparseBackend, *operands: Any, ordered: 
             raise TypeError(f"xo.sparse.{verb}({sparse.shown(x)}): complex numbers have no order")
 
 
-@sparse_verb
-def abs(s: Container, /) -> Container:
+@sparse_verb("Container")
+def abs(s: Container, /) -> Prepared:
     """The absolute values of a sparse array; the real dtype for complex values.
 
     Notes
@@ -64,26 +65,26 @@ def abs(s: Container, /) -> Container:
     return _of_numbers("abs", s)
 
 
-@sparse_verb
-def sign(s: Container, /) -> Container:
+@sparse_verb("Container")
+def sign(s: Container, /) -> Prepared:
     """The signs of the values of a sparse array: -1, 0 or 1; z / abs(z) for complex values."""
     return _of_numbers("sign", s)
 
 
-@sparse_verb
-def negative(s: Container, /) -> Container:
+@sparse_verb("Container")
+def negative(s: Container, /) -> Prepared:
     """The negated values of a sparse array."""
     return _of_numbers("negative", s)
 
 
-@sparse_verb
-def square(s: Container, /) -> Container:
+@sparse_verb("Container")
+def square(s: Container, /) -> Prepared:
     """The squares of the values of a sparse array."""
     return _of_numbers("square", s)
 
 
-@sparse_verb
-def sqrt(s: Container, /) -> Container:
+@sparse_verb("Container")
+def sqrt(s: Container, /) -> Prepared:
     """The square roots of the values of a sparse array; NaN for negative real values.
 
     Integers and booleans give the dtype that `xarrayops.sqrt` gives for dense arrays. If containers cannot hold it
@@ -93,14 +94,14 @@ def sqrt(s: Container, /) -> Container:
     return _of_any("sqrt", s)
 
 
-@sparse_verb
-def expm1(s: Container, /) -> Container:
+@sparse_verb("Container")
+def expm1(s: Container, /) -> Prepared:
     """``exp(x) - 1`` for the values x of a sparse array."""
     return _of_any("expm1", s)
 
 
-@sparse_verb
-def log1p(s: Container, /) -> Container:
+@sparse_verb("Container")
+def log1p(s: Container, /) -> Prepared:
     """``log(1 + x)`` for the values x of a sparse array.
 
     Examples
@@ -112,26 +113,26 @@ def log1p(s: Container, /) -> Container:
     return _of_any("log1p", s)
 
 
-@sparse_verb
-def sin(s: Container, /) -> Container:
+@sparse_verb("Container")
+def sin(s: Container, /) -> Prepared:
     """The sines of the values of a sparse array."""
     return _of_any("sin", s)
 
 
-@sparse_verb
-def tan(s: Container, /) -> Container:
+@sparse_verb("Container")
+def tan(s: Container, /) -> Prepared:
     """The tangents of the values of a sparse array."""
     return _of_any("tan", s)
 
 
-@sparse_verb
-def tanh(s: Container, /) -> Container:
+@sparse_verb("Container")
+def tanh(s: Container, /) -> Prepared:
     """The hyperbolic tangents of the values of a sparse array."""
     return _of_any("tanh", s)
 
 
-@sparse_verb
-def power(s: Container, exponent: float, /) -> Container:
+@sparse_verb("Container")
+def power(s: Container, exponent: float, /) -> Prepared:
     """The values of a sparse array raised to a positive number.
 
     Raises
@@ -155,8 +156,8 @@ def power(s: Container, exponent: float, /) -> Container:
     return sparse, (s, exponent)
 
 
-@sparse_verb
-def maximum(a: Container, b: Container | float, /) -> Container:
+@sparse_verb("Container")
+def maximum(a: Container, b: Container | float, /) -> Prepared:
     """The larger of the values of two sparse matrices of one shape at each position, or of a and 0.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._ops.engines.explain import with_engines
 from xarrayops._ops.engines.functions import SPARSE
 from xarrayops._ops.exchange.convert import explain_convert
@@ -49,7 +49,7 @@ def explain_sparse_convert(
 
 def explain_matmul(verb: str, /, *args: Any) -> Explanation:
     """The kernels that serve a product: those of containers if an operand is sparse."""
-    sparse = next(filter(None, map(registry.sparse_side, args)), None)
+    sparse = next(filter(None, map(find.sparse_of, args)), None)
     return explain_call(verb, *args) if sparse is None else _explain_kernels(verb, sparse, "matmul", *args)
 
 
@@ -61,4 +61,4 @@ def _explain_kernels(verb: str, sparse: SparseBackend, name: str, *arguments: An
     summary = f"{library} serves its own containers" if chosen else f"{library} cannot serve this call"
     found = Explanation(verb, summary, listed, chosen)
     is_served = verb == "matmul" or name in SPARSE
-    return with_engines(found, registry.backend_by_name(library), arguments, {}) if is_served else found
+    return with_engines(found, find.named(library), arguments, {}) if is_served else found

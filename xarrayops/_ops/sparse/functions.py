@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xarrayops._core.backends.registry import SCALARS
+from xarrayops._core.backends.find import SCALARS
 from xarrayops._ops.sparse.operands import (
+    Prepared,
     common_sparse_backend,
     require_axis,
     require_container,
@@ -27,8 +28,8 @@ def _matrix(verb: str, s: Container) -> SparseBackend:
     return sparse
 
 
-@sparse_verb
-def scale(s: Container, /, rows: Array | None = None, columns: Array | None = None) -> Container:
+@sparse_verb("Container")
+def scale(s: Container, /, rows: Array | None = None, columns: Array | None = None) -> Prepared:
     """A sparse matrix with each row, each column or both multiplied by a factor: ``diag(rows) @ s @ diag(columns)``.
 
     Only the stored values are multiplied: a factor that is NaN or infinite does not change the zeros.
@@ -79,8 +80,8 @@ def scale(s: Container, /, rows: Array | None = None, columns: Array | None = No
     return sparse, (s, rows, columns)
 
 
-@sparse_verb
-def take(s: Container, indices: Array, /, *, axis: int = 0) -> Container:
+@sparse_verb("Container")
+def take(s: Container, indices: Array, /, *, axis: int = 0) -> Prepared:
     """Rows (axis 0) or columns (axis 1) of a sparse matrix, in the order of the indices.
 
     Parameters
@@ -139,8 +140,8 @@ def take(s: Container, indices: Array, /, *, axis: int = 0) -> Container:
     return sparse, (s, indices, axis)
 
 
-@sparse_verb
-def concat(containers: Sequence[Container], /, *, axis: int = 0) -> Container:
+@sparse_verb("Container")
+def concat(containers: Sequence[Container], /, *, axis: int = 0) -> Prepared:
     """Sparse matrices one below the other (axis 0) or side by side (axis 1).
 
     Parameters
@@ -182,8 +183,8 @@ def concat(containers: Sequence[Container], /, *, axis: int = 0) -> Container:
     return sparse, (axis, *containers)
 
 
-@sparse_verb
-def count(s: Container, /, *, axis: int | None = None) -> Array:
+@sparse_verb("Array")
+def count(s: Container, /, *, axis: int | None = None) -> Prepared:
     """The number of values that are not zero: of each column (axis 0), each row (axis 1) or the whole matrix.
 
     Stored zeros, and duplicates that cancel, are not counted. NaN is counted.
@@ -202,8 +203,8 @@ def count(s: Container, /, *, axis: int | None = None) -> Array:
     return _matrix("count", s), (s, None if axis is None else require_axis("count", axis))
 
 
-@sparse_verb
-def norm(s: Container, /, *, axis: int | None = None) -> Array:
+@sparse_verb("Array")
+def norm(s: Container, /, *, axis: int | None = None) -> Prepared:
     """The 2-norm of each column (axis 0) or each row (axis 1), or the Frobenius norm of a sparse matrix.
 
     Returns
@@ -224,8 +225,8 @@ def norm(s: Container, /, *, axis: int | None = None) -> Array:
     return _matrix("norm", s), (s, None if axis is None else require_axis("norm", axis))
 
 
-@sparse_verb
-def diagonal(s: Container, /) -> Array:
+@sparse_verb("Array")
+def diagonal(s: Container, /) -> Prepared:
     """The diagonal of a sparse matrix (m, n) as a dense array (min(m, n),) of its dtype.
 
     Examples

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-from xarrayops._core.backends import registry
-from xarrayops._core.dispatch.arguments import common_backend, require_array_argument
+from xarrayops._core.backends import find, registry
+from xarrayops._core.backends.find import NON_ARRAY_TYPES
+from xarrayops._core.dispatch.arguments import require_array_argument
 from xarrayops._core.modes import defaults, tables as modes
 from xarrayops._ops.engines.functions import SPARSE
 from xarrayops._ops.engines.serving import by_engines
@@ -22,28 +23,35 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 
-def sparse_verb(prepare: Callable[P, Any]) -> Callable[P, Any]:
-    """Make a verb of the function that checks its arguments.
+Prepared = tuple["SparseBackend", tuple[Any, ...]]
+"""The sparse backend that serves a call, and the arguments for it."""
 
-    ``prepare`` returns the sparse backend that serves the call, and the arguments for it. The verb calls that backend;
-    `explain` calls ``prepare`` alone.
+
+def sparse_verb(returns: str) -> Callable[[Callable[P, Prepared]], Callable[P, Any]]:
+    """Make a verb of the function that checks its arguments. ``returns`` is the annotation of its result.
+
+    The verb calls the backend with what ``prepare`` returns; `explain` calls ``prepare`` alone.
     """
 
-    @wraps(prepare)
-    def verb(*args: P.args, **kwargs: P.kwargs) -> Any:
-        try:
-            sparse, arguments = prepare(*args, **kwargs)
-        except TypeError:
-            wrong = _wrong_call(prepare, args, kwargs)
-            if wrong is None:
-                raise
-            raise wrong from None
-        if not modes.active():
-            return sparse.call(prepare.__name__, *arguments)
-        return call_in_modes(prepare.__name__)(sparse.backend, *arguments)
+    def verb_of(prepare: Callable[P, Prepared]) -> Callable[P, Any]:
+        @wraps(prepare)
+        def verb(*args: P.args, **kwargs: P.kwargs) -> Any:
+            try:
+                sparse, arguments = prepare(*args, **kwargs)
+            except TypeError:
+                wrong = _wrong_call(prepare, args, kwargs)
+                if wrong is None:
+                    raise
+                raise wrong from None
+            if not modes.active():
+                return sparse.call(prepare.__name__, *arguments)
+            return call_in_modes(prepare.__name__)(sparse.backend, *arguments)
 
-    vars(verb)["prepare"] = prepare
-    return verb
+        vars(verb)["prepare"] = prepare
+        prepare.__annotations__["return"] = returns  # what `inspect.signature` shows of the verb
+        return verb
+
+    return verb_of
 
 
 @cache
@@ -60,8 +68,6 @@ def _call(name: str, backend: Backend, *arguments: Any) -> Any:
 def _wrong_call(prepare: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError | None:
     """The error for arguments that do not fit the parameters, with what to write; None if they fit."""
     from inspect import signature  # these are needed for errors only
-
-    from xarrayops._core.numpy_names.written import shown_value, written
 
     verb, parameters = f"sparse.{prepare.__name__}", signature(prepare).parameters
     try:
@@ -80,15 +86,17 @@ def _wrong_call(prepare: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     if len(moved) < len(further) or not moved or moved.keys() & kwargs.keys() or not kwargs.keys() <= {*options}:
         takes = f". It takes {', '.join(places + [f'{name}=' for name in options])}"
         return TypeError(f"xo.{verb}: {why}{takes}")
-    call = written(verb, *places, **{name: shown_value(name, value) for name, value in (moved | kwargs).items()})
+    shown = {name: repr(x) if isinstance(x, (int, float, str)) else "..." for name, x in (moved | kwargs).items()}
+    call = f"xo.{verb}({', '.join([*places, *(f'{name}={text}' for name, text in shown.items())])})"
     return TypeError(f"xo.{verb} takes {' and '.join(moved)} by keyword: {call}")
 
 
 def common_sparse_backend(verb: str, arguments: dict[str, Any], *, numbers: bool = False) -> SparseBackend:
     """The sparse backend of the library of all arguments. With ``numbers``, Python numbers are allowed too."""
     for name, x in arguments.items():
-        require_array_argument(f"sparse.{verb}", name, x, "operand" if numbers else "array")
-    return sparse_backend(verb, common_backend(f"sparse.{verb}", arguments, containers=True))
+        if type(x) in NON_ARRAY_TYPES:
+            require_array_argument(f"sparse.{verb}", name, x, "operand" if numbers else "array")
+    return sparse_backend(verb, find.one_of(f"sparse.{verb}", arguments, containers=True))
 
 
 def sparse_backend(verb: str, backend: Backend) -> SparseBackend:
@@ -101,7 +109,7 @@ def sparse_backend(verb: str, backend: Backend) -> SparseBackend:
 
 def require_container(verb: str, name: str, x: Any) -> SparseBackend:
     """The sparse backend of x, which must be a container."""
-    if registry.backend_of_container(type(x)) is None and registry.register_conforming(x) is None:
+    if find.of_container(type(x)) is None and find.if_array(x) is None:
         kind = registry.describe_class(type(x))
         raise BackendNotFound(f"xo.sparse.{verb}: {name} is a {kind}, not a sparse container of a supported library")
     sparse = common_sparse_backend(verb, {name: x})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._core.backends.registry import SCALARS
+from xarrayops._core.backends.find import SCALARS
 from xarrayops._ops.sparse.operands import (
+    Prepared,
     common_sparse_backend,
     require_axis,
     require_container,
@@ -17,8 +18,8 @@ from xarrayops._protocol.sparse import Container
 from xarrayops._protocol.types import Array
 
 
-@sparse_verb
-def transpose(s: Container, /) -> Container:
+@sparse_verb("Container")
+def transpose(s: Container, /) -> Prepared:
     """The transpose of a sparse matrix.
 
     A csr matrix becomes csc and a csc matrix becomes csr, over the same arrays, in the same order. If the library lacks
@@ -35,8 +36,8 @@ def transpose(s: Container, /) -> Container:
     return sparse, (s,)
 
 
-@sparse_verb
-def add(a: Container, b: Container, /) -> Container:
+@sparse_verb("Container")
+def add(a: Container, b: Container, /) -> Prepared:
     """The sum of two sparse matrices of the same shape, in the format of a.
 
     Raises
@@ -58,8 +59,8 @@ def add(a: Container, b: Container, /) -> Container:
     return sparse, (a, b)
 
 
-@sparse_verb
-def multiply(a: Any, b: Any, /) -> Container:
+@sparse_verb("Container")
+def multiply(a: Any, b: Any, /) -> Prepared:
     """The elementwise product of a sparse matrix and another of its shape, a dense array or a number.
 
     The operands may be in either order; at least one must be sparse.
@@ -87,8 +88,8 @@ def multiply(a: Any, b: Any, /) -> Container:
     return sparse, (a, b)
 
 
-@sparse_verb
-def sum(s: Container, /, *, axis: int | None = None) -> Array:
+@sparse_verb("Array")
+def sum(s: Container, /, *, axis: int | None = None) -> Prepared:
     """The sum of a sparse matrix along an axis, or of all its entries, as a dense array of its library.
 
     The dtype is that of the library's own sum: small integers and booleans are summed in a wider dtype.
@@ -104,8 +105,8 @@ def sum(s: Container, /, *, axis: int | None = None) -> Array:
     return sparse, (s, None if axis is None else require_axis("sum", axis))
 
 
-@sparse_verb
-def sddmm(a: Array, b: Array, pattern: Container, /) -> Container:
+@sparse_verb("Container")
+def sddmm(a: Array, b: Array, pattern: Container, /) -> Prepared:
     """Sampled dense-dense product: the elements of ``a @ b`` at the stored positions of a sparse matrix.
 
     Parameters

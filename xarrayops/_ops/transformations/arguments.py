@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._protocol.nested import fill, is_array, leaves
 from xarrayops._protocol.types import Array
 
@@ -37,7 +37,7 @@ def rebuilt(value: Any, arrays: Iterable[Array]) -> Any:
 def library_of(verb: str, arguments: Any) -> Backend | None:
     """The library of all arrays in the arguments; None without an array."""
     named = {f"array {i}": x for i, x in enumerate(arrays_of(arguments))}
-    return require_one_backend(verb, named) if named else None
+    return find.one_of(verb, named) if named else None
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any, TextIO
 
 from xarrayops._cli.doctor import thread_pools
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.backend import Backend
 from xarrayops._system.process import REPORT_BUG, die_with_parent, keep_stdout
 from xarrayops.bench import workload_sources
@@ -38,7 +38,7 @@ def handshake(backend: str) -> dict[str, Any]:
     """
     start = perf_counter()
     with suppress(BackendNotFound, InvalidBackend):  # the status below reports them
-        for name, value in registry.backend_by_name(backend).shared_environment.items():
+        for name, value in find.named(backend).shared_environment.items():
             os.environ.setdefault(name, value)
     status = registry.status(backend)
     found: dict[str, Any] = {"versions": {}, "devices": []}

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
 
 import libcst as cst
 
 import xarrayops as xo
 import xarrayops.numpy as theirs
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN
-from xarrayops._core.numpy_names.calls import OPTIONS
-from xarrayops._core.numpy_names.positions import parameters
+from xarrayops._core.numpy_names.keywords import RENAMED_KEYWORDS, parameters
 from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops.numpy._elementwise import SAME_BINARY, SAME_UNARY, UFUNCS
 from xarrayops.port.rewriting.context import Context, argument, dotted
@@ -96,10 +94,9 @@ def _ours(name: str) -> str:
     if name in UFUNCS and UFUNCS[name].kernel in (*SAME_UNARY, *SAME_BINARY, "pow"):
         return ours
     if name in OF_ONE_ARRAY | OF_SEVERAL | CREATION:
-        line = re.match(r"xo\.([\w.]+)\(", names.lines[last][1]) if last in names.lines else None
-        return line[1] if line else ours
+        return "permute_dims" if name == "transpose" else ours
     takes = f": xo.{ours} takes {', '.join(parameters(ours))}" if has(ours, xo) else ": xo has none"
-    raise _Stays(names.answer(last) or takes)
+    raise _Stays(takes if last in names.served else names.answer(last) or takes)
 
 
 class _Arguments:
@@ -149,10 +146,10 @@ class _Arguments:
         theirs = list(self._theirs)
         if name in self._parameters and name not in by_position:
             return name
-        if theirs.index(name) < len(by_position) and name not in OPTIONS:
+        if theirs.index(name) < len(by_position) and name not in RENAMED_KEYWORDS:
             return by_position[theirs.index(name)]
-        if name in OPTIONS and OPTIONS[name][0] in self._parameters:
-            return OPTIONS[name][0]
+        if RENAMED_KEYWORDS.get(name) in self._parameters:
+            return RENAMED_KEYWORDS[name]
         if _is_default(self._theirs[name], node):
             return None
         raise _Stays(f": xo.{self._verb} has no {name}=")

@@ -9,7 +9,7 @@ from threading import Barrier
 from time import perf_counter
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.operations.definition import Definition
 from xarrayops._protocol.candidates import Call, Kernel, refusal
@@ -142,7 +142,7 @@ class _Check:
             self.faults[OperationFault(kernel, sample.label, what)] = None
 
     def _check_library(self, setup: Setup) -> None:
-        backend = registry.backend_by_name(setup.library)
+        backend = find.named(setup.library)
         kernels = self.definition.by(backend).kernels[:-1]
         for kernel in kernels:
             self._check_kernel(kernel, backend, setup)
@@ -182,7 +182,7 @@ class _Check:
 
     def _check_natives(self) -> None:
         """Check what the compiled functions for host memory do to their results."""
-        numpy = registry.backend_by_name("numpy")
+        numpy = find.named("numpy")
         for native in self.definition.natives:
             if native.device == "cpu" and native.unavailable() is None:
                 for sample in self.all:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.backends.registry import backend_by_name
+from xarrayops._core.backends import find
 from xarrayops.plugin import Attention, Call
 from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-KERNELS = {name: (function, refusal) for name, function, refusal in backend_by_name("torch").kernels["attention"]}
+KERNELS = {name: (function, refusal) for name, function, refusal in find.named("torch").kernels["attention"]}
 
 
 def qkv(

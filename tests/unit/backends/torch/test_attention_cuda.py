@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.backends.registry import backend_by_name
+from xarrayops._core.backends import find
 from xarrayops._protocol import candidates
 from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops.plugin import Attention, Call
@@ -23,7 +23,7 @@ from xarrayops_backends.torch._attention import alignment, blocks, cuda, flash, 
 
 pytestmark = pytest.mark.device
 
-KERNELS = {name: (function, refusal) for name, function, refusal in backend_by_name("torch").kernels["attention"]}
+KERNELS = {name: (function, refusal) for name, function, refusal in find.named("torch").kernels["attention"]}
 HALF = torch.float16
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xarrayops._core.backends.registry import backend_by_name
+from xarrayops._core.backends import find
 from xarrayops._ops.attention.arguments import request
 from xarrayops.plugin import Attention, Call, NotServed, has_band
 from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
@@ -92,7 +92,7 @@ def test_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(package, "package", lambda major: "it is left out")
     monkeypatch.setattr(modes, "generation", lambda device: 9)
     monkeypatch.setattr(torch.Tensor, "is_cuda", property(lambda x: True))
-    kernels = {name: refusal for name, _, refusal in backend_by_name("torch").kernels["attention"]}
+    kernels = {name: refusal for name, _, refusal in find.named("torch").kernels["attention"]}
     q, k = torch.zeros(1, 8, 1024, 64, dtype=torch.float16), torch.zeros(1, 2, 1024, 64, dtype=torch.float16)
     a = Attention(q, k, k, 0.125, softcap=20.0)
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.backends.registry import backend_by_name
+from xarrayops._core.backends import find
 from xarrayops.plugin import Attention
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 
-KERNELS = {name: function for name, function, _ in backend_by_name("torch").kernels["attention"]}
+KERNELS = {name: function for name, function, _ in find.named("torch").kernels["attention"]}
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "causal": {"right": 0},

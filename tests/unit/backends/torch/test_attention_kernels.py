@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.backends.registry import backend_by_name
+from xarrayops._core.backends import find
 from xarrayops._ops.attention.arguments import request
 from xarrayops._protocol import candidates
 from xarrayops.plugin import Attention, Call, NotServed
@@ -22,7 +22,7 @@ from torch._dynamo.exc import BackendCompilerFailed, FailOnRecompileLimitHit, Un
 from xarrayops_backends.torch._attention import blocks, cuda, flash  # noqa: E402
 from xarrayops_backends.torch._attention.failures import or_next, says_no_code  # noqa: E402
 
-KERNELS = {name: (function, refusal) for name, function, refusal in backend_by_name("torch").kernels["attention"]}
+KERNELS = {name: (function, refusal) for name, function, refusal in find.named("torch").kernels["attention"]}
 
 
 @pytest.fixture(autouse=True)
@@ -259,7 +259,7 @@ def test_a_kernel_without_a_plan_is_not_tried_again(monkeypatch: pytest.MonkeyPa
         tried.append("blocked")
         return a.q, None
 
-    torch_ = backend_by_name("torch")
+    torch_ = find.named("torch")
     kernels = [("sdpa-cudnn", or_next(planless), candidates.always), ("blocked", fine, candidates.always)]
     monkeypatch.setitem(torch_.kernels, "attention", kernels)
     serve = candidates.first_able("attention", kernels)
@@ -279,7 +279,7 @@ def test_a_kernel_without_a_plan_is_not_tried_again(monkeypatch: pytest.MonkeyPa
 
 def test_failures_do_not_stop_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """A recorded failure for a form and layout is not looked up for symbolic sizes."""
-    kernel = next(k for k in backend_by_name("torch").kernels["attention"] if k[0] == "sdpa-flash")
+    kernel = next(k for k in find.named("torch").kernels["attention"] if k[0] == "sdpa-flash")
     q, k, v = random_arrays(1, 5, 7)
     arguments = form(q, k, v)
     candidates.remember(kernel, Call((arguments,), {}), NotServed("no code"))

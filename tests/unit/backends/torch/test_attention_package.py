@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xarrayops._core.backends.registry import backend_by_name
+from xarrayops._core.backends import find
 from xarrayops._ops.attention.arguments import request
 from xarrayops.plugin import Attention, Call
 from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
@@ -150,7 +150,7 @@ def call(**options: Any) -> Call:
 
 def test_choice(version: str) -> None:
     """It supports a softcap and windows; other options are refused."""
-    kernels = {name: refusal for name, _, refusal in backend_by_name("torch").kernels["attention"]}
+    kernels = {name: refusal for name, _, refusal in find.named("torch").kernels["attention"]}
 
     def chosen(case: Call) -> str:
         return next(name for name, refusal in kernels.items() if refusal(case) is None)

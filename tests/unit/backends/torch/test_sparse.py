@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.backends.registry import backend_by_name
+from xarrayops._core.backends import find
 from xarrayops.plugin.sparse import Compaction
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 
-SPARSE = backend_by_name("torch").sparse
+SPARSE = find.named("torch").sparse
 FORMATS = ("coo", "csr", "csc", "bsr")
 OWN = {verb: function for verb in SPARSE.kernels for name, function, _ in SPARSE.kernels[verb] if name == "torch"}
 """PyTorch's own functions. On the CPU they serve gradients and dtypes that NumPy lacks, on other devices all calls."""

@@ -339,12 +339,12 @@ class TestErrors:
         assert torch.isnan(result[0])
 
     def test_an_engine_that_is_not_installed(self, monkeypatch):
-        from xarrayops._core.backends import registry
+        from xarrayops._core.backends import find
 
         def missing(name):
             raise xo.BackendNotFound("cupy is not installed")
 
-        monkeypatch.setattr(registry, "backend_by_name", missing)
+        monkeypatch.setattr(find, "named", missing)
         with xo.engines("cupy"), pytest.raises(xo.BackendNotFound):
             xo.exp(X)
 

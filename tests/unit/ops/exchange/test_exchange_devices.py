@@ -341,7 +341,7 @@ class TestHostMemory:
             raise RuntimeError("Cannot re-initialize CUDA in forked subprocess")
 
         made = xo.backend("torch").__class__("torch", xo.backend("torch").module)
-        monkeypatch.setattr("xarrayops._core.backends.registry.backend_by_name", lambda name: made)
+        monkeypatch.setattr("xarrayops._core.backends.find.named", lambda name: made)
         monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
         for name in ("get_device_name", "_lazy_init", "get_device_properties"):
             monkeypatch.setattr(torch.cuda, name, refuse)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.export import Exporter, Program, Run
 
@@ -157,11 +157,11 @@ def exporter(monkeypatch: pytest.MonkeyPatch) -> type[_Faulty]:
     """The exporter as that of NumPy, and no other."""
     for name in registry.entry_points():
         try:
-            functions = registry.backend_by_name(name).functions
+            functions = find.named(name).functions
         except xo.errors.XArrayOpsError:
             continue
         monkeypatch.setitem(functions, "exporters", lambda: ())  # type: ignore[arg-type]
-    functions = registry.backend_by_name("numpy").functions
+    functions = find.named("numpy").functions
     monkeypatch.setitem(functions, "exporters", lambda: (_Faulty(),))  # type: ignore[arg-type]
     monkeypatch.setattr(_Faulty, "fault", None)
     monkeypatch.setattr(_Faulty, "programs", [])
@@ -196,7 +196,7 @@ def test_the_next_exporter_serves(exporter: type[_Faulty], monkeypatch: pytest.M
 
     monkeypatch.setattr(exporter, "fault", staticmethod(_transposed_weight))
     monkeypatch.setattr(Second, "fault", None)
-    functions = registry.backend_by_name("numpy").functions
+    functions = find.named("numpy").functions
     monkeypatch.setitem(functions, "exporters", lambda: (Second(), exporter()))  # type: ignore[arg-type]
     file = xo.export(function, X, W, MASK, target="onnx", path=tmp_path / "f", dynamic=DYNAMIC)
     assert file.report.route == "second"

@@ -357,7 +357,7 @@ def test_check_operation_accepts_it(norm):
 ON_CUPY = """
 import cupy, numpy as np, xarrayops as xo
 from tvm_ffi import device, get_raw_stream
-from xarrayops._core.backends.registry import backend_by_name
+
 from xarrayops.plugin.native import NativeKernel
 
 def function(x, weight, eps, out):
@@ -366,7 +366,7 @@ def function(x, weight, eps, out):
 
 calls = []
 native = NativeKernel("tests", lambda: function, lambda x, weight, *, eps: x * weight + eps, ("eps",), "cuda")
-kernel = backend_by_name("cupy").functions["native_kernel"](native)
+kernel = find.named("cupy").functions["native_kernel"](native)
 x, weight = cupy.asarray(np.ones((2, 3))), cupy.asarray(np.ones(3))
 with cupy.cuda.Stream() as stream:
     y = kernel(x, weight, eps=2.0)

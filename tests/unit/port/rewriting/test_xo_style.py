@@ -81,7 +81,7 @@ def test_calls_become_ours(line, checked):
 
 
 STAYING = {
-    "another name": ("np.dot(x, x.T)", "Instead of np.dot(a, b): xo.matmul(a, b)"),
+    "another name": ("np.dot(x, x.T)", "np.dot stays: xo has none"),
     "a number or an array": ("np.sqrt(k) * x", "nothing proves that k is an array"),
     "two arrays": ("np.maximum(x, y)", "the same for arrays of one dtype"),
     "an option": ("np.sum(x, initial=1.0)", "xo.sum has no initial="),
@@ -92,11 +92,11 @@ STAYING = {
     "numbers as a mask": ("np.where(x, x, 0.0)", "nothing proves that x is a mask"),
     "integers": ("np.power(x, k)", "nothing proves that k is an array"),
     "booleans": ("np.subtract(x, 1)", "does not subtract from booleans"),
-    "a function that is written with another": ("np.exp2(x)", "Instead of np.exp2(x): xo.pow(2.0, x)"),
+    "a function that is written with another": ("np.exp2(x)", "np.exp2 stays: xo has none"),
     "a function of other dtypes": ("np.fabs(x)", "xo.abs (it keeps the dtype)"),
-    "a quotient": ("np.sinc(x)", "Instead of np.sinc(x)"),
-    "an angle": ("np.angle(x)", "Instead of np.angle(z)"),
-    "a power of float64": ("np.float_power(x, 2)", "Instead of np.float_power(i, 2)"),
+    "a quotient": ("np.sinc(x)", "np.sinc stays: xo has none"),
+    "an angle": ("np.angle(x)", "np.angle stays: xo has none"),
+    "a power of float64": ("np.float_power(x, 2)", "np.float_power stays: xo has none"),
     "numbers in a sequence": ("np.stack([x[0, 0], 1.0])", "takes arrays alone"),
     "repeats in a variable": ("np.repeat(x, [1, 2, 1, 2], axis=1)", "nothing proves that repeats is an integer"),
     "elements before": ("np.diff(x, prepend=0)", "prepend= may have another dtype"),

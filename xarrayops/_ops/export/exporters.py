@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import get_args
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._protocol.export_hooks import Exporter, Target
 from xarrayops._protocol.records import Record
 from xarrayops.errors import Unsupported, XArrayOpsError
 
 
-class Route(Record):
+class Tracing(Record):
     """An exporter, and the library whose arrays it traces."""
 
     exporter: Exporter
     tracer: Backend
 
 
-def routes_to(target: str, own: Backend) -> tuple[Route, ...]:
+def exporters_to(target: str, own: Backend) -> tuple[Tracing, ...]:
     """The exporters of a format: those of the arrays' own library first, then by rank.
 
     Raises
@@ -33,7 +33,7 @@ def routes_to(target: str, own: Backend) -> tuple[Route, ...]:
     if target not in get_args(Target):
         raise ValueError(f"xo.export: target must be one of {get_args(Target)}, not {target!r}")
     found = [
-        Route(exporter, backend)
+        Tracing(exporter, backend)
         for backend in dict.fromkeys((own, *_installed()))
         for exporter in backend.functions["exporters"]()
         if exporter.target == target
@@ -43,10 +43,10 @@ def routes_to(target: str, own: Backend) -> tuple[Route, ...]:
         raise Unsupported(
             f"xo.export: no installed library exports to {target!r}. Instead: pip install 'xarrayops[{library},export]'"
         )
-    return tuple(sorted(found, key=lambda route: (route.tracer is not own, route.exporter.rank)))
+    return tuple(sorted(found, key=lambda tracing: (tracing.tracer is not own, tracing.exporter.rank)))
 
 
 def _installed() -> Iterator[Backend]:
     for name in registry.entry_points():
         with suppress(XArrayOpsError):
-            yield registry.backend_by_name(name)
+            yield find.named(name)

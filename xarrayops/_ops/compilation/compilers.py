@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.compilation.signature import Signature, Slot, filled
 from xarrayops._ops.engines import passing
@@ -16,7 +16,7 @@ from xarrayops._protocol.types import Array, gap_of
 from xarrayops.errors import Unsupported
 
 
-class Route(Record):
+class Compiler(Record):
     """The library that compiles, or why none does."""
 
     own: Backend
@@ -66,7 +66,7 @@ def _passing(compiled: Callable[..., Any], own: Backend, engine: Backend) -> Cal
         program = getattr(compiled, "direct", compiled)
 
         def back(x: Any) -> Any:
-            if not is_array(x) or registry.backend_of(x) is own:
+            if not is_array(x) or find.of(x) is own:
                 return x
             found = None if take is None else take(x, arrays)
             return passing.back(x, own, engine, arrays) if found is None else found
@@ -76,18 +76,18 @@ def _passing(compiled: Callable[..., Any], own: Backend, engine: Backend) -> Cal
     return run
 
 
-def route_for(own: Backend, name: str | None, arguments: Any, *, is_required: bool) -> Route:
-    """The route of a call. Raises `Unsupported` if the requested engine cannot serve and must."""
-    engine = own if name is None else registry.backend_by_name(name)
+def compiler_for(own: Backend, name: str | None, arguments: Any, *, is_required: bool) -> Compiler:
+    """The compiler of a call. Raises `Unsupported` if the requested engine cannot serve and must."""
+    engine = own if name is None else find.named(name)
     gap = gap_of(engine.functions["compiled"])
     if gap is not None and engine is not own:
         raise Unsupported(f"xo.jit: {name} cannot compile: {gap}")
     if engine is own:
-        return Route(own, own) if gap is None else Route(own, None, f"{own.name}: {gap}")
+        return Compiler(own, own) if gap is None else Compiler(own, None, f"{own.name}: {gap}")
     refusal = _obstacle(own, engine, arguments)
     if refusal is not None and is_required and not refusal.startswith(_LAZY):
         raise Unsupported(f"xo.jit: {name} cannot compile for these arguments: {refusal}")
-    return Route(own, engine if refusal is None else None, refusal)
+    return Compiler(own, engine if refusal is None else None, refusal)
 
 
 _LAZY = "arrays of"
