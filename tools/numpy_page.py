@@ -121,6 +121,13 @@ def table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return head + "".join(f"| {' | '.join(row)} |\n" for row in rows).replace("|  |", "| |")
 
 
+def line_rows(lines: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """A row for each line of code: the name, the library's line, ours, and a remark."""
+    return [
+        (f"`{name}`", f"`{lines[name][0]}`", f"`{lines[name][1]}`", "".join(lines[name][2:])) for name in ordered(lines)
+    ]
+
+
 def reason_rows(without: Mapping[str, str]) -> list[tuple[str, ...]]:
     """A row for each reason, with its names."""
     reasons = dict.fromkeys(without.values())
