@@ -14,7 +14,7 @@ import torch
 from torch.nn.functional import pad
 
 from xarrayops.plugin import Array, Attention, Call, constant_while_tracing, has_band
-from xarrayops.plugin.attention import Span, is_full, part
+from xarrayops.plugin.generic import Span, is_full, part
 from xarrayops_backends.torch._attention import blocks, modes
 
 MASK = 1 << 22
