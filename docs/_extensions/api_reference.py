@@ -63,24 +63,8 @@ TITLES = {
 """The pages of functions that the standard lacks, by the section of tools/extended.pyi."""
 BY_HAND = {"asarray": "creation", "from_dlpack": "creation", "broadcast_shapes": "manipulation"}
 """The sections of functions that the table lists under "by hand"; the others there are of data types."""
-PLUGIN = (
-    *(
-        "",
-        ".attention",
-        ".backends",
-        ".convolution",
-        ".dtypes",
-        ".elementwise",
-        ".export",
-        ".extended",
-        ".layout",
-        ".native",
-        ".nested",
-        ".precision",
-        ".products",
-    ),
-    *(".random", ".sparse", ".sums"),
-)
+PLUGIN = sorted(path.stem for path in (ROOT / "xarrayops" / "plugin").glob("[a-z]*.py"))
+"""The modules below xarrayops.plugin."""
 NUMPY = ("", ".linalg", ".fft", ".random")
 """The modules with NumPy's names, below xarrayops.numpy."""
 FIRST: dict[type, ModuleType] = {}
@@ -111,17 +95,28 @@ def family(value: Any) -> str:
 
 
 def public(module: ModuleType) -> list[str]:
-    """The public names of a module: those that it lists, else those that it imports or defines under their own name."""
+    """The public names of a module: those that it lists, else those that it defines or imports as themselves."""
     if hasattr(module, "__all__"):
         names = module.__all__
     elif module is xo:
         names = dir(module)
     else:
-        tree = ast.parse(inspect.getsource(module))
-        imported = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module != "__future__"]
-        names = [alias.asname for node in imported for alias in node.names if alias.asname == alias.name]
-        names += [n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))]
-    return sorted(name for name in names if not name.startswith("_"))
+        names = [name for statement in ast.parse(inspect.getsource(module)).body for name in _introduced(statement)]
+    return sorted({name for name in names if not name.startswith("_")})
+
+
+def _introduced(statement: ast.stmt) -> list[str]:
+    """The names that a statement of a module defines or imports under their own name."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return [statement.name]
+    if isinstance(statement, ast.ImportFrom):
+        return [alias.asname for alias in statement.names if alias.asname == alias.name]
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        return [target.id for target in targets if isinstance(target, ast.Name)]
+    if isinstance(statement, ast.If):  # modules that are imported at their first use
+        return [name for each in statement.body for name in _introduced(each)]
+    return []
 
 
 def pages() -> dict[str, str]:
@@ -163,9 +158,8 @@ def pages() -> dict[str, str]:
     found["sparse"] = _module_page(xo.sparse)
     found["constants"] = _page("Constants and names of dtypes", _CONSTANTS, xo, constants)
     found["errors"] = _page("Errors", inspect.getdoc(importlib.import_module("xarrayops.errors")) or "", xo, errors)
-    for suffix in PLUGIN:
-        module = importlib.import_module(f"xarrayops.plugin{suffix}")
-        found[f"plugin{suffix}"] = _module_page(module)
+    for name in ("plugin", *(f"plugin.{part}" for part in PLUGIN)):
+        found[name] = _module_page(importlib.import_module(f"xarrayops.{name}"))
     found["module-numpy"] = _functions_page([importlib.import_module(f"xarrayops.numpy{part}") for part in NUMPY])
     for name in ("testing", "bench"):
         found[name] = _module_page(importlib.import_module(f"xarrayops.{name}"))

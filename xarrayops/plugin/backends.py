@@ -1,12 +1,14 @@
-"""Other backends, for a backend that passes calls to another library.
+"""What a backend may use of the core: other backends, to pass calls to another library, and the class of dtype names.
 
 - `backend_by_name` finds a backend by its name, `backend_of` by an array; both load it if necessary.
 - ``backend.functions[verb]`` is its function for a function of the standard or a hook.
+- `DTypeName` is the class of `xarrayops.float32` and the like, for compilers that must know it.
 """
 
 from __future__ import annotations
 
+from xarrayops._core.backends.dtype_names import DTypeName
 from xarrayops._core.backends.find import named as backend_by_name, of as backend_of
 from xarrayops._core.backends.registry import Backend as Backend
 
-__all__ = ["Backend", "backend_by_name", "backend_of"]
+__all__ = ["Backend", "DTypeName", "backend_by_name", "backend_of"]

@@ -1,9 +1,4 @@
-"""Native kernels of users' operations, for the hook ``native_kernel``.
-
-- `NativeKernel`: a compiled function over DLPack, which fills the results.
-- `eager_kernel`: the kernel for a library whose arrays have values, and `Results`, the shapes and dtypes it allocates.
-- `OPTION_TYPES`: the classes of the options that such a function takes.
-"""
+"""The definitions of `xarrayops._protocol`."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
-"""Arrays in nested tuples, lists and dictionaries, which hooks for compiled functions get and return."""
+"""The definitions of `xarrayops._protocol`."""
+
+from __future__ import annotations
 
 from xarrayops._protocol.nested import fill as fill, leaves as leaves, leaves_as as leaves_as

@@ -1,7 +1,4 @@
-"""The precision of products, for backends on NVIDIA's devices.
-
-- ``refuse_forced_tf32``: raises if the environment forces TF32 and a product must be IEEE float32.
-"""
+"""The definitions of `xarrayops._protocol`."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from xarrayops.errors import available_names
-from xarrayops.plugin import dtypes
-from xarrayops.plugin.dtypes import finfo as finfo
+from xarrayops.plugin import host
+from xarrayops.plugin.host import finfo as finfo
 
 _DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -22,7 +22,7 @@ def as_dtype(name: str, /) -> Any:
         return np.dtype(name)
     if name != "bfloat16":
         raise ValueError(available_names(name, (*_DTYPES, "bfloat16")))
-    return dtypes.as_dtype(name)
+    return host.as_dtype(name)
 
 
 def dtype_name(dtype: Any, /) -> str | None:

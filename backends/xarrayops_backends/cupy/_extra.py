@@ -12,7 +12,7 @@ from typing import Any
 import cupy
 
 from xarrayops.plugin import Array, Call
-from xarrayops.plugin.extended import checked_axes
+from xarrayops.plugin.generic import common
 
 _Axes = int | tuple[int, ...] | None
 
@@ -45,7 +45,7 @@ def _nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, n
 
 
 def _nansum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    return cupy.nansum(x, axis=checked_axes(axis, x.ndim), dtype=dtype, keepdims=keepdims)
+    return cupy.nansum(x, axis=common.checked_axes(axis, x.ndim), dtype=dtype, keepdims=keepdims)
 
 
 def _summable(call: Call, /) -> str | None:

@@ -15,7 +15,8 @@ import numpy as np
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call, KnownBad
-from xarrayops.plugin.sparse import Compaction, Container, Parts, index_dtype
+from xarrayops.plugin.host import index_dtype
+from xarrayops.plugin.sparse import Compaction, Container, Parts
 from xarrayops_backends.cupy._devices import versions as versions
 
 # The rows, the columns and the values of the entries of a matrix.

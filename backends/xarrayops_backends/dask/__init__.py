@@ -13,7 +13,8 @@ import array_api_compat.dask.array
 import dask.array
 
 from xarrayops.plugin import Gap, takes_arrays
-from xarrayops.plugin.dtypes import FLOATING_RESULTS, as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
+from xarrayops.plugin.dtypes import FLOATING_RESULTS
+from xarrayops.plugin.host import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._attention import attention as _attention, chunks_refusal as _chunks_refusal
 from xarrayops_backends.dask._devices import compute, is_lazy, persist, synchronize, versions

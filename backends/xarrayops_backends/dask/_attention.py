@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array, Attention, Call, has_one_offset
-from xarrayops.plugin.attention import sees
 from xarrayops.plugin.backends import backend_of
+from xarrayops.plugin.generic import sees
 from xarrayops_backends.dask._blocks import da, meta, require_sizes, without_chunk_warnings, without_empty_chunks
 
 # The axes of scores, a mask and a bias.

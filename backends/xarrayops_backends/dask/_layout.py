@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xarrayops.plugin import Array, Gap, backends, unsupported
+from xarrayops.plugin import Array, Gap, unsupported
+from xarrayops.plugin.backends import backend_of
 
 NO_STRIDES = Gap("a Dask array has no strides; only its chunks have", "x.map_blocks(f), where f takes one chunk")
 as_strided = unsupported(NO_STRIDES.why, instead="dask.array.lib.stride_tricks.sliding_window_view, or xo.compute(x)")
@@ -15,4 +16,4 @@ def contiguous(x: Array, /) -> Array:
 
 
 def _contiguous_chunk(chunk: Array) -> Array:
-    return backends.backend_of(chunk).functions["contiguous"](chunk)
+    return backend_of(chunk).functions["contiguous"](chunk)

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.extended import bin_edges
+from xarrayops.plugin.generic import statistics
 from xarrayops_backends.jax._standard.sets import naming_a_way
 
 _COMPILED = (
@@ -74,7 +74,7 @@ def _between_edges(counted: Callable[..., Any]) -> Callable[..., Any]:
         if type(bins) is not int:
             return counted(x, bins, range=range, **options)
         x = x.reshape(-1)
-        edges = _spanning(x, bins) if range is None else bin_edges(jnp, x, bins, range)
+        edges = _spanning(x, bins) if range is None else statistics.bin_edges(jnp, x, bins, range)
         return counted(x, edges, **options)
 
     return histogram
@@ -83,4 +83,4 @@ def _between_edges(counted: Callable[..., Any]) -> Callable[..., Any]:
 @partial(jax.jit, static_argnums=1)
 def _spanning(x: Array, bins: int) -> Array:
     """The edges of equal bins of a vector from the least element to the greatest."""
-    return bin_edges(jnp, x, bins, None)
+    return statistics.bin_edges(jnp, x, bins, None)

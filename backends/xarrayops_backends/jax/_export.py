@@ -11,8 +11,8 @@ from typing import Any
 
 import jax
 
-from xarrayops.plugin import Array
-from xarrayops.plugin.export import Exporter, Program, Run, describe_onnx, run_onnx
+from xarrayops.plugin import Array, host
+from xarrayops.plugin.export import Exporter, Program, Run
 from xarrayops_backends.jax._operations import references
 
 _RESERVED = frozenset(("floordiv", "max", "min", "mod", "non_negative"))
@@ -120,11 +120,11 @@ class Jax2Onnx(_JaxExporter):
 
     def load(self, path: Path, /) -> Run:
         """See `Exporter`."""
-        return run_onnx(path)
+        return host.onnx.load(path)
 
     def details(self, path: Path, /) -> dict[str, object]:
         """The opset and the operators."""
-        return describe_onnx(path)
+        return host.onnx.describe(path)
 
 
 _EXPORTERS = (StableHlo(), Jax2Onnx())

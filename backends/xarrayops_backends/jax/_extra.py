@@ -12,14 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array, Call
-from xarrayops.plugin.extended import (
-    checked_axes,
-    convolved,
-    correlated,
-    pad_widths,
-    require_coefficients,
-    require_count,
-)
+from xarrayops.plugin.generic import common, order, padding, signal
 
 _UNROLLED = 16
 """The products that are added in one pass over memory."""
@@ -46,23 +39,23 @@ def _full(long: Array, short: Array) -> Array:
 
 def convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
     """The products in a compiled loop."""
-    return convolved(_full, x1, x2, mode)
+    return signal.convolved(_full, x1, x2, mode)
 
 
 def correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
     """The products in a compiled loop."""
-    return correlated(_full, x1, jnp.conj(x2), mode, jnp.flip)
+    return signal.correlated(_full, x1, jnp.conj(x2), mode, jnp.flip)
 
 
 def polyval(p: Array, x: Any, /) -> Array:
     """jnp.polyval."""
-    require_coefficients(p)
+    signal.require_coefficients(p)
     return jnp.polyval(p, x)
 
 
 def _gradient(x: Array, /, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
     x = x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.result_type(float))  # of int8 it makes float32
-    found = jnp.gradient(x, *spacing, axis=checked_axes(axis, x.ndim))
+    found = jnp.gradient(x, *spacing, axis=common.checked_axes(axis, x.ndim))
     return found if isinstance(found, jax.Array) else tuple(found) if len(found) != 1 else found[0]
 
 
@@ -79,7 +72,7 @@ _PADDED = ("edge", "reflect", "symmetric", "wrap")
 
 
 def _pad(x: Array, /, pad_width: Any, mode: str = "constant", **options: Any) -> Array:
-    return jnp.pad(x, pad_widths(x, pad_width, mode), mode)
+    return jnp.pad(x, padding.pad_widths(x, pad_width, mode), mode)
 
 
 def _paddable(call: Call, /) -> str | None:
@@ -101,7 +94,7 @@ def _greatest(x: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array]
 
 
 def _topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
-    found: tuple[Array, Array] = _greatest(x, int(k), require_count(x, k, axis), largest)
+    found: tuple[Array, Array] = _greatest(x, int(k), order.require_count(x, k, axis), largest)
     return found
 
 

@@ -17,13 +17,8 @@ import numpy as np
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
-from xarrayops.plugin.random import (
-    GROUPS,
-    PARITY,
-    ROTATIONS,
-    WORD,
+from xarrayops.plugin.generic import (
     Arithmetic,
-    Draw,
     Format,
     frexp_of_bits,
     from_bits,
@@ -31,6 +26,7 @@ from xarrayops.plugin.random import (
     signed_int64,
     wide_product,
 )
+from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, WORD, Draw
 
 _CONFIG: Any = jax.config
 _lax: Any = jax.lax

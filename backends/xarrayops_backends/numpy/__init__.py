@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array, Gap, SparseSupport, takes_arrays
-from xarrayops.plugin.dtypes import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
+from xarrayops.plugin.host import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.numpy._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.numpy._compat import PATCHES
 from xarrayops_backends.numpy._convolution import CONVOLUTION_CANDIDATES

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from xarrayops.plugin.attention import host
+from xarrayops.plugin.host import attention as host
 
 ATTENTION_CANDIDATES = [("blocked", host.attention, host.refusal)]

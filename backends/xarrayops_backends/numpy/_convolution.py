@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin import Call
-from xarrayops.plugin.convolution import Windows, blocked_convolution
+from xarrayops.plugin import Call, host
+from xarrayops.plugin.convolution import Windows
 
 Array = np.ndarray[Any, Any]
 _NARROW = ("float16", "bfloat16")
@@ -18,9 +18,9 @@ _FEW = 4
 def _blocks(x: Array, weights: Array, windows: Windows, groups: int, /) -> Array:
     """Half types are widened, and rounded once."""
     if x.dtype.name in _NARROW:
-        wide = blocked_convolution(x.astype(np.float32), weights.astype(np.float32), windows, groups)
+        wide = host.convolution.convolution(x.astype(np.float32), weights.astype(np.float32), windows, groups)
         return wide.astype(x.dtype)
-    return blocked_convolution(x, weights, windows, groups)
+    return host.convolution.convolution(x, weights, windows, groups)
 
 
 def _refusal(call: Call) -> str | None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array, Gap, Memory
-from xarrayops.plugin.dtypes import OBJECTS, as_dtype, dtype_name, dtype_refusal
-from xarrayops.plugin.layout import permute, views
+from xarrayops.plugin.generic import dtype_refusal
+from xarrayops.plugin.host import OBJECTS, as_dtype, dtype_name, permute, views
 
 
 def refuse(x: Array, /) -> Gap | None:

@@ -7,20 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin import Array, sums
-from xarrayops.plugin.dtypes import NUMBERS
-from xarrayops.plugin.extended import (
-    along,
-    diagonal_slice,
-    normal_axis,
-    pad_widths,
-    pairs,
-    require_coefficients,
-    require_coordinates,
-    require_counts,
-    require_observations,
-    require_signals,
-)
+from xarrayops.plugin import Array
+from xarrayops.plugin.generic import common, counting, padding, shaping, signal, statistics
+from xarrayops.plugin.host import NUMBERS, sums
 from xarrayops_backends.numpy._guard import require_all_numbers as _require_numbers
 from xarrayops_backends.numpy._quantiles import (
     median as median,
@@ -72,10 +61,12 @@ def pad(
     """np.pad refuses the options of other modes, and takes a dict of widths since 2.2 only."""
     if mode == "constant":
         return _surrounded(
-            x, pad_widths(x, pad_width, mode, reflect_type), pairs("constant_values", constant_values, x.ndim)
+            x,
+            padding.pad_widths(x, pad_width, mode, reflect_type),
+            padding.pairs("constant_values", constant_values, x.ndim),
         )
     if mode not in _OPTIONS or reflect_type not in ("even", "odd") or isinstance(pad_width, dict):
-        pad_width = pad_widths(x, pad_width, mode, reflect_type)
+        pad_width = padding.pad_widths(x, pad_width, mode, reflect_type)
     given = {
         "constant_values": constant_values,
         "end_values": end_values,
@@ -129,7 +120,7 @@ def bincount(x: Array, /, weights: Any = None, *, minlength: int = 0, length: in
 
 def _checked_bincount(x: Array, weights: Any, minlength: int, length: int | None) -> Array:
     _require_numbers("bincount", x, weights)
-    require_counts(np, x, weights, minlength, length)
+    counting.require_counts(np, x, weights, minlength, length)
     if x.dtype.kind == "u":
         x = x.astype(np.int64)
     if length is not None:
@@ -142,20 +133,20 @@ def _checked_bincount(x: Array, weights: Any, minlength: int, length: int | None
 
 def convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
     """np.convolve takes arrays without dimensions, too."""
-    require_signals(x1, x2, mode)
+    signal.require_signals(x1, x2, mode)
     return _np.convolve(x1, x2, mode)
 
 
 def correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
     """np.correlate takes arrays without dimensions, too."""
-    require_signals(x1, x2, mode)
+    signal.require_signals(x1, x2, mode)
     return _np.correlate(x1, x2, mode)
 
 
 def polyval(p: Array, x: Any, /) -> Array:
     """np.polyval takes coefficients of more dimensions, too, and makes an array of a number."""
     _require_numbers("polyval", p, x)
-    require_coefficients(p)
+    signal.require_coefficients(p)
     return np.polyval(p, x if hasattr(x, "dtype") else np.full((), x, np.result_type(p, x)))
 
 
@@ -220,7 +211,7 @@ def fill_diagonal(x: Array, value: Any, /, *, wrap: bool = False) -> Array:
     if getattr(value, "ndim", 0):
         np.fill_diagonal(filled, value, wrap)
     else:
-        start, stop, step = diagonal_slice(x.shape, wrap)
+        start, stop, step = shaping.diagonal_slice(x.shape, wrap)
         filled.reshape(-1)[start:stop:step] = value
     return filled
 
@@ -247,7 +238,7 @@ def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: b
     if weights is None:
         return sums.mean(x, axis, keepdims)
     if weights.shape != x.shape:
-        weights = along(np, weights, x, axis)
+        weights = statistics.along(np, weights, x, axis)
     floating = [a for a in (x, weights) if a.dtype.kind in "fc"]
     dtype = np.result_type(*floating) if floating else np.dtype(np.float64)
     # The sum of half types can overflow them although the average does not.
@@ -273,8 +264,8 @@ def cov(
     if fweights is not None or aweights is not None:
         _require_numbers("cov", fweights, aweights)
         count = x.shape[-1 if rowvar or x.ndim < 2 else 0] if x.ndim else 1
-        require_observations("fweights", fweights, count)
-        require_observations("aweights", aweights, count)
+        statistics.require_observations("fweights", fweights, count)
+        statistics.require_observations("aweights", aweights, count)
     dtype = _of_variables(x, y)
     found: Array = np.cov(x, y, rowvar, ddof=correction, fweights=fweights, aweights=aweights, dtype=dtype)
     return found.astype(dtype, copy=False)
@@ -326,7 +317,7 @@ def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) ->
     if y.dtype.kind not in NUMBERS or x is not None:
         _require_numbers("trapezoid", y, x)
     if x is not None:
-        require_coordinates(y, x, normal_axis(axis, y.ndim))
+        signal.require_coordinates(y, x, common.normal_axis(axis, y.ndim))
         x = x.astype(y.dtype) if x.dtype.kind not in "fc" and y.dtype.kind in "fc" else x
     return np.trapezoid(y, x, dx, axis)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, array_roles
-from xarrayops.plugin.dtypes import NUMBERS, gap_of
+from xarrayops.plugin.host import NUMBERS, gap_of
 
 ARRAY_TYPES = (np.ndarray, np.generic)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xarrayops.plugin import Array, unsupported
-from xarrayops.plugin.layout import permute, views
+from xarrayops.plugin.host import permute, views
 
 
 def memory_offset(x: Array, /) -> int:

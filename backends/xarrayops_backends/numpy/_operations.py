@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array, CallTests, NotServed
-from xarrayops.plugin.layout import views
+from xarrayops.plugin.host import views
 from xarrayops.plugin.native import NativeKernel, Results, eager_kernel
 
 _DATA = object.__basicsize__

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.extended import ROUNDED
+from xarrayops.plugin.generic import quantiles
 
 _Axes = int | tuple[int, ...] | None
 
@@ -34,7 +34,7 @@ def _quantile(function: Any, x: Array, q: Any, axis: _Axes, method: str, keepdim
     x = _reduced(x)
     if type(q) is int:
         q = float(q)
-    elif hasattr(q, "dtype") and q.dtype.kind not in "fc" and method not in ROUNDED:
+    elif hasattr(q, "dtype") and q.dtype.kind not in "fc" and method not in quantiles.ROUNDED:
         x = x if x.dtype.kind == "f" else x.astype(np.float64)
         return _quantile(function, x, q.astype(np.float64), axis, method, keepdims).astype(x.dtype, copy=False)
     if x.size:

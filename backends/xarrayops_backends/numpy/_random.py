@@ -11,18 +11,9 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Call
-from xarrayops.plugin.random import (
-    GROUPS,
-    PARITY,
-    ROTATIONS,
-    WORD,
-    Arithmetic,
-    Draw,
-    Format,
-    frexp_of_bits,
-    from_bits,
-    order_of_bits,
-)
+from xarrayops.plugin.generic import Arithmetic, Format, frexp_of_bits, from_bits
+from xarrayops.plugin.host import order
+from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, WORD, Draw
 
 Array = np.ndarray[Any, Any]
 # The flat indices in the whole array, as uint64, of the elements of a part from ``start`` to ``stop``.
@@ -137,7 +128,7 @@ RANDOM_DRAW_CANDIDATES = [("compiled", _compiled_draw, _compiled_refusal), ("blo
 
 def random_permutation(key: Any, size: int, device: Any, /) -> Array:
     """By a sort of the bits."""
-    return order_of_bits(drawn(Draw("bits", "int64"), key, (size,), contiguous, words_for(size)))
+    return order.order_of_bits(drawn(Draw("bits", "int64"), key, (size,), contiguous, words_for(size)))
 
 
 def native_generator(seed: int, device: Any, /) -> np.random.Generator:

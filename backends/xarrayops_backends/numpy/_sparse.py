@@ -10,7 +10,7 @@ import scipy.sparse
 from numpy.lib.array_utils import byte_bounds
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin.layout import views
+from xarrayops.plugin.host import views
 from xarrayops.plugin.sparse import FORMATS as FORMATS, Container, Parts
 
 _CLASSES: dict[str, Any] = {format: getattr(scipy.sparse, f"{format}_array") for format in FORMATS}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xarrayops.plugin import Array
-from xarrayops.plugin.dtypes import NUMBERS
-from xarrayops.plugin.extended import require_count
+from xarrayops.plugin import Array, generic
+from xarrayops.plugin.host import NUMBERS
 from xarrayops_backends.numpy._guard import require_numbers
 
 
@@ -16,7 +15,7 @@ def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[
         if x.dtype.kind != "c":
             require_numbers("topk", x.dtype)
         raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
-    axis = require_count(x, k, axis)
+    axis = generic.order.require_count(x, k, axis)
     n, start = x.shape[axis], (slice(None),) * axis
     if 0 < k < n:
         parted = np.argpartition(x, n - k if largest else k - 1, axis)

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array, Index, elementwise
-from xarrayops.plugin.dtypes import NUMBERS
-from xarrayops.plugin.layout import permute
+from xarrayops.plugin import Array, Index
+from xarrayops.plugin.host import NUMBERS, elementwise, permute
 from xarrayops_backends.numpy._compat import unshared
 from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers
 

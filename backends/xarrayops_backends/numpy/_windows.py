@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.extended import require_ratio, whole
+from xarrayops.plugin.generic import common, windows
 
 
 def _window(function: Any) -> Any:
     """A window of NumPy, which takes fractions for the number of values, too."""
 
     def made(n: int, /, *parameters: float, dtype: Any = None, device: Any = None) -> Array:
-        whole("n", n)
+        common.whole("n", n)
         return function(n, *parameters).astype(np.float64 if dtype is None else dtype, copy=False)
 
     return made
@@ -45,5 +45,5 @@ def geomspace(
 ) -> Array:
     """np.geomspace takes numbers of two signs, too, which it makes complex."""
     if num:
-        require_ratio(start, stop)
+        windows.require_ratio(start, stop)
     return np.geomspace(start, stop, num, endpoint, dtype)

@@ -11,7 +11,8 @@ from torch.utils._pytree import register_constant
 
 from xarrayops.errors import Unsupported, available_names
 from xarrayops.plugin import Array, FloatLimits
-from xarrayops.plugin.dtypes import INTEGER_LIMITS, DTypeName
+from xarrayops.plugin.backends import DTypeName
+from xarrayops.plugin.dtypes import INTEGER_LIMITS
 from xarrayops_backends.torch._standard.wide import WIDE
 
 register_constant(DTypeName)  # Dynamo of PyTorch 2.9 compares dtypes with names correctly only if they are constants

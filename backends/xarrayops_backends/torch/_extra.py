@@ -13,22 +13,7 @@ import array_api_compat.torch as aac
 import torch
 
 from xarrayops.plugin import Array, Call
-from xarrayops.plugin.extended import (
-    convolved,
-    correlated,
-    known,
-    length_unknown,
-    neighbours,
-    normal_axes,
-    pad_widths,
-    require_count,
-    require_counts,
-    require_method,
-    require_probability,
-    rows,
-    segments,
-    windows,
-)
+from xarrayops.plugin.generic import common, counting, order, padding, quantiles, shaping, signal
 from xarrayops_backends.torch._attention.modes import is_traced, transforms
 
 _Axes = int | tuple[int, ...] | None
@@ -75,7 +60,7 @@ def _selectable_quantile(call: Call, /) -> str | None:
 
 def _median(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
     """torch.median gives the lower one of the two values in the middle."""
-    flat = rows(aac, x, axis, keepdims=keepdims)
+    flat = common.rows(aac, x, axis, keepdims=keepdims)
     n, low = flat.values.shape[-1], torch.median(flat.values, -1).values
     found = low if n % 2 else low * 0.5 + _above(flat.values, low, n // 2) * 0.5
     return torch.where(torch.isnan(low), low, found).reshape(flat.shape)
@@ -83,7 +68,7 @@ def _median(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array
 
 def _nanmedian(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
     """torch.nanmedian gives the lower one of the two values in the middle."""
-    flat = rows(aac, x, axis, keepdims=keepdims)
+    flat = common.rows(aac, x, axis, keepdims=keepdims)
     low = torch.nanmedian(flat.values, -1).values
     count = torch.sum(~torch.isnan(flat.values), -1)
     found = low * 0.5 + _above(flat.values, low, count // 2) * 0.5
@@ -92,10 +77,10 @@ def _nanmedian(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Ar
 
 def _quantile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
     """Selection in the place of a sort: torch.kthvalue for the element below, and the least one above it."""
-    require_method(method)
-    require_probability(q)
-    flat = rows(aac, x, axis, keepdims=keepdims)
-    first, second, weight = neighbours(math, flat.values.shape[-1], float(q), method)
+    quantiles.require_method(method)
+    quantiles.require_probability(q)
+    flat = common.rows(aac, x, axis, keepdims=keepdims)
+    first, second, weight = quantiles.neighbours(math, flat.values.shape[-1], float(q), method)
     low = torch.kthvalue(flat.values, int(first) + 1, -1).values
     found = low
     if weight is not None and second > first:
@@ -126,7 +111,7 @@ def _paddable(call: Call, /) -> str | None:
         return "the values differ by side"
     if not x.numel():
         return "x has no elements"
-    widths = pad_widths(x, width, mode)
+    widths = padding.pad_widths(x, width, mode)
     if _padded_axes(x, widths) not in (2, 3):
         return "it pads the last two or three axes"
     if mode == "reflect" and any(max(w) >= n for w, n in zip(widths, x.shape, strict=True)):
@@ -141,7 +126,7 @@ def _padded_axes(x: Array, widths: list[tuple[int, int]]) -> int:
 
 def _pad(x: Array, /, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, **options: Any) -> Array:
     """All axes in one pass, as images with one axis before."""
-    widths = pad_widths(x, pad_width, mode)
+    widths = padding.pad_widths(x, pad_width, mode)
     count = _padded_axes(x, widths)
     images = x.reshape(-1, *x.shape[-count:])
     amounts = [n for width in reversed(widths[-count:]) for n in width]
@@ -159,13 +144,13 @@ def _selectable_nanquantile(call: Call, /) -> str | None:
     if is_traced() or transforms():
         return "it looks at values, which traced arrays do not have"
     x = call.args[0]
-    length = math.prod(x.shape[a] for a in normal_axes(call.kwargs["axis"], x.ndim))
+    length = math.prod(x.shape[a] for a in common.normal_axes(call.kwargs["axis"], x.ndim))
     return None if length >= _LONG else f"rows of less than {_LONG} elements are quicker sorted together"
 
 
 def _nanquantile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
     """As `_quantile`, of the numbers of each row, whose count decides which element is selected."""
-    flat = rows(aac, x, axis, keepdims=keepdims)
+    flat = common.rows(aac, x, axis, keepdims=keepdims)
     is_number = ~torch.isnan(flat.values)
     if is_number.all():
         return _quantile(x, q, axis=axis, method=method, keepdims=keepdims)
@@ -191,14 +176,14 @@ def _within(ids: Array, count: int) -> Array:
 
 def bincount(x: Array, /, weights: Array | None = None, *, minlength: int = 0, length: int | None = None) -> Array:
     """torch.bincount has no fixed length, which a compiled function needs, and no gradient of the weights."""
-    require_counts(aac, x, weights, minlength, length)
+    counting.require_counts(aac, x, weights, minlength, length)
     x = x.to(torch.int64)
     if length is None and torch.compiler.is_compiling():
-        raise length_unknown("length")
+        raise counting.length_unknown("length")
     if weights is None and not is_traced() and not x.is_meta:
         return _counts(x, minlength, length)
     if length is None:
-        if x.numel() and known(x.min(), "length") < 0:
+        if x.numel() and counting.known(x.min(), "length") < 0:
             raise ValueError("x has negative values")
         length = max(int(x.max()) + 1 if x.numel() else 0, minlength)
     if weights is None:
@@ -228,7 +213,7 @@ def _segmentable(call: Call, /) -> str | None:
     Raises for a length that depends on values while Dynamo traces, for all dtypes: its own error names no option.
     """
     if call.kwargs.get("num_segments", (*call.args, None)[2]) is None and torch.compiler.is_compiling():
-        raise length_unknown("num_segments")
+        raise counting.length_unknown("num_segments")
     return _of_numbers(call)
 
 
@@ -236,7 +221,7 @@ def _segmented(reduce: str, start: Callable[[torch.dtype], Any]) -> Callable[...
     """The elements of each segment combined by a reduction of torch.scatter_reduce."""
 
     def function(x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
-        count = segments(aac, x, segment_ids, num_segments)
+        count = counting.segments(aac, x, segment_ids, num_segments)
         ids = _within(segment_ids, count)
         result = torch.full((count + 1, *x.shape[1:]), start(x.dtype), dtype=x.dtype, device=x.device)
         if x.ndim > 1 and reduce == "sum":
@@ -254,7 +239,7 @@ _segment_sum = _segmented("sum", lambda dtype: 0)
 
 def _segment_mean(x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
     """The sums divided by the numbers of elements, which are counted as integers."""
-    count = segments(aac, x, segment_ids, num_segments)
+    count = counting.segments(aac, x, segment_ids, num_segments)
     sizes = _segment_sum(torch.ones_like(segment_ids, dtype=torch.int64), segment_ids, count)
     total = _segment_sum(x if x.is_floating_point() else x.to(torch.get_default_dtype()), segment_ids, count)
     return total / sizes.reshape(-1, *(1,) * (x.ndim - 1))
@@ -286,21 +271,21 @@ def _full(x1: Array, x2: Array) -> Array:
 
 
 def _convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
-    return convolved(_full, x1, x2, mode)
+    return signal.convolved(_full, x1, x2, mode)
 
 
 def _correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
-    return correlated(_full, x1, x2, mode, lambda x: x.flip(0))
+    return signal.correlated(_full, x1, x2, mode, lambda x: x.flip(0))
 
 
 def _topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
-    values, indices = torch.topk(x, k, require_count(x, k, axis), largest, True)
+    values, indices = torch.topk(x, k, order.require_count(x, k, axis), largest, True)
     return values, indices
 
 
 def sliding_window_view(x: Array, /, window_shape: Any, axis: Any = None) -> Array:
     """Tensor.unfold of each axis, which puts the window last."""
-    for a, length in windows(x, window_shape, axis):
+    for a, length in shaping.windows(x, window_shape, axis):
         x = x.unfold(a, length, 1)
     return x
 

@@ -6,7 +6,7 @@ import torch
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
-from xarrayops.plugin.layout import permute, views
+from xarrayops.plugin.host import permute, views
 
 _BITS = {1: "u1", 2: "i2", 4: "i4", 8: "i8", 16: "c16"}
 """NumPy dtypes by item size, for the bits of dtypes that NumPy lacks."""

@@ -12,21 +12,9 @@ import torch
 from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.random import (
-    GROUPS,
-    PARITY,
-    ROTATIONS,
-    WORD,
-    Arithmetic,
-    Draw,
-    Format,
-    frexp_of_bits,
-    from_bits,
-    multiply_shift,
-    order_of_bits,
-    signed_int64,
-    threefry,
-)
+from xarrayops.plugin.generic import Arithmetic, Format, frexp_of_bits, from_bits, multiply_shift, signed_int64
+from xarrayops.plugin.host import order
+from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, WORD, Draw, threefry
 from xarrayops_backends.torch._dtypes import as_dtype
 
 # The number of elements of one step on a CPU: the highest that PyTorch does not distribute over threads.
@@ -83,7 +71,7 @@ def random_permutation(key: Any, size: int, device: Any, /) -> Array:
     """By a stable sort. On a CPU NumPy sorts the same memory, in a tenth of the time of torch.sort."""
     bits = _draw(Draw("bits", "int64"), key, (size,), device)
     if _is_in_host_memory(bits) and not torch._C._functorch.is_functorch_wrapped_tensor(bits):
-        return torch.from_numpy(order_of_bits(bits.numpy()))
+        return torch.from_numpy(order.order_of_bits(bits.numpy()))
     return torch.argsort(bits, stable=True)
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 
-from xarrayops.plugin import Array, random as generic, unsupported
+from xarrayops.plugin import Array, generic, unsupported
 from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.random import Draw
 from xarrayops_backends.torch_xla._operators import with_correct_operators
 
 native_generator = unsupported("PyTorch/XLA has one generator for each device", instead="leave native=True out")
@@ -15,7 +16,7 @@ native_draw = native_generator
 
 
 @with_correct_operators
-def random_draw(draw: generic.Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
+def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
     """All elements at once, in int64."""
     xp = backend_by_name("torch_xla").namespace
     exact = generic.arithmetic(xp)._replace(rounded=_rounded, positive=torch.abs)

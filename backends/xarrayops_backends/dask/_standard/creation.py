@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.dtypes import refuse_discarding
+from xarrayops.plugin.host import refuse_discarding
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import compat, da
 

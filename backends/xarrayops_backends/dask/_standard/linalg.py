@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xarrayops.plugin import Array, products
+from xarrayops.plugin import Array
+from xarrayops.plugin.host import products
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import compat, da
 from xarrayops_backends.dask._standard import statistics as _statistics

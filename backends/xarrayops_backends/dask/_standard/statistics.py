@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin import Array, sums
+from xarrayops.plugin import Array
+from xarrayops.plugin.host import sums
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import compat, da
 from xarrayops_backends.dask._standard.manipulation import reshape

@@ -17,7 +17,9 @@ from jax.custom_derivatives import SymbolicZero
 from jax.experimental.sparse import BCOO, BCSR, CSR, csr_matmat, csr_matvec
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.sparse import Container, Parts, index_dtype, is_sound as is_sound_anywhere
+from xarrayops.plugin.generic import is_sound as is_sound_anywhere
+from xarrayops.plugin.host import index_dtype
+from xarrayops.plugin.sparse import Container, Parts
 from xarrayops_backends.jax._dtypes import _available, iinfo
 from xarrayops_backends.jax._standard.linalg import _precise, einsum
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.dtypes import refuse_discarding
+from xarrayops.plugin.host import refuse_discarding
 from xarrayops_backends.jax._devices import _is_at
 from xarrayops_backends.jax._dtypes import _available, _checked_dtype, _refuse_truncating
 

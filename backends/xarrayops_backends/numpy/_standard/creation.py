@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.dtypes import NUMBERS, refuse_discarding
+from xarrayops.plugin.host import NUMBERS, refuse_discarding
 from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers
 
 

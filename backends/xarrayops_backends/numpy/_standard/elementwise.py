@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin import Array, elementwise
+from xarrayops.plugin import Array
+from xarrayops.plugin.host import elementwise
 from xarrayops_backends.numpy._dtypes import astype
 
 

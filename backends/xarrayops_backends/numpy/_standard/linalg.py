@@ -7,15 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.products import (
-    matmul as _matmul,
-    matmul_int32 as matmul_int32,
-    multiplications,
-    tensordot as _tensordot,
-    vecdot as _vecdot,
-)
+from xarrayops.plugin.host import products
+from xarrayops.plugin.products import multiplications
 from xarrayops_backends.numpy._guard import require_numbers
 
+matmul_int32 = products.matmul_int32
 _BLAS = frozenset("fdFDgG")
 """The codes of the dtypes that NumPy multiplies with BLAS, or sums in their own precision."""
 _BYTES = frozenset("bB")
@@ -45,19 +41,19 @@ def matmul(x1: Array, x2: Array, /) -> Array:
         is_small = multiplications(x1, x2) <= _SMALL
         return np.matmul(x1, x2) if is_small else matmul_int32(x1, x2).astype(np.result_type(x1, x2))
     narrow = _narrow(x1, x2)
-    return np.matmul(x1, x2) if narrow is None else _matmul(x1, x2, narrow)
+    return np.matmul(x1, x2) if narrow is None else products.matmul(x1, x2, narrow)
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """NumPy's function; half precision is widened for BLAS."""
     narrow = _narrow(x1, x2)
-    return np.vecdot(x1, x2, axis=axis) if narrow is None else _vecdot(x1, x2, narrow, axis)  # type: ignore[call-overload]
+    return np.vecdot(x1, x2, axis=axis) if narrow is None else products.vecdot(x1, x2, narrow, axis)  # type: ignore[call-overload]
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
     """NumPy's function; half precision is widened for BLAS."""
     narrow = _narrow(x1, x2)
-    return np.tensordot(x1, x2, axes=axes) if narrow is None else _tensordot(x1, x2, narrow, axes)
+    return np.tensordot(x1, x2, axes=axes) if narrow is None else products.tensordot(x1, x2, narrow, axes)
 
 
 def _narrow(*operands: Array) -> np.dtype[Any] | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.extended import checked_axes, require_equations
+from xarrayops.plugin.generic import common, linalg
 from xarrayops_backends.numpy._guard import require_all_numbers as _require_numbers
 
 
@@ -21,7 +21,7 @@ def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: boo
             squares: Array = np.add.reduce(x * x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
             return np.sqrt(squares)
     _require_numbers("linalg.norm", x)
-    return np.linalg.norm(x, ord, checked_axes(axis, x.ndim), keepdims)
+    return np.linalg.norm(x, ord, common.checked_axes(axis, x.ndim), keepdims)
 
 
 def linalg_cond(x: Array, /, *, p: Any = None) -> Array:
@@ -50,7 +50,7 @@ def linalg_lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple
         solution, residuals, rank, values = np.linalg.lstsq(x1, x2, rtol)
     except (TypeError, ValueError):
         _require_numbers("linalg.lstsq", x1, x2)
-        require_equations(x1, x2)
+        linalg.require_equations(x1, x2)
         raise
     if not residuals.size:
         errors = np.abs(x2 - x1 @ solution)

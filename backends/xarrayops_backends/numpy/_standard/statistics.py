@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin import Array, sums
-from xarrayops.plugin.dtypes import NUMBERS
+from xarrayops.plugin import Array
+from xarrayops.plugin.host import NUMBERS, sums
 from xarrayops_backends.numpy._guard import require_numbers
 
 

@@ -17,7 +17,8 @@ from torch.compiler import is_compiling
 from torch.nn.functional import pad
 
 from xarrayops.plugin import Array, Attention, has_one_offset
-from xarrayops.plugin.attention import Span, cut, is_full, limits, part, require_lengths, without_padding
+from xarrayops.plugin.generic import Span, cut, is_full, limits, part, without_padding
+from xarrayops.plugin.host import attention as host
 from xarrayops_backends.torch._attention import modes
 
 Serve = Callable[[Attention], tuple[Array, Array | None]]
@@ -399,7 +400,7 @@ def _alike(a: Attention) -> Iterator[tuple[slice, int, int, int]]:
     """Runs of adjacent batch rows with equal lengths and offset."""
     batch = a.q.shape[0]
     extents = (("q_lengths", a.q_lengths, a.q.shape[2]), ("kv_lengths", a.kv_lengths, a.k.shape[2]))
-    lengths = [[n] * batch if x is None else require_lengths(name, x, n) for name, x, n in extents]
+    lengths = [[n] * batch if x is None else host.require_lengths(name, x, n) for name, x, n in extents]
     offsets = torch.as_tensor(a.offset).expand(batch).tolist()
     of_rows = zip(*lengths, offsets, strict=True)
     begin = 0

@@ -14,7 +14,7 @@ import torch
 from torch.nn.functional import pad
 
 from xarrayops.plugin import Array, Attention, Call, constant_while_tracing, has_band
-from xarrayops.plugin.attention import Span, is_full, part
+from xarrayops.plugin.generic import Span, is_full, part
 from xarrayops_backends.torch._attention import blocks, modes
 
 # Values of the mask of a block, over all heads and batch rows.

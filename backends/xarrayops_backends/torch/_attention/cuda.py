@@ -15,7 +15,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
 from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
-from xarrayops.plugin.attention import is_full, without_padding
+from xarrayops.plugin.generic import is_full, without_padding
 from xarrayops_backends.torch._attention import alignment, blocks, flash, modes
 
 # The largest mask, in values, that may be created for the whole call.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 
 from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
-from xarrayops.plugin.attention import Span, is_full
+from xarrayops.plugin.generic import Span, is_full
 from xarrayops_backends.torch._attention import alignment, blocks, modes
 
 HALVES = frozenset((torch.float16, torch.bfloat16))

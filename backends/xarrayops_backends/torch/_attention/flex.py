@@ -13,7 +13,7 @@ import torch
 from torch.nn.attention.flex_attention import BlockMask, flex_attention
 
 from xarrayops.plugin import Array, Attention, Call, has_one_offset
-from xarrayops.plugin.attention import is_full
+from xarrayops.plugin.generic import is_full
 from xarrayops_backends.torch._attention import alignment, modes
 
 # Queries and keys of a block of the mask.

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin.export import Program, Run, describe_onnx, run_onnx
+from xarrayops.plugin import host
+from xarrayops.plugin.export import Program, Run
 from xarrayops_backends.torch._export.onnx_operators import replaced
 from xarrayops_backends.torch._export.traced import TorchExporter, traced
 
@@ -39,11 +40,11 @@ class Onnx(TorchExporter):
 
     def load(self, path: Path, /) -> Run:
         """See `Exporter`."""
-        return run_onnx(path)
+        return host.onnx.load(path)
 
     def details(self, path: Path, /) -> dict[str, object]:
         """The opset and the operators."""
-        return describe_onnx(path)
+        return host.onnx.describe(path)
 
 
 def _converted(program: Program) -> Any:

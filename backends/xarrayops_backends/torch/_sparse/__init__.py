@@ -14,7 +14,8 @@ import torch
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Call
 from xarrayops.plugin.backends import backend_by_name
-from xarrayops.plugin.sparse import FORMATS as FORMATS, Container, Parts, host
+from xarrayops.plugin.host import sparse as host
+from xarrayops.plugin.sparse import FORMATS as FORMATS, Container, Parts
 from xarrayops_backends.torch._sparse import operations, products
 from xarrayops_backends.torch._sparse.parts import coalesced, holds as holds, parts as parts, wrap as wrap
 

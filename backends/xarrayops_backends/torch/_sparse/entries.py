@@ -12,7 +12,8 @@ from typing import NamedTuple
 import torch
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.sparse import Parts, index_dtype
+from xarrayops.plugin.host import index_dtype
+from xarrayops.plugin.sparse import Parts
 
 _SUMMED_AS = {torch.bool: torch.int64, torch.float16: torch.float32, torch.bfloat16: torch.float32}
 

@@ -9,7 +9,8 @@ import torch
 
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.backends import backend_by_name
-from xarrayops.plugin.sparse import Compaction, Container, Parts, host
+from xarrayops.plugin.host import sparse as host
+from xarrayops.plugin.sparse import Compaction, Container, Parts
 from xarrayops_backends.torch._dtypes import result_type
 from xarrayops_backends.torch._sparse import entries
 from xarrayops_backends.torch._sparse.entries import Entries

@@ -14,7 +14,8 @@ import torch
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.backends import backend_by_name
-from xarrayops.plugin.sparse import Container, Parts, host
+from xarrayops.plugin.host import sparse as host
+from xarrayops.plugin.sparse import Container, Parts
 from xarrayops_backends.torch._dtypes import result_type
 from xarrayops_backends.torch._sparse import entries
 from xarrayops_backends.torch._sparse.parts import differentiable, holds, parts, wrap

@@ -1,0 +1,73 @@
+"""Generic functions, written on the standard alone, and their parts that backends use in functions of their own.
+
+- Of attention: `cut` gives the blocks of an axis, each a `Span`; `part` gives the block of a mask or bias; `sees`,
+  `is_full` and `limits` give the keys of a block that a block of queries sees, by the band and the lengths;
+  `without_padding` sets values beyond the lengths to zero.
+- Of random numbers: `random_draw`, `random_keys` and `random_permutation`. A backend whose library is slow in these
+  makes the bits of a draw in its own way, block by block, and gives them to `from_bits` with its own `Arithmetic`. The
+  tests compare every bit with the generic function's.
+- `dtype_refusal`: the hook ``import_refusal`` for a library that imports every dtype of its ``as_dtype``.
+- `is_sound`: whether the indices of sparse parts are valid.
+
+The generic functions beyond the standard, such as ``pad`` and ``quantile``, have checks of arguments and steps that
+backends share. Their modules are imported at their first use: ``common``, ``counting``, ``linalg``, ``order``,
+``padding``, ``quantiles``, ``shaping``, ``signal``, ``statistics`` and ``windows``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from xarrayops._generic.arrays import dtype_refusal as dtype_refusal
+from xarrayops._generic.attention import (
+    Span as Span,
+    cut as cut,
+    is_full as is_full,
+    limits as limits,
+    part as part,
+    sees as sees,
+    without_padding as without_padding,
+)
+from xarrayops._generic.random import (
+    Arithmetic as Arithmetic,
+    Format as Format,
+    arithmetic as arithmetic,
+    frexp_of_bits as frexp_of_bits,
+    from_bits as from_bits,
+    multiply_shift as multiply_shift,
+    narrow_product as narrow_product,
+    random_draw as random_draw,
+    random_keys as random_keys,
+    random_permutation as random_permutation,
+    signed_int64 as signed_int64,
+    wide_product as wide_product,
+)
+from xarrayops._generic.sparse import is_sound as is_sound
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from xarrayops._generic.extra import (
+        common as common,
+        counting as counting,
+        linalg as linalg,
+        order as order,
+        padding as padding,
+        quantiles as quantiles,
+        shaping as shaping,
+        signal as signal,
+        statistics as statistics,
+        windows as windows,
+    )
+
+_EXTRA = (
+    *("common", "counting", "linalg", "order", "padding", "quantiles", "shaping", "signal", "statistics", "windows"),
+)
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name not in _EXTRA:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = module = import_module(f"xarrayops._generic.extra.{name}")
+    return module

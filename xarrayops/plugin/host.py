@@ -1,0 +1,72 @@
+"""Kernels over host memory, for backends. Arrays of NumPy go in and come out.
+
+Functions of the dtypes of NumPy, which CuPy, Dask and JAX use too: `as_dtype`, `can_cast`, `dtype_name`, `finfo`,
+`gap_of`, `iinfo`, `isdtype`, `refuse_discarding` and `result_type`; ``NUMBERS`` and ``OBJECTS`` are the kinds of dtypes
+of numbers and of objects. `index_dtype` is the narrowest dtype of indices.
+
+Modules, which are imported at their first use:
+
+- ``attention``: the kernel `attention` and its capability test ``refusal``; ``require_lengths`` raises if a length
+  exceeds the sequence.
+- ``convolution``: the convolution of arrays of float32 or float64, by BLAS.
+- ``elementwise``: the maximum or minimum of the elements of a large array and a number.
+- ``onnx``: ``load`` and ``describe`` an ONNX file.
+- ``order``: ``order_of_bits``, the stable order of random integers.
+- ``permute``: ``contiguous(source)`` and ``copy(source, target)`` between strided views, at memory bandwidth.
+- ``products``: ``matmul``, ``vecdot`` and ``tensordot`` of narrow floating-point numbers, summed in float32 and rounded
+  once; ``matmul_int32``, the exact product of integers of 8 bits.
+- ``sparse``: the kernels of sparse matrices, one for each verb of `xarrayops.plugin.sparse`.
+- ``sums``: ``sum``, ``mean``, ``var``, ``std`` and ``cumulative_sum`` with a small error; ``EXACT``, the codes of the
+  dtypes for which NumPy's own sums serve.
+- ``views``: arrays over an address or another array, with any shape and strides.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from xarrayops._host.dtypes import (
+    NUMBERS as NUMBERS,
+    OBJECTS as OBJECTS,
+    as_dtype as as_dtype,
+    can_cast as can_cast,
+    dtype_name as dtype_name,
+    finfo as finfo,
+    gap_of as gap_of,
+    iinfo as iinfo,
+    isdtype as isdtype,
+    refuse_discarding as refuse_discarding,
+    result_type as result_type,
+)
+from xarrayops._host.sparse.compressed import index_dtype as index_dtype
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from xarrayops._host import (
+        attention as attention,
+        convolution as convolution,
+        elementwise as elementwise,
+        onnx as onnx,
+        order as order,
+        permute as permute,
+        products as products,
+        sums as sums,
+        views as views,
+    )
+
+_FAMILIES = {
+    **{name: name for name in ("attention", "convolution", "elementwise", "onnx", "order", "permute", "products")},
+    "sparse": "sparse.host",
+    "sums": "sums",
+    "views": "views",
+}
+"""The modules, which together take longer to import than the first call of a function."""
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name not in _FAMILIES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = module = import_module(f"xarrayops._host.{_FAMILIES[name]}")
+    return module
