@@ -10,10 +10,10 @@ from functools import wraps
 from typing import Any
 
 from xarrayops._core.backends.creation_of_arrays import PLAIN, is_array, of_arrays
-from xarrayops._core.sequences import leaves
-from xarrayops._protocol.candidates import constant_while_tracing
-from xarrayops._protocol.dtypes import INTEGER_LIMITS, does_not_fit
-from xarrayops._protocol.types import Array
+from xarrayops.plugin.candidates import constant_while_tracing
+from xarrayops.plugin.dtypes import INTEGER_LIMITS, does_not_fit
+from xarrayops.plugin.sequences import leaves
+from xarrayops.plugin.types import Array
 
 CREATING = ("arange", "asarray", "full", "full_like", "linspace", "fft.fftfreq", "fft.rfftfreq")
 """The functions that make arrays of Python numbers, or of arrays in the place of these."""

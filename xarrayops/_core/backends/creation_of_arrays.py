@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
-from xarrayops._protocol.dtypes import FLOATING_DTYPES, REAL_OF
-from xarrayops._protocol.indexing import Index
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.dtypes import FLOATING_DTYPES, REAL_OF
+from xarrayops.plugin.indexing import Index
+from xarrayops.plugin.types import Array
 
 Hooks = Mapping[str, Callable[..., Any]]
 NUMBERS = {

@@ -25,9 +25,9 @@ from xarrayops._core.backends.entry_points import (
     names as names,
     unknown as unknown,
 )
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array, Gap
 from xarrayops.errors import BackendNotFound, InvalidBackend, Unsupported
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array, Gap
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

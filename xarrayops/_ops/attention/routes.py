@@ -12,11 +12,11 @@ from xarrayops._core.dispatch.lookup import constant_while_tracing, publish
 from xarrayops._core.modes.precision import of_engine, refusal_of_engine
 from xarrayops._ops.engines import active, passing
 from xarrayops._ops.explanation import Candidate
-from xarrayops._protocol.attention import Attention
-from xarrayops._protocol.candidates import Call, Kernel, NotServed, always, copies_of, first_able, refusal, remember
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound, Unsupported, available_names
+from xarrayops.plugin.attention import Attention
+from xarrayops.plugin.candidates import Call, Kernel, NotServed, always, copies_of, first_able, refusal, remember
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 NOTES = {"generic": "written on the standard alone, for what no other serves"}
 """What `explain` says of kernels that can serve."""

@@ -14,9 +14,9 @@ from xarrayops._core.modes.precision import policy, under_policy
 from xarrayops._ops import engines
 from xarrayops._ops.attention.arguments import InvalidArguments, request, to_layout
 from xarrayops._ops.attention.routes import publish_named, serve_by_engines
-from xarrayops._protocol.attention import Attention
-from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.attention import Attention
+from xarrayops.plugin.types import Array, ArrayT
 
 if TYPE_CHECKING:
 

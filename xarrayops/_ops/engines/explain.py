@@ -11,9 +11,9 @@ from xarrayops._ops.engines import passing
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.engines.serving import Route
 from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
-from xarrayops._protocol.candidates import Call, refusal
-from xarrayops._protocol.nested import fill
 from xarrayops.errors import XArrayOpsError
+from xarrayops.plugin.candidates import Call, refusal
+from xarrayops.plugin.nested import fill
 
 
 def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:

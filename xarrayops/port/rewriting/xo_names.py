@@ -17,8 +17,8 @@ import xarrayops.numpy as theirs
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN
 from xarrayops._core.numpy_names.calls import OPTIONS
 from xarrayops._core.numpy_names.positions import parameters
-from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops.numpy._elementwise import SAME_BINARY, SAME_UNARY, UFUNCS
+from xarrayops.plugin.dtypes import DTYPE_NAMES
 from xarrayops.port.rewriting.context import Context, argument, dotted
 from xarrayops.port.rewriting.reference import unproved
 from xarrayops.port.rewriting.signatures import signature

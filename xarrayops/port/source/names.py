@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy
 
 from xarrayops._core.numpy_names.renamed import RENAMED
-from xarrayops._protocol.records import Record
+from xarrayops.plugin.records import Record
 
 _THEIRS = {
     ours: theirs

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from xarrayops._protocol.records import Record
 from xarrayops.bench.measure import operations
 from xarrayops.bench.results import Results
+from xarrayops.plugin.records import Record
 from xarrayops.port.source import PortError
 
 Points = tuple[tuple[float, float], ...]

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops._protocol.records import Record
 from xarrayops.bench.measure.operations import BLOCK, ELEMENT, VIEW
+from xarrayops.plugin.records import Record
 
 _CALIBRATION = 500
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.registry import Backend
-from xarrayops._protocol.dtypes import DTYPE_NAMES
+from xarrayops.plugin.dtypes import DTYPE_NAMES
 from xarrayops.testing.exchange_matrix.containers import CONTAINERS
 from xarrayops.testing.exchange_matrix.memory_kinds import KINDS, LARGE
 
