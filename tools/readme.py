@@ -23,13 +23,13 @@ import xarrayops as xo
 from benchmarks.exchange_matrix import report
 from xarrayops._core.backends.registry import Backend, entry_points
 from xarrayops._core.numpy_names import torch_names
-from xarrayops._core.precision_plan import Policy
 from xarrayops._ops.export.writing import ADVICE
-from xarrayops._protocol.surface import SURFACE
 from xarrayops.bench.report import markdown, tables
 from xarrayops.bench.results import Results
 from xarrayops.plugin import gap_of
+from xarrayops.plugin.precision_plan import Policy
 from xarrayops.plugin.sparse import FORMATS
+from xarrayops.plugin.surface import SURFACE
 from xarrayops.testing._suite.operations.precision import POLICIES
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from xarrayops._core.result_types import QR, SVD, Eigen, Slogdet
-from xarrayops._protocol.types import ArrayT, Scalar
+from xarrayops.plugin.result_types import QR, SVD, Eigen, Slogdet
+from xarrayops.plugin.types import ArrayT, Scalar
 from xarrayops.standard import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,

@@ -42,7 +42,7 @@ from xarrayops._ops.sparse.operations import (
     sum as sum,
     transpose as transpose,
 )
-from xarrayops._protocol.sparse import Parts as Parts
+from xarrayops.plugin.sparse import Parts as Parts
 
 __all__ = [
     "Parts",

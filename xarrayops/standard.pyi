@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from xarrayops._core.modes.defaults import Library
-from xarrayops._core.result_types import UniqueAll, UniqueCounts, UniqueInverse
-from xarrayops._protocol.types import Array, ArrayT, Scalar
+from xarrayops.plugin.result_types import UniqueAll, UniqueCounts, UniqueInverse
+from xarrayops.plugin.types import Array, ArrayT, Scalar
 
 DType = Any
 Device = Any

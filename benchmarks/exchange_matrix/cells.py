@@ -10,7 +10,7 @@ from benchmarks.exchange_matrix.containers import CONTAINERS
 from benchmarks.exchange_matrix.memory_kinds import KINDS, LARGE
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.registry import Backend
-from xarrayops._protocol.dtypes import DTYPE_NAMES
+from xarrayops.plugin.dtypes import DTYPE_NAMES
 
 DTYPES: tuple[str, ...] = tuple(DTYPE_NAMES)
 ALL_KINDS = (*KINDS, *CONTAINERS)

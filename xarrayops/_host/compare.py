@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops._protocol.records import Record
+from xarrayops.plugin.records import Record
 
 FACTOR = 16.0
 """Libraries round functions such as exp to a few units in the last place, and the spread is measured in few runs."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from xarrayops._host import blas, threads
-from xarrayops._protocol.convolution import Windows
+from xarrayops.plugin.convolution import Windows
 
 Array = np.ndarray[Any, Any]
 # Bytes of a block of columns.

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops._protocol.export_hooks import Run
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.export import Run
 
 
 def load(path: Path) -> Run:

@@ -19,8 +19,8 @@ import numpy as np
 
 from xarrayops._host import threads, views
 from xarrayops._host.views import LINE
-from xarrayops._protocol.devices import compact_strides
-from xarrayops._protocol.records import Record
+from xarrayops.plugin.arrays import compact_strides
+from xarrayops.plugin.records import Record
 
 Array = np.ndarray[Any, Any]
 Slices = tuple[slice, ...]

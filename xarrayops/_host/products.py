@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops._host.dtypes import dtype_name
-from xarrayops._protocol.products import exact_terms
+from xarrayops.plugin.products import exact_terms
 
 Array = np.ndarray[Any, Any]
 Axes = int | tuple[Sequence[int], Sequence[int]]

@@ -14,14 +14,14 @@ from xarrayops._core.dispatch.creation import creation, creation_backend, refuse
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.defaults import Library, library_and_device, set_default, use
-from xarrayops._core.sequences import named_leaves
 from xarrayops._ops.exchange.convert import convert, explain_convert
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._ops.verb import Verb
-from xarrayops._protocol.candidates import Call
-from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import BackendNotFound, ExchangeError, Unsupported
+from xarrayops.plugin.candidates import Call
+from xarrayops.plugin.sequences import named_leaves
+from xarrayops.plugin.types import Array, ArrayT
 
 
 @overload

@@ -17,10 +17,10 @@ from xarrayops._core.modes import defaults
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.verb import Verb
-from xarrayops._protocol.candidates import Call
-from xarrayops._protocol.dtypes import COMPLEX_OF
-from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound
+from xarrayops.plugin.candidates import Call
+from xarrayops.plugin.dtypes import COMPLEX_OF
+from xarrayops.plugin.types import Array
 
 DType = Any
 _answers: dict[tuple[type, DType, Any], bool] = {}

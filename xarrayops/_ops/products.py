@@ -13,10 +13,10 @@ from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.sparse.explain import explain_matmul
 from xarrayops._ops.verb import Verb
-from xarrayops._protocol.candidates import Call
-from xarrayops._protocol.products import MAGNITUDES, greatest_terms
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.candidates import Call
+from xarrayops.plugin.products import MAGNITUDES, greatest_terms
+from xarrayops.plugin.types import Array
 
 
 def matmul_with_options(x1: Array, x2: Array, /, *, out_dtype: Any) -> Array:

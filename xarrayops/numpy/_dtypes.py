@@ -14,10 +14,10 @@ import xarrayops as xo
 from xarrayops._core.backends.dtype_names import DTypeName, name_of
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.numpy_names.renamed import DTYPE_CODES, RENAMED
-from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops.errors import Unsupported
 from xarrayops.numpy._operands import arrays, is_array, new_array
 from xarrayops.numpy._promotion import KINDS as SIZES, NUMBERS, casts, promoted
+from xarrayops.plugin.dtypes import DTYPE_NAMES
 
 _KIND_CODES = {"bool": "b", "uint": "u", "int": "i", "float": "f", "complex": "c"}
 

@@ -7,9 +7,9 @@ from math import pi
 from typing import Any
 
 import xarrayops as xo
-from xarrayops._protocol.dtypes import FLOATING_EXTENDED, FLOATING_RESULTS
 from xarrayops.numpy._operands import alike, arrays, harmonised, is_complex, is_integer
 from xarrayops.numpy._ufunc import BinaryUfunc, ProductUfunc, UnaryUfunc, ufunc
+from xarrayops.plugin.dtypes import FLOATING_EXTENDED, FLOATING_RESULTS
 
 _FLOATING = {*FLOATING_RESULTS, *FLOATING_EXTENDED}
 

@@ -11,9 +11,9 @@ import xarrayops as xo
 from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.modes.defaults import floating_dtype
-from xarrayops._core.sequences import leaves
 from xarrayops.errors import BackendNotFound, Unsupported
 from xarrayops.numpy._promotion import NUMBERS, casts, name_of_default, promoted
+from xarrayops.plugin.sequences import leaves
 
 _is_array_class: dict[type, bool] = {}
 _harmonised: dict[Any, str | None] = {}

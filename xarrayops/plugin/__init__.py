@@ -91,44 +91,44 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
 
 from __future__ import annotations
 
-from xarrayops._protocol.attention import (
-    Attention as Attention,
-    has_band as has_band,
-    has_one_offset as has_one_offset,
-)
-from xarrayops._protocol.candidates import (
-    Call as Call,
-    KnownBad as KnownBad,
-    NotServed as NotServed,
-    constant_while_tracing as constant_while_tracing,
-)
-from xarrayops._protocol.devices import (
+from xarrayops.plugin.arrays import (
     DEVICE_ATTRIBUTES as DEVICE_ATTRIBUTES,
     Device as Device,
     Memory as Memory,
     Queue as Queue,
     compact_strides as compact_strides,
 )
-from xarrayops._protocol.hooks import (
+from xarrayops.plugin.attention import (
+    Attention as Attention,
+    has_band as has_band,
+    has_one_offset as has_one_offset,
+)
+from xarrayops.plugin.candidates import (
+    Call as Call,
+    KnownBad as KnownBad,
+    NotServed as NotServed,
+    constant_while_tracing as constant_while_tracing,
+)
+from xarrayops.plugin.hooks import (
     HOOKS as HOOKS,
     WRAPPED_HOOKS as WRAPPED_HOOKS,
     Hooks as Hooks,
     array_roles as array_roles,
     takes_arrays as takes_arrays,
 )
-from xarrayops._protocol.indexing import Index as Index, Selection as Selection
-from xarrayops._protocol.install import install_command as install_command
-from xarrayops._protocol.operations import (
+from xarrayops.plugin.indexing import Index as Index, Selection as Selection
+from xarrayops.plugin.install import install_command as install_command
+from xarrayops.plugin.operations import (
     CallTests as CallTests,
     Operation as Operation,
     core_dimensions as core_dimensions,
     options_of as options_of,
     written_options as written_options,
 )
-from xarrayops._protocol.running import ReportingMethods as ReportingMethods, RunMode as RunMode
-from xarrayops._protocol.sparse import SparseSupport as SparseSupport
-from xarrayops._protocol.surface import EXTENDED as EXTENDED
-from xarrayops._protocol.types import (
+from xarrayops.plugin.runs import ReportingMethods as ReportingMethods, RunMode as RunMode
+from xarrayops.plugin.sparse import SparseSupport as SparseSupport
+from xarrayops.plugin.surface import EXTENDED as EXTENDED
+from xarrayops.plugin.types import (
     Array as Array,
     FloatLimits as FloatLimits,
     Gap as Gap,

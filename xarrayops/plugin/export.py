@@ -1,5 +1,105 @@
-"""The definitions of `xarrayops._protocol`."""
+"""The exporters of a backend: what writes a function to a file of a format, and runs the file."""
 
 from __future__ import annotations
 
-from xarrayops._protocol.export_hooks import Exporter as Exporter, Program as Program, Run as Run
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Target = Literal["onnx", "stablehlo", "pt2", "torchscript", "tensorrt"]
+"""The formats."""
+Run = Callable[[Sequence[Array]], Sequence[Array]]
+"""A loaded file: it takes the arrays of a call and returns those of the result."""
+
+
+class Program(Record):
+    """A function to export.
+
+    Attributes
+    ----------
+    function : callable
+        It takes the arrays and returns a tuple of arrays.
+    arrays : tuple of Array
+        Examples of the arguments. Their shapes and dtypes are those of the file.
+    inputs, outputs : tuple of str
+        The names of the arguments and of the results: valid identifiers, all different.
+    axes : tuple of dict
+        For each argument the names of its axes whose length may change, by number. Axes of one name have one length.
+    """
+
+    function: Callable[..., tuple[Array, ...]]
+    arrays: tuple[Array, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    axes: tuple[dict[int, str], ...]
+
+
+class Exporter:
+    """The base class of exporters. `xarrayops.export` loads the file, runs it and compares before it is kept."""
+
+    name: ClassVar[str]
+    """Shown to users, such as "torch.onnx"."""
+    target: ClassVar[Target]
+    """The format."""
+    rank: ClassVar[int] = 0
+    """The exporters of a target are tried in this order, after those of the library of the arrays."""
+    packages: ClassVar[tuple[str, ...]] = ()
+    """The modules that it needs beside the library."""
+    install: ClassVar[str] = ""
+    """What to install for them, such as "xarrayops[export]"."""
+    library: ClassVar[str]
+    """The name of the backend whose arrays a loaded file takes and returns."""
+    is_deprecated: ClassVar[str] = ""
+    """A warning for users; empty if there is none."""
+
+    def refusal(self) -> str | None:
+        """Why it cannot run here; None if it can."""
+        from importlib.util import find_spec  # not needed by `import xarrayops`
+
+        missing = [package for package in self.packages if find_spec(package) is None]
+        if not missing:
+            return None
+        hint = f": pip install {self.install!r}" if self.install else ""
+        return f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed{hint}"
+
+    def settings(self, is_wide: bool, /) -> AbstractContextManager[object]:
+        """The settings of the library while a file is written, loaded and compared. They may be those of the process.
+
+        ``is_wide`` says that the arrays come from a library with 64-bit types.
+        """
+        return nullcontext()
+
+    def running(self, is_wide: bool, /) -> AbstractContextManager[object]:
+        """The settings of the library while a file runs, of this thread alone."""
+        return nullcontext()
+
+    def obstacle(self, program: Program, /) -> str | None:
+        """What of the function the format cannot express, without writing a file; None if nothing is known."""
+        raise NotImplementedError
+
+    def write(self, program: Program, path: Path, /) -> None:
+        """Write one file. It raises where the function cannot be exported."""
+        raise NotImplementedError
+
+    def load(self, path: Path, /) -> Run:
+        """The function in the file, which may be moved or deleted afterwards."""
+        raise NotImplementedError
+
+    def details(self, path: Path, /) -> dict[str, object]:
+        """What the report says about the file, such as the operators in it."""
+        return {}
+
+
+class ExportHooks:
+    """The hook for exports; the class is a part of `Hooks`."""
+
+    @staticmethod
+    def exporters() -> tuple[Exporter, ...]:
+        """The exporters of functions of the library's arrays."""
+        raise NotImplementedError

@@ -19,7 +19,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from xarrayops._generic.arrays import dtype_refusal as dtype_refusal
 from xarrayops._generic.attention import (
     Span as Span,
     cut as cut,
@@ -29,6 +28,7 @@ from xarrayops._generic.attention import (
     sees as sees,
     without_padding as without_padding,
 )
+from xarrayops._generic.hooks.arrays import dtype_refusal as dtype_refusal
 from xarrayops._generic.random import (
     Arithmetic as Arithmetic,
     Format as Format,

@@ -1,5 +1,83 @@
-"""The definitions of `xarrayops._protocol`."""
+"""Arrays in nested arguments and results: in tuples, lists, dictionaries and records."""
 
 from __future__ import annotations
 
-from xarrayops._protocol.nested import fill as fill, leaves as leaves, leaves_as as leaves_as
+from collections.abc import Callable, Iterator
+from copy import copy
+from typing import Any
+
+VALUES = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
+"""The classes of arguments that mean the same in every library."""
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value counts as an array: it has a shape and a dtype, and is no class. NumPy's dtypes have a shape."""
+    return hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, type)
+
+
+def fill(value: Any, replace: Callable[[Any], Any]) -> Any:
+    """The value with each array in it replaced, in sequences and records too."""
+    if type(value) in VALUES:
+        return value
+    if isinstance(value, dict):
+        filled = {name: fill(member, replace) for name, member in value.items()}
+        if type(value) is dict:
+            return filled
+        found = copy(value)  # of a subclass, with its attributes
+        found.update(filled)
+        return found
+    if isinstance(value, (tuple, list)):
+        members = [fill(member, replace) for member in value]
+        make: Callable[[Any], Any] = getattr(type(value), "_make", type(value))
+        return make(members)
+    return replace(value)
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """The members that are not containers, in the order of `fill`."""
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (tuple, list)):
+        yield value
+        return
+    for member in value:
+        yield from leaves(member)
+
+
+def leaves_as(form: Any, value: Any) -> Iterator[Any]:
+    """The members of a value in the order of a form, whose dictionaries may have another order.
+
+    Raises `TypeError` if the value is nested otherwise.
+    """
+    if isinstance(form, dict):
+        if not isinstance(value, dict) or value.keys() != form.keys():
+            raise TypeError(f"{_shown(value)} instead of {_shown(form)}")
+        for name, member in form.items():
+            yield from leaves_as(member, value[name])
+    elif isinstance(form, (tuple, list)):
+        if not isinstance(value, (tuple, list)) or len(value) != len(form):
+            raise TypeError(f"{_shown(value)} instead of {_shown(form)}")
+        for member, given in zip(form, value, strict=True):
+            yield from leaves_as(member, given)
+    else:
+        yield value
+
+
+def _shown(value: Any) -> str:
+    """How a value is nested, as text."""
+    if isinstance(value, dict):
+        return f"a dict of {', '.join(map(repr, value))}"
+    return f"{len(value)} values" if isinstance(value, (tuple, list)) else type(value).__name__
+
+
+def arrays_in(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The arrays among the arguments, each with its name."""
+    if isinstance(values, dict):
+        for key, member in values.items():
+            yield from arrays_in(member, key)
+    elif isinstance(values, (tuple, list)):
+        names = getattr(values, "_fields", None) or [f"{name}[{i}]" for i in range(len(values))]
+        for each, member in zip(names, values, strict=True):
+            yield from arrays_in(member, each)
+    elif type(values) not in VALUES and is_array(values):
+        yield name, values

@@ -7,7 +7,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._generic import random as generic
-from xarrayops._protocol.random import Draw
+from xarrayops.plugin.random import Draw
 
 DRAWS = (
     *(Draw(kind, dtype) for kind in ("uniform", "normal", "exponential") for dtype in ("float64", "float32")),

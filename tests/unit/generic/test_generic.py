@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as npst
 
 import xarrayops as xo
 from xarrayops._core.backends import registry
-from xarrayops._generic import arrays
+from xarrayops._generic.hooks import arrays
 
 SIZES = {"i": 2, "j": 3, "k": 1, "m": 4}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._generic import sets
+from xarrayops._generic.hooks import sets
 
 NAN = np.nan
 ARRAYS = {

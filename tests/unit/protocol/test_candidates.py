@@ -7,9 +7,8 @@ import pytest
 
 from xarrayops import Unsupported
 from xarrayops._core.backends.backend import Backend
-from xarrayops._protocol import candidates
-from xarrayops._protocol.candidates import Call, NotServed, affected, always, first_able, refusal, screened
-from xarrayops.plugin import KnownBad
+from xarrayops.plugin import KnownBad, candidates
+from xarrayops.plugin.candidates import Call, NotServed, affected, always, first_able, refusal, screened
 
 FAULT = KnownBad("lib", ">=2,<3", "any", "wrong for 3", "lib#7", kernel="fast", when=lambda call: call.args[0] == 3)
 

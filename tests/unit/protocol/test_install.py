@@ -4,7 +4,7 @@ from importlib import metadata
 
 import pytest
 
-from xarrayops._protocol.install import install_command
+from xarrayops.plugin.install import install_command
 
 
 @pytest.mark.parametrize(

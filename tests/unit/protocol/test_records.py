@@ -7,7 +7,7 @@ from typing import NamedTuple, get_type_hints
 
 import pytest
 
-from xarrayops._protocol.records import Record
+from xarrayops.plugin.records import Record
 
 
 class Point(Record):

@@ -19,16 +19,16 @@ from xarrayops._core.backends.namespace import (
     implementation_of_function,
     implementation_of_hook,
 )
-from xarrayops._core.dtype_kinds import checked_kind
-from xarrayops._core.precision_plan import Plan, Policy, plan
-from xarrayops._generic import arrays
-from xarrayops._protocol.candidates import Kernel, KnownBad, constant_while_tracing
-from xarrayops._protocol.devices import Device
-from xarrayops._protocol.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, REAL_OF
-from xarrayops._protocol.hooks import HOOKS
-from xarrayops._protocol.surface import SURFACE
-from xarrayops._protocol.types import Array, Gap, gap_of, unsupported
+from xarrayops._generic.hooks import arrays
 from xarrayops.errors import MixedBackends, Unsupported
+from xarrayops.plugin.arrays import Device
+from xarrayops.plugin.candidates import Kernel, KnownBad, constant_while_tracing
+from xarrayops.plugin.dtype_kinds import checked_kind
+from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, REAL_OF
+from xarrayops.plugin.hooks import HOOKS
+from xarrayops.plugin.precision_plan import Plan, Policy, plan
+from xarrayops.plugin.surface import SURFACE
+from xarrayops.plugin.types import Array, Gap, gap_of, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable

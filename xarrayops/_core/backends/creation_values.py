@@ -12,12 +12,12 @@ from functools import wraps
 from typing import Any
 
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
-from xarrayops._core.sequences import leaves
-from xarrayops._protocol.candidates import constant_while_tracing
-from xarrayops._protocol.dtypes import FLOATING_DTYPES, INTEGER_LIMITS, REAL_OF, does_not_fit
-from xarrayops._protocol.indexing import Index
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.candidates import constant_while_tracing
+from xarrayops.plugin.dtypes import FLOATING_DTYPES, INTEGER_LIMITS, REAL_OF, does_not_fit
+from xarrayops.plugin.indexing import Index
+from xarrayops.plugin.sequences import leaves
+from xarrayops.plugin.types import Array
 
 CREATING = ("arange", "asarray", "full", "full_like", "linspace", "fft.fftfreq", "fft.rfftfreq")
 """The functions that make arrays of Python numbers, or of 0-d arrays instead of them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn, Self
 
 from xarrayops._core.backends import find
-from xarrayops._protocol.candidates import constant_while_tracing
+from xarrayops.plugin.candidates import constant_while_tracing
 
 _names: dict[tuple[type, Any], str] = {}
 """The names of native dtypes that were compared before, by the dtype's class and the dtype."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
-from xarrayops._protocol.candidates import constant_while_tracing
-from xarrayops._protocol.dtypes import (
+from xarrayops.plugin.candidates import constant_while_tracing
+from xarrayops.plugin.dtypes import (
     FLOATING_ARGUMENTS,
     FLOATING_BY_DTYPE,
     FLOATING_EXCEPT_CHOSEN,

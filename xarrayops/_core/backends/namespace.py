@@ -8,14 +8,14 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.arrays import NAMESPACES
-from xarrayops._protocol.candidates import Kernel, KnownBad, always, first_able, screened
-from xarrayops._protocol.dtypes import DTYPE_NAMES
-from xarrayops._protocol.hooks import WRAPPED_HOOKS
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.surface import EXTENDED, MAIN_NAMESPACE_ALIASES, OWN, TOPICS
-from xarrayops._protocol.types import gap_of, unsupported
+from xarrayops._generic.hooks.arrays import NAMESPACES
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.candidates import Kernel, KnownBad, always, first_able, screened
+from xarrayops.plugin.dtypes import DTYPE_NAMES
+from xarrayops.plugin.hooks import WRAPPED_HOOKS
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.surface import EXTENDED, MAIN_NAMESPACE_ALIASES, OWN, TOPICS
+from xarrayops.plugin.types import gap_of, unsupported
 
 EXTENSIONS = ("linalg", "fft")
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from xarrayops._protocol.candidates import constant_while_tracing
+from xarrayops.plugin.candidates import constant_while_tracing
 
 _CLASSES: dict[str, type] = {
     "bool": bool,

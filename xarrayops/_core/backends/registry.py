@@ -23,9 +23,9 @@ from xarrayops._core.backends.entry_points import (
     names as names,
     unknown as unknown,
 )
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Gap
 from xarrayops.errors import BackendNotFound, InvalidBackend
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Gap
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -13,10 +13,11 @@ from xarrayops._core.backends.namespace import candidates
 from xarrayops._generic.sparse import is_sound
 from xarrayops._generic.sparse_functions import FUNCTIONS
 from xarrayops._host.sparse.library import DenseBackend, SparseLibrary
-from xarrayops._protocol.candidates import Kernel, always, first_able
-from xarrayops._protocol.dtypes import FLOATING_RESULTS, INTEGER_LIMITS
-from xarrayops._protocol.install import install_command
-from xarrayops._protocol.sparse import (
+from xarrayops.errors import InvalidSparse, Unsupported
+from xarrayops.plugin.candidates import Kernel, always, first_able
+from xarrayops.plugin.dtypes import FLOATING_RESULTS, INTEGER_LIMITS
+from xarrayops.plugin.install import install_command
+from xarrayops.plugin.sparse import (
     CANONICAL_OPERANDS,
     CONTAINER_VERBS,
     ELEMENTWISE,
@@ -27,8 +28,7 @@ from xarrayops._protocol.sparse import (
     Parts,
     SparseSupport,
 )
-from xarrayops._protocol.types import Array
-from xarrayops.errors import InvalidSparse, Unsupported
+from xarrayops.plugin.types import Array
 
 
 class SparseBackend(SparseLibrary):

@@ -12,10 +12,10 @@ from xarrayops._core.backends.mixed import another_library
 from xarrayops._core.backends.registry import Backend, describe_class
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.defaults import Library
-from xarrayops._protocol.candidates import constant_while_tracing
-from xarrayops._protocol.dtypes import COMPLEX_OF
-from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound
+from xarrayops.plugin.candidates import constant_while_tracing
+from xarrayops.plugin.dtypes import COMPLEX_OF
+from xarrayops.plugin.types import Array
 
 _INTEGER, _FLOATING, _COMPLEX, _UNKNOWN = range(4)
 """Kinds of values. The library decides on the dtype of integers and booleans, and of values that are not numbers."""

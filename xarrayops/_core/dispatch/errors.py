@@ -20,8 +20,8 @@ from typing import Any
 from xarrayops._core.backends import find
 from xarrayops._core.backends.mixed import described, sparse_argument
 from xarrayops._core.dispatch.arguments import roles
-from xarrayops._protocol.candidates import constant_while_tracing
-from xarrayops._protocol.sparse import CONTAINER_VERBS
+from xarrayops.plugin.candidates import constant_while_tracing
+from xarrayops.plugin.sparse import CONTAINER_VERBS
 
 FAILURES = (ArithmeticError, AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError)
 """The classes of errors to which the function is added. `NotImplementedError` is the base of `Unsupported`."""

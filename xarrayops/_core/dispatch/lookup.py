@@ -39,8 +39,8 @@ from xarrayops._core.dispatch.arguments import (
 )
 from xarrayops._core.dispatch.python_scalars import choosing_numbers, is_limited, joining_numbers, within_limits
 from xarrayops._core.modes import defaults, precision, tables as modes
-from xarrayops._protocol.candidates import constant_while_tracing as constant_while_tracing
-from xarrayops._protocol.sparse import CONTAINER_VERBS
+from xarrayops.plugin.candidates import constant_while_tracing as constant_while_tracing
+from xarrayops.plugin.sparse import CONTAINER_VERBS
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.sparse_backend import SparseBackend

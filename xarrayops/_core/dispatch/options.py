@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from xarrayops._protocol.candidates import constant_while_tracing
+from xarrayops.plugin.candidates import constant_while_tracing
 
 MODULES = {"matmul": "xarrayops._ops.products"}
 """The module of the operation that serves a verb with options, which is imported by the first such call."""

@@ -15,10 +15,10 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters
 from xarrayops._core.modes import tables as modes
 from xarrayops._core.modes.settings import Scope, Setting
-from xarrayops._protocol.dtypes import DTYPE_NAMES, FLOATING_DTYPES
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound
+from xarrayops.plugin.dtypes import DTYPE_NAMES, FLOATING_DTYPES
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 Library = str | Backend | ModuleType | Array
 """A library: a backend's name, a backend, a namespace module, or one of its arrays."""

@@ -8,10 +8,10 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.modes.settings import Setting
-from xarrayops._protocol.candidates import constant_while_tracing
-from xarrayops._protocol.precision import AUTOCAST, HALVES, PRODUCTS
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.candidates import constant_while_tracing
+from xarrayops.plugin.precision import AUTOCAST, HALVES, PRODUCTS
+from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.backend import Backend

@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar
 
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.registry import Backend
-from xarrayops._protocol.candidates import constant_while_tracing
-from xarrayops._protocol.records import Record
+from xarrayops.plugin.candidates import constant_while_tracing
+from xarrayops.plugin.records import Record
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 Axes = int | tuple[int, ...] | None
 

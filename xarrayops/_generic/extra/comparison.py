@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.extra.common import as_array, device_of, widest
-from xarrayops._protocol.types import Array
+from xarrayops.plugin.types import Array
 
 
 def isclose(

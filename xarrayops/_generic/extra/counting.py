@@ -7,8 +7,8 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.extra.common import astype, counted, device_of, floating, index_dtype
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.types import Array
 
 
 def bincount(

@@ -14,10 +14,10 @@ import numpy as np
 from xarrayops._host.sparse import check, compact, elementwise, order, products, selection
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
 from xarrayops._host.sparse.standard import scaled, selected
-from xarrayops._protocol.candidates import Call
-from xarrayops._protocol.sparse import Compaction, Container, Parts
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.candidates import Call
+from xarrayops.plugin.sparse import Compaction, Container, Parts
+from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._host.sparse.library import SparseLibrary

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Protocol
 
-from xarrayops._protocol.devices import Device, Memory
-from xarrayops._protocol.sparse import INDICES, Container, Parts
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Device, Memory
+from xarrayops.plugin.sparse import INDICES, Container, Parts
+from xarrayops.plugin.types import Array
 
 
 class DenseBackend(Protocol):

@@ -9,9 +9,9 @@ from xarrayops._core.dispatch.arguments import signature
 from xarrayops._ops.at import operands
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.explanation import Explanation
-from xarrayops._protocol.indexing import Index
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.indexing import Index
+from xarrayops.plugin.types import Array
 
 
 def explain_at(verb: str, /, *args: Any, copy: bool | None = True, **kwargs: Any) -> Explanation:

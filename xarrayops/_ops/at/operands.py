@@ -12,11 +12,11 @@ from xarrayops._core.backends.find import NON_ARRAY_TYPES
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar, number_class, with_numbers
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.lookup import constant_while_tracing
-from xarrayops._core.sequences import leaves, named_leaves
-from xarrayops._protocol.dtypes import INTEGER_LIMITS, does_not_fit
-from xarrayops._protocol.indexing import BASIC, Index
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.dtypes import INTEGER_LIMITS, does_not_fit
+from xarrayops.plugin.indexing import BASIC, Index
+from xarrayops.plugin.sequences import leaves, named_leaves
+from xarrayops.plugin.types import Array
 
 _PLAIN = NON_ARRAY_TYPES | BASIC
 """Classes of values and indices that are not arrays."""

@@ -11,9 +11,9 @@ from xarrayops import standard
 from xarrayops._core.backends.registry import describe_class
 from xarrayops._core.dispatch.lookup import function_for
 from xarrayops._ops.creation import asarray
-from xarrayops._protocol.attention import Attention
-from xarrayops._protocol.types import Array
 from xarrayops.errors import available_names
+from xarrayops.plugin.attention import Attention
+from xarrayops.plugin.types import Array
 
 LAYOUTS = ("BHSD", "BSHD", "HSD", "SHD")
 """Axes of q, k and v: batch, heads, sequence, head size. The last two have no batch."""

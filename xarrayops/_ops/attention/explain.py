@@ -11,8 +11,8 @@ from xarrayops._ops.attention.implementations import kernels, named
 from xarrayops._ops.attention.verb import attention, checked, require_one_library
 from xarrayops._ops.engines.explain import candidates_of, with_engines
 from xarrayops._ops.explanation import Explanation, candidates, chosen_name
-from xarrayops._protocol.attention import Attention
-from xarrayops._protocol.candidates import Call
+from xarrayops.plugin.attention import Attention
+from xarrayops.plugin.candidates import Call
 
 
 def explain_attention(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:

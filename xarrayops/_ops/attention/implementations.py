@@ -10,8 +10,8 @@ from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.lookup import constant_while_tracing, publish
 from xarrayops._ops.engines.serving import Route, serving
-from xarrayops._protocol.candidates import Kernel, always, first_able
 from xarrayops.errors import BackendNotFound, Unsupported, available_names
+from xarrayops.plugin.candidates import Kernel, always, first_able
 
 
 def kernels(backend: Backend) -> list[Kernel]:

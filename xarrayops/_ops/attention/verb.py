@@ -15,9 +15,9 @@ from xarrayops._core.modes.precision import policy, under_policy
 from xarrayops._ops import engines
 from xarrayops._ops.attention.arguments import InvalidArguments, request, to_layout
 from xarrayops._ops.attention.implementations import publish_by_engines, publish_named
-from xarrayops._protocol.attention import Attention
-from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.attention import Attention
+from xarrayops.plugin.types import Array, ArrayT
 
 if TYPE_CHECKING:
 

@@ -10,10 +10,10 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.compilation.signature import Signature, Slot, filled
 from xarrayops._ops.engines import passing
 from xarrayops._ops.exchange.convert import convert
-from xarrayops._protocol.nested import fill, is_array
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array, gap_of
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.nested import fill, is_array
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array, gap_of
 
 
 class Compiler(Record):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from math import ceil
 
-from xarrayops._protocol.records import Record
+from xarrayops.plugin.records import Record
 
 
 class Entry(Record):

@@ -21,9 +21,9 @@ from xarrayops._ops.compilation.policy import Choice, When
 from xarrayops._ops.compilation.signature import Signature, all_plain, library_of_class
 from xarrayops._ops.compilation.tokens import NotConstant
 from xarrayops._ops.transformations.arguments import arrays_of, library_of
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported, XArrayOpsError
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 Program = Callable[..., Any]
 

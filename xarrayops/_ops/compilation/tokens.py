@@ -17,8 +17,8 @@ from typing import Any
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._protocol.nested import is_array
 from xarrayops.errors import XArrayOpsError
+from xarrayops.plugin.nested import is_array
 
 ATOMS: frozenset[type] = frozenset((bool, int, str, bytes, type(None), type(...)))
 """Immutable values that are equal only if they are the same constant."""

@@ -9,9 +9,9 @@ from typing import Any
 
 from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
-from xarrayops._protocol.convolution import Windows
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
+from xarrayops.plugin.convolution import Windows
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 Extents = int | Sequence[int]
 Padding = int | Sequence[int] | Sequence[tuple[int, int]] | str

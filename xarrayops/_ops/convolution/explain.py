@@ -11,7 +11,7 @@ from xarrayops._ops.convolution.arguments import FIRST, layout_of
 from xarrayops._ops.engines.explain import with_engines
 from xarrayops._ops.explained import bound_arguments, explain_served
 from xarrayops._ops.explanation import Candidate, Explanation
-from xarrayops._protocol.candidates import Call
+from xarrayops.plugin.candidates import Call
 
 _ARGUMENTS = ("stride", "padding", "dilation", "groups", "layout")
 

@@ -12,10 +12,10 @@ from xarrayops._ops.engines import passing
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.engines.serving import Route
 from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
-from xarrayops._protocol.candidates import Call, copies_of, refusal
-from xarrayops._protocol.nested import arrays_in, fill
-from xarrayops._protocol.precision import PRODUCTS
 from xarrayops.errors import XArrayOpsError
+from xarrayops.plugin.candidates import Call, copies_of, refusal
+from xarrayops.plugin.nested import arrays_in, fill
+from xarrayops.plugin.precision import PRODUCTS
 
 
 def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:

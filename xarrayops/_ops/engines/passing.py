@@ -13,9 +13,9 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.exchange.convert import REFUSALS, convert, explain_convert
 from xarrayops._ops.exchange.plan import ConversionPlan, plan_convert
 from xarrayops._ops.explanation import Explanation
-from xarrayops._protocol.nested import arrays_in, fill, is_array
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.nested import arrays_in, fill, is_array
+from xarrayops.plugin.types import Array
 
 
 class NotPassed(Unsupported):

@@ -25,10 +25,10 @@ from xarrayops._ops.engines.forms import (
     refusal_of_verb,
 )
 from xarrayops._ops.engines.passing import NotPassed
-from xarrayops._protocol.nested import VALUES, arrays_in, fill
-from xarrayops._protocol.precision import PRODUCTS
-from xarrayops._protocol.sparse import CONTAINER_VERBS
 from xarrayops.errors import BackendNotFound
+from xarrayops.plugin.nested import VALUES, arrays_in, fill
+from xarrayops.plugin.precision import PRODUCTS
+from xarrayops.plugin.sparse import CONTAINER_VERBS
 
 FunctionOf = Callable[[Backend], Callable[..., Any]]
 """Gives the function of a verb that serves the arrays of a library."""

@@ -12,9 +12,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from xarrayops._protocol.devices import Queue
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
+from xarrayops.plugin.arrays import Queue
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.backend import Backend

@@ -15,10 +15,10 @@ from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.exchange import loans
-from xarrayops._protocol.devices import Memory, compact_strides
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound
+from xarrayops.plugin.arrays import Memory, compact_strides
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 ALIAS = "alias"
 """The target makes an array over the memory of x."""

@@ -14,10 +14,10 @@ from xarrayops._ops.export.exported import Runner, passed
 from xarrayops._ops.export.request import Request
 from xarrayops._ops.export.samples import Proposal, Sample, at_lengths, mixed, not_finite, other_lengths, other_values
 from xarrayops._ops.transformations.arguments import arrays_of, rebuilt
-from xarrayops._protocol.nested import fill, is_array
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported, XArrayOpsError
+from xarrayops.plugin.nested import fill, is_array
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 
 class Compared(Record):

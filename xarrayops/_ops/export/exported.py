@@ -12,9 +12,9 @@ from xarrayops._ops.exchange.convert import convert
 from xarrayops._ops.export.arguments import Reader
 from xarrayops._ops.export.report import ExportReport
 from xarrayops._ops.transformations.arguments import rebuilt
-from xarrayops._protocol.export_hooks import Exporter, Run
-from xarrayops._protocol.types import Array
 from xarrayops.errors import XArrayOpsError
+from xarrayops.plugin.export import Exporter, Run
+from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from pathlib import Path

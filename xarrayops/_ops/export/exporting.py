@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._protocol.export_hooks import Target
+from xarrayops.plugin.export import Target
 
 if TYPE_CHECKING:
     from xarrayops._ops.export.exported import Exported

@@ -12,9 +12,9 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops import agreement
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, name_of, rebuilt
-from xarrayops._protocol.nested import VALUES, is_array
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.nested import VALUES, is_array
+from xarrayops.plugin.types import Array
 
 Dynamic = Mapping[str, Mapping[int, str]]
 

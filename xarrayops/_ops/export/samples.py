@@ -13,8 +13,8 @@ from typing import Any
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops import agreement
 from xarrayops._ops.export.request import Request
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 LARGE = 1 << 20
 """The most elements of the arguments at the third length."""

@@ -17,8 +17,8 @@ from xarrayops._ops.export.exported import Exported, Runner, is_wide, passed
 from xarrayops._ops.export.exporters import Tracing, exporters_to
 from xarrayops._ops.export.report import ExportReport
 from xarrayops._ops.export.request import Dynamic, Request
-from xarrayops._protocol.export_hooks import Program
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.export import Program
 
 _alone = RLock()
 """Held while a file is made: the settings of exporters are those of the process."""

@@ -20,8 +20,8 @@ from xarrayops._ops.layout.layout import (
     with_memory_format,
 )
 from xarrayops._ops.layout.relayout import LayoutForecast, forecast, relayout
-from xarrayops._protocol.devices import Memory
-from xarrayops._protocol.types import Array
+from xarrayops.plugin.arrays import Memory
+from xarrayops.plugin.types import Array
 
 Predict = Callable[..., LayoutForecast]
 """A function that predicts a call from the backend, x, the memory of x and the other arguments."""

@@ -11,11 +11,11 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import tables as modes
 from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.layout.pattern import AxisPlan, plan
-from xarrayops._protocol.devices import Memory, compact_strides
-from xarrayops._protocol.indexing import Index
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import LayoutError, Unsupported
+from xarrayops.plugin.arrays import Memory, compact_strides
+from xarrayops.plugin.indexing import Index
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array, ArrayT
 
 
 def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> ArrayT:

@@ -10,7 +10,7 @@ from xarrayops._core.backends import registry
 from xarrayops._ops.operations.definition import Declared, Definition
 from xarrayops._ops.operations.native import Native, Sources, texts
 from xarrayops._ops.operations.requirements import ORDERS, Aligned, Dtypes, Requirements
-from xarrayops._protocol.candidates import Call, always
+from xarrayops.plugin.candidates import Call, always
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -17,10 +17,10 @@ from xarrayops._ops.explanation import Explanation, candidates, chosen_name
 from xarrayops._ops.operations.caller import Guarded, Parameters, eager_test, public_function, serving_function
 from xarrayops._ops.operations.native import Native
 from xarrayops._ops.operations.requirements import Requirements
-from xarrayops._protocol.candidates import Call, Kernel, always, first_able
-from xarrayops._protocol.operations import CallTests, Operation, core_dimensions
-from xarrayops._protocol.records import Record
 from xarrayops.errors import BackendNotFound
+from xarrayops.plugin.candidates import Call, Kernel, always, first_able
+from xarrayops.plugin.operations import CallTests, Operation, core_dimensions
+from xarrayops.plugin.records import Record
 
 
 class Declared(Record):

@@ -7,12 +7,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from xarrayops._core.backends.registry import Backend
-from xarrayops._protocol.candidates import Call, always
-from xarrayops._protocol.dtypes import REAL_OF
-from xarrayops._protocol.operations import CallTests
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.candidates import Call, always
+from xarrayops.plugin.dtypes import REAL_OF
+from xarrayops.plugin.operations import CallTests
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._ops.operations.caller import Parameters

@@ -9,9 +9,9 @@ from typing import Any
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.precision import policy, widens
-from xarrayops._core.precision_plan import Policy
 from xarrayops._ops.explanation import Explanation
-from xarrayops._protocol.precision import AUTOCAST, HALVES, PRODUCTS
+from xarrayops.plugin.precision import AUTOCAST, HALVES, PRODUCTS
+from xarrayops.plugin.precision_plan import Policy
 
 Explainer = Callable[..., Explanation]
 _OPERANDS = {"attention": 3, "qmatmul": 1}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 
 class Quantized(Record):

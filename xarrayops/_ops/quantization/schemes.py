@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from xarrayops import standard as xp
 from xarrayops._core.backends.registry import Backend
-from xarrayops._protocol.quantization import LEAST_SCALE, LIMITS, SYMMETRIC_LIMIT
-from xarrayops._protocol.types import Array
+from xarrayops.plugin.quantization import LEAST_SCALE, LIMITS, SYMMETRIC_LIMIT
+from xarrayops.plugin.types import Array
 
 Range = tuple[Array | None, Array]
 """The least number, 0 or below, and the greatest, 0 or above. The first is None if the range is symmetric."""

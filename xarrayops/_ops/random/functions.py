@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from xarrayops._core.backends import find
-from xarrayops._protocol.types import Array, ArrayT
+from xarrayops.plugin.types import Array, ArrayT
 
 if TYPE_CHECKING:
     from xarrayops._core.modes.defaults import Library
@@ -161,7 +161,7 @@ def _bits_call(key: Array, shape: int | tuple[int, ...], dtype: Any) -> tuple[An
 def explain_bits(verb: str, /, key: Array, shape: int | tuple[int, ...] = (), *, dtype: Any = "uint64") -> Explanation:
     """Explain `bits`: the kernels of the key's library, which generators use too."""
     from xarrayops._ops.explained import explain_served
-    from xarrayops._protocol.candidates import Call
+    from xarrayops.plugin.candidates import Call
 
     backend, call = _bits_call(key, shape, dtype)
     return explain_served(verb, backend, Call(call, {}))

@@ -27,9 +27,9 @@ from xarrayops._ops.random.arguments import (
 )
 from xarrayops._ops.random.choice import places_of_weights
 from xarrayops._ops.random.streams import Count, Keys, Stream, entropy
-from xarrayops._protocol.random import Draw
-from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.random import Draw
+from xarrayops.plugin.types import Array, ArrayT
 
 Size = int | tuple[int, ...] | None
 

@@ -2,7 +2,7 @@
 
 from xarrayops._ops.sparse import build, convert, elementwise, explain, functions, operations
 from xarrayops._ops.verb import Verb
-from xarrayops._protocol.sparse import Parts
+from xarrayops.plugin.sparse import Parts
 
 VERBS = (
     Verb("sparse.abs", elementwise.abs, explain=explain.explain_prepared(elementwise.abs)),

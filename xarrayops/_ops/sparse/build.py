@@ -15,9 +15,9 @@ from xarrayops._ops.sparse.operands import (
     require_format,
     sparse_verb,
 )
-from xarrayops._protocol.sparse import FORMATS, Compaction, Container, Parts, names_of_arrays
-from xarrayops._protocol.types import Array
 from xarrayops.errors import InvalidSparse, Unsupported
+from xarrayops.plugin.sparse import FORMATS, Compaction, Container, Parts, names_of_arrays
+from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.sparse_backend import SparseBackend

@@ -18,7 +18,7 @@ from xarrayops._ops.sparse.operands import (
     require_same_shape,
     sparse_verb,
 )
-from xarrayops._protocol.sparse import Container
+from xarrayops.plugin.sparse import Container
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.sparse_backend import SparseBackend

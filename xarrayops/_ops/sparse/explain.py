@@ -12,8 +12,8 @@ from xarrayops._ops.exchange.convert import explain_convert
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.explanation import Explanation, candidates, chosen_name
 from xarrayops._ops.sparse.convert import plan_sparse_convert
-from xarrayops._protocol.candidates import Call
-from xarrayops._protocol.sparse import Container
+from xarrayops.plugin.candidates import Call
+from xarrayops.plugin.sparse import Container
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.sparse_backend import SparseBackend

@@ -13,8 +13,8 @@ from xarrayops._core.dispatch.arguments import require_array_argument
 from xarrayops._core.modes import defaults, tables as modes
 from xarrayops._ops.engines.functions import SPARSE
 from xarrayops._ops.engines.serving import by_engines
-from xarrayops._protocol.sparse import FORMATS, Container
 from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.plugin.sparse import FORMATS, Container
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.backend import Backend

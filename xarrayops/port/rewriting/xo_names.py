@@ -15,8 +15,8 @@ import xarrayops as xo
 import xarrayops.numpy as theirs
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN
 from xarrayops._core.numpy_names.keywords import RENAMED_KEYWORDS, parameters
-from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops.numpy._elementwise import SAME_BINARY, SAME_UNARY, UFUNCS
+from xarrayops.plugin.dtypes import DTYPE_NAMES
 from xarrayops.port.rewriting.context import Context, argument, dotted
 from xarrayops.port.rewriting.reference import unproved
 from xarrayops.port.source.interface import has, signature

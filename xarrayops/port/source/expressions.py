@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from xarrayops._protocol.dtypes import REAL_OF
+from xarrayops.plugin.dtypes import REAL_OF
 from xarrayops.port.source import numpy_results
 from xarrayops.port.source.in_place import IN_PLACE_METHODS
 from xarrayops.port.source.indices import element_of

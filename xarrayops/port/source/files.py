@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from xarrayops._protocol.records import Record
 from xarrayops.errors import XArrayOpsError
+from xarrayops.plugin.records import Record
 
 LARGEST_BYTES = 4_000_000
 """Larger files are generated or are data."""

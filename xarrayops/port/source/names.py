@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy
 
 from xarrayops._core.numpy_names.renamed import RENAMED
-from xarrayops._protocol.records import Record
+from xarrayops.plugin.records import Record
 
 _THEIRS = {
     ours: theirs

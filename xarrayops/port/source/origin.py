@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from xarrayops._protocol.records import Record
+from xarrayops.plugin.records import Record
 
 
 class Label(Record):

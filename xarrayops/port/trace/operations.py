@@ -16,8 +16,8 @@ from typing import Any
 import numpy
 
 import xarrayops as xo
-from xarrayops._protocol.records import Record
 from xarrayops.bench.measure.timing import calls_per_reading, timed
+from xarrayops.plugin.records import Record
 
 ELEMENTWISE, WITH_NUMBER = "elementwise", "elementwise with a number"
 OF_ELEMENTS, COMPLEX = "arithmetic of elements", "complex"

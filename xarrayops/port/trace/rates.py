@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from xarrayops._protocol.records import Record
 from xarrayops.bench.results import Results
+from xarrayops.plugin.records import Record
 from xarrayops.port.source import PortError
 from xarrayops.port.trace import operations
 

@@ -12,7 +12,7 @@ from typing import Any
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.operations.definition import Definition
-from xarrayops._protocol.candidates import Call, Kernel, refusal
+from xarrayops.plugin.candidates import Call, Kernel, refusal
 from xarrayops.testing._operations._call import Expected, as_tuple, expected, faults, placed, quietly, value_faults
 from xarrayops.testing._operations._native import native_faults
 from xarrayops.testing._operations._placements import PLACEMENTS, Placement

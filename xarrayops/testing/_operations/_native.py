@@ -9,8 +9,8 @@ import numpy as np
 
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.operations.native import Native
-from xarrayops._protocol.candidates import Call
-from xarrayops._protocol.native import Results, eager_kernel
+from xarrayops.plugin.candidates import Call
+from xarrayops.plugin.native import Results, eager_kernel
 from xarrayops.testing._operations._call import Expected, quietly, value_faults
 from xarrayops.testing._operations._placements import between_poison, poison
 from xarrayops.testing._operations._samples import Sample

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops._protocol.records import Record
+from xarrayops.plugin.records import Record
 
 
 class OperationFault(Record):

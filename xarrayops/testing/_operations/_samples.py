@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops._protocol.records import Record
+from xarrayops.plugin.records import Record
 
 Array = np.ndarray[Any, Any]
 

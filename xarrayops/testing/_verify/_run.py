@@ -16,8 +16,8 @@ import numpy as np
 import xarrayops as xo
 from xarrayops._core.backends import registry
 from xarrayops._ops.transfers.ledger import Ledger, is_of_library
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.running import RunMode
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.runs import RunMode
 from xarrayops.testing._verify._random import Tape, through
 from xarrayops.testing._verify._values import Value, is_array, leaves, mapped, structure, value
 

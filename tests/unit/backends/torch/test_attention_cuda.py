@@ -11,9 +11,8 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._core.backends import find
-from xarrayops._protocol import candidates
-from xarrayops._protocol.candidates import constant_while_tracing
-from xarrayops.plugin import Attention, Call
+from xarrayops.plugin import Attention, Call, candidates
+from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.testing._suite.operations.attention_cases import FUSED, FUSED_VIEWS
 
 torch = pytest.importorskip("torch", exc_type=ImportError)

@@ -13,8 +13,7 @@ import pytest
 import xarrayops as xo
 from xarrayops._core.backends import find
 from xarrayops._ops.attention.arguments import request
-from xarrayops._protocol import candidates
-from xarrayops.plugin import Attention, Call, NotServed
+from xarrayops.plugin import Attention, Call, NotServed, candidates
 from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
 torch = pytest.importorskip("torch", exc_type=ImportError)

@@ -7,7 +7,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._generic import random as generic
-from xarrayops._protocol.random import Draw
+from xarrayops.plugin.random import Draw
 
 stats = pytest.importorskip("scipy.stats")
 special = pytest.importorskip("scipy.special")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._protocol.random import threefry
+from xarrayops.plugin.random import threefry
 
 PUBLISHED = [
     ((0x00000000, 0x00000000), (0x00000000, 0x00000000), (0x6B200159, 0x99BA4EFE)),

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._protocol.precision import HALVES
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import gap_of
+from xarrayops.plugin.precision import HALVES
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.samples import Host, sample
 from xarrayops.testing._suite.table import called, exercises

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._protocol.dtypes import DTYPE_NAMES
+from xarrayops.plugin.dtypes import DTYPE_NAMES
 
 KINDS = ("bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric")
 """The kinds of the standard."""

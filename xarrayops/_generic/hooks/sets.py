@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from types import ModuleType
 
-from xarrayops._protocol.types import Array
+from xarrayops.plugin.types import Array
 
 
 def unique(

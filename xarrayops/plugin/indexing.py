@@ -7,9 +7,9 @@ from math import isnan
 from types import EllipsisType
 from typing import Any
 
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 BASIC = frozenset({int, slice, EllipsisType, type(None)})
 """The classes of the entries of a basic index, which selects a view."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from xarrayops._protocol.records import Record
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.records import Record
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

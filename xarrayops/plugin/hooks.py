@@ -9,22 +9,22 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._protocol.attention import Attention
-from xarrayops._protocol.compilation_hooks import CompilationHooks
-from xarrayops._protocol.convolution_hooks import ConvolutionHooks
-from xarrayops._protocol.devices import Device
-from xarrayops._protocol.exchange_hooks import ExchangeHooks
-from xarrayops._protocol.export_hooks import ExportHooks
-from xarrayops._protocol.indexing import Index
-from xarrayops._protocol.native import NativeKernel
-from xarrayops._protocol.operations import Operation
-from xarrayops._protocol.running import RunMode
-from xarrayops._protocol.surface import ROLES
-from xarrayops._protocol.transformation_hooks import TransformationHooks
-from xarrayops._protocol.types import Array, Gap
+from xarrayops.plugin.arrays import Device
+from xarrayops.plugin.attention import Attention
+from xarrayops.plugin.compilation_hooks import CompilationHooks
+from xarrayops.plugin.convolution_hooks import ConvolutionHooks
+from xarrayops.plugin.exchange_hooks import ExchangeHooks
+from xarrayops.plugin.export import ExportHooks
+from xarrayops.plugin.indexing import Index
+from xarrayops.plugin.native import NativeKernel
+from xarrayops.plugin.operations import Operation
+from xarrayops.plugin.runs import RunMode
+from xarrayops.plugin.surface import ROLES
+from xarrayops.plugin.transformation_hooks import TransformationHooks
+from xarrayops.plugin.types import Array, Gap
 
 if TYPE_CHECKING:
-    from xarrayops._protocol.random import Draw
+    from xarrayops.plugin.random import Draw
 
 
 class Hooks(ExchangeHooks, TransformationHooks, CompilationHooks, ConvolutionHooks, ExportHooks):

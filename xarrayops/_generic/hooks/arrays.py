@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.attention import attention as attention
-from xarrayops._generic.compilation import (
+from xarrayops._generic.hooks.compilation import (
     compiled as compiled,
     cond as cond,
     is_transformed as is_transformed,
@@ -20,24 +20,24 @@ from xarrayops._generic.compilation import (
     scan as scan,
     while_loop as while_loop,
 )
-from xarrayops._generic.convolution import convolution as convolution, pooling as pooling
-from xarrayops._generic.draws import (
+from xarrayops._generic.hooks.convolution import convolution as convolution, pooling as pooling
+from xarrayops._generic.hooks.export import exporters as exporters
+from xarrayops._generic.hooks.indexing import select as select, update as update
+from xarrayops._generic.hooks.precision import (
+    product_precision as product_precision,
+    register_state as register_state,
+    rounded as rounded,
+)
+from xarrayops._generic.hooks.products import matmul_int32 as matmul_int32
+from xarrayops._generic.hooks.random import (
     native_draw as native_draw,
     native_generator as native_generator,
     random_draw as random_draw,
     random_keys as random_keys,
     random_permutation as random_permutation,
 )
-from xarrayops._generic.export import exporters as exporters
-from xarrayops._generic.indexing import select as select, update as update
-from xarrayops._generic.precision import (
-    product_precision as product_precision,
-    register_state as register_state,
-    rounded as rounded,
-)
-from xarrayops._generic.products import matmul_int32 as matmul_int32
-from xarrayops._generic.quantization import opaque as opaque
-from xarrayops._generic.running import (
+from xarrayops._generic.hooks.sets import unique as unique
+from xarrayops._generic.hooks.transformations import (
     carries_mode as carries_mode,
     carry_mode as carry_mode,
     carry_operation as carry_operation,
@@ -51,11 +51,11 @@ from xarrayops._generic.running import (
     vjp as vjp,
     vmap as vmap,
 )
-from xarrayops._generic.sets import unique as unique
-from xarrayops._protocol.devices import Device, Memory, Queue
-from xarrayops._protocol.dtypes import DTYPE_NAMES
-from xarrayops._protocol.types import Array, Gap, unsupported
+from xarrayops._generic.quantization import opaque as opaque
 from xarrayops.errors import Unsupported, available_names
+from xarrayops.plugin.arrays import Device, Memory, Queue
+from xarrayops.plugin.dtypes import DTYPE_NAMES
+from xarrayops.plugin.types import Array, Gap, unsupported
 
 NAMESPACES = "xarrayops.namespaces."
 """The beginning of the names of namespaces."""

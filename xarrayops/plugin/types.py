@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
-from xarrayops._protocol.records import Record
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.records import Record
 
 Array = Any
 """An array of any library. Arrays stay native and have no common class."""

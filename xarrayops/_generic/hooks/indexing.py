@@ -6,9 +6,9 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._protocol.indexing import Index, Selection
-from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.indexing import Index, Selection
+from xarrayops.plugin.types import Array
 
 
 def update(xp: ModuleType, x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from xarrayops._protocol.devices import Memory, Queue
-from xarrayops._protocol.types import Array
+from xarrayops.plugin.arrays import Memory, Queue
+from xarrayops.plugin.types import Array
 
 
 class ExchangeHooks:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 
 class Attention(Record):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from xarrayops._protocol.export_hooks import Exporter
+from xarrayops.plugin.export import Exporter
 
 
 def exporters(xp: ModuleType) -> tuple[Exporter, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xarrayops._protocol.dtypes import FLOATING_DTYPES, REAL_OF
-from xarrayops._protocol.precision import HALVES
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import gap_of
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.dtypes import FLOATING_DTYPES, REAL_OF
+from xarrayops.plugin.precision import HALVES
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import gap_of
 
 Plan = tuple[Any, Any, Any, str]
 """The native dtypes to which operands are rounded, in which the library computes, and of the result; and ``products``.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Generic
 
-from xarrayops._protocol.types import ArrayT
+from xarrayops.plugin.types import ArrayT
 
 
 class UniqueAll(tuple[ArrayT, ArrayT, ArrayT, ArrayT], Generic[ArrayT]):

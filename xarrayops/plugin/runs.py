@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import RLock, local
 from typing import Any
 
-from xarrayops._protocol.records import Record
-from xarrayops._protocol.types import Array
+from xarrayops.plugin.records import Record
+from xarrayops.plugin.types import Array
 
 
 def _unchanged(x: Any) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._protocol.types import Array, unsupported
+from xarrayops.plugin.types import Array, unsupported
 
 if TYPE_CHECKING:
-    from xarrayops._protocol.random import Draw
+    from xarrayops.plugin.random import Draw
 
 
 def random_draw(xp: ModuleType, draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:

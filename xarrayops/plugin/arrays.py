@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops._protocol.records import Record
+from xarrayops.plugin.records import Record
 
 
 class Device(Record):
