@@ -24,7 +24,7 @@ ROLES = {
 ARRAY_ROLES = ("array", "operand", "maybe")
 RESULTS = [
     node.name
-    for node in ast.parse((PACKAGE / "_core" / "result_types.py").read_text()).body
+    for node in ast.parse((PACKAGE / "plugin" / "result_types.py").read_text()).body
     if isinstance(node, ast.ClassDef)
 ]
 """The classes of results with named fields; a module imports those that it uses."""

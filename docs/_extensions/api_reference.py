@@ -209,7 +209,7 @@ def entry(module: ModuleType, name: str) -> str:
     if isinstance(value, type) and not isinstance(value, GenericAlias):
         again = "   :no-index:\n" if module is not FIRST.setdefault(value, module) else ""
         left_out = ", ".join(_fields_without_text(value))
-        is_split = any(base.__module__.startswith("xarrayops._protocol.") for base in value.__bases__)
+        is_split = any(base.__module__.startswith("xarrayops.plugin.") for base in value.__bases__)
         inherited = "   :inherited-members: object\n" if is_split and not issubclass(value, tuple) else ""
         return f".. autoclass:: {path}\n   :members:\n{inherited}   :exclude-members: {left_out}\n{again}"
     if isinstance(value, ModuleType):
