@@ -21,12 +21,12 @@ import picture
 
 import xarrayops as xo
 from xarrayops._core.backends.registry import Backend, entry_points
+from xarrayops._surface import SURFACE
 from xarrayops.bench.report import markdown, tables
 from xarrayops.bench.results import Results
 from xarrayops.plugin import gap_of
-from xarrayops.plugin.precision_plan import Policy
+from xarrayops.plugin.precision import Policy
 from xarrayops.plugin.sparse import FORMATS
-from xarrayops.plugin.surface import SURFACE
 from xarrayops.testing._suite.operations.precision import POLICIES
 from xarrayops.testing.exchange_matrix import report
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from xarrayops._core.backends import registry
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import arrays_in, fill, is_array, leaves
-from xarrayops.plugin.types import Array
 
 _SAMPLES = 4
 _NARROW = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float8_e4m3fn": 2.0**-3, "float8_e5m2": 2.0**-2}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 KINDS = {
     "name": "a name of NumPy that no other library has",

@@ -12,9 +12,9 @@ from typing import Any
 
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.dtypes import FLOATING_DTYPES, REAL_OF
 from xarrayops.plugin.indexing import Index
-from xarrayops.plugin.types import Array
 
 Hooks = Mapping[str, Callable[..., Any]]
 NUMBERS = {

@@ -26,8 +26,7 @@ from xarrayops._core.backends.entry_points import (
     unknown as unknown,
 )
 from xarrayops.errors import BackendNotFound, InvalidBackend, Unsupported
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array, Gap
+from xarrayops.plugin.arrays import Array, Gap, Record
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

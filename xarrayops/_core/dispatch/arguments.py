@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.backends.registry import SCALARS, Backend
+from xarrayops._surface import EXTENDED, OWN, ROLES, SURFACE
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.hooks import HOOKS
 from xarrayops.plugin.sparse import ELEMENTWISE
-from xarrayops.plugin.surface import EXTENDED, OWN, ROLES, SURFACE
-from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     import inspect

@@ -7,8 +7,8 @@ from typing import Any
 
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.dtypes import INTEGER_LIMITS, does_not_fit
-from xarrayops.plugin.types import Array
 
 
 def joining_numbers(hooks: Mapping[str, Callable[..., Any]]) -> Callable[..., Array]:

@@ -42,9 +42,9 @@ from xarrayops._core.dispatch.arguments import (
 from xarrayops._core.dispatch.integer_limits import is_limited, within_limits
 from xarrayops._core.dispatch.joined_numbers import choosing_numbers, joining_numbers
 from xarrayops._core.modes import defaults, precision, tables as modes
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import constant_while_tracing as constant_while_tracing
 from xarrayops.plugin.sparse import CONTAINER_VERBS
-from xarrayops.plugin.types import Array
 
 Classes = type | tuple[type, ...] | frozenset[type]
 Table = dict[Any, Any]

@@ -8,8 +8,8 @@ from threading import Lock, local
 from typing import Any, Generic, TypeVar
 
 from xarrayops._core.modes.carried_modes import carry, require_carried
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import constant_while_tracing
-from xarrayops.plugin.records import Record
 
 T = TypeVar("T")
 

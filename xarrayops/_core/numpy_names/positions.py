@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from xarrayops._core.dispatch.arguments import signature
+from xarrayops._surface import CREATION
 from xarrayops.plugin.dtypes import DTYPE_NAMES
-from xarrayops.plugin.surface import CREATION
 
 _ORDERS = {
     "dtype order": "asarray empty full ones zeros empty_like full_like ones_like zeros_like",

@@ -13,10 +13,9 @@ from xarrayops._core.modes.precision import of_engine, refusal_of_engine
 from xarrayops._ops.engines import active, passing
 from xarrayops._ops.explanation import Candidate
 from xarrayops.errors import BackendNotFound, Unsupported, available_names
+from xarrayops.plugin.arrays import Array, Record
 from xarrayops.plugin.attention import Attention
 from xarrayops.plugin.candidates import Call, Kernel, NotServed, always, copies_of, first_able, refusal, remember
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
 
 NOTES = {"generic": "written on the standard alone, for what no other serves"}
 """What `explain` says of kernels that can serve."""

@@ -13,9 +13,9 @@ from xarrayops._core.backends import registry
 from xarrayops._core.backends.registry import SCALARS, Backend
 from xarrayops._core.modes import defaults
 from xarrayops._ops.engines import functions
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
 from xarrayops.plugin.hooks import array_roles
-from xarrayops.plugin.records import Record
 
 _INTEGERS = frozenset(("bool", *INTEGER_LIMITS))
 

@@ -11,9 +11,8 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._core.modes import pytrees as states
 from xarrayops._ops.creation import asarray
+from xarrayops.plugin.arrays import Array, Record
 from xarrayops.plugin.precision import HALVES
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
 
 
 class LossScale(Record):

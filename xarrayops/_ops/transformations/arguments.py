@@ -7,8 +7,8 @@ from typing import Any
 
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.lookup import require_one_backend
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import fill, is_array, leaves
-from xarrayops.plugin.types import Array
 
 
 class _Place:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from xarrayops._core.numpy_names import METHODS
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.checking.places import Analysed, Place
 from xarrayops.port.findings import Finding
 from xarrayops.port.source.value import Value

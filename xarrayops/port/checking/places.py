@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.findings import ALL, Finding
 from xarrayops.port.source import Program, indices
 from xarrayops.port.source.names import FunctionNode

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.rewriting.written import out_of, target_of
 from xarrayops.port.source import Program, indices
 from xarrayops.port.source.expressions import IN_PLACE_METHODS

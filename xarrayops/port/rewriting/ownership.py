@@ -10,8 +10,8 @@ import ast
 from collections.abc import Mapping
 from typing import TypeGuard
 
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.surface import CREATION
+from xarrayops._surface import CREATION
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.rewriting.flow import Flow
 from xarrayops.port.rewriting.origins import CONTAINER, NONE, OUTSIDE, Origins
 from xarrayops.port.source import Program

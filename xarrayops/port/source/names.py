@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy
 
 from xarrayops._core.numpy_names.renamed import RENAMED
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 _THEIRS = {
     ours: theirs

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from xarrayops._core.numpy_names.renamed import DTYPE_CODES
+from xarrayops._surface import CREATION
 from xarrayops.plugin.dtypes import REAL_OF
-from xarrayops.plugin.surface import CREATION
 from xarrayops.port.source.value import (
     ARRAY,
     BOOLEAN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.files import Source, read
 from xarrayops.port.source.module_arrays import Meeting, meetings
 from xarrayops.port.source.names import Names

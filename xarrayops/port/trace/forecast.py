@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xarrayops.bench.measure import operations
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.trace.rates import Rates
 from xarrayops.port.trace.record import OF_INDICES, Operation, Trace
 

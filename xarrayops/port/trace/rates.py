@@ -11,7 +11,7 @@ from typing import Any
 
 from xarrayops.bench.measure import operations
 from xarrayops.bench.results import Results
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.source import PortError
 
 Points = tuple[tuple[float, float], ...]

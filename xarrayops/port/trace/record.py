@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.bench.measure.operations import BLOCK, ELEMENT, VIEW
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 _CALIBRATION = 500
 

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._cli.arguments import names
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.loading import Place, importable
 from xarrayops.port.source import PortError, read
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops._host.budget import beyond, farthest, wide
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.testing._verify._values import Value
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 NUMBERS = (bool, int, float, complex)
 _array = np.array  # `rounding` replaces it in NumPy
