@@ -9,7 +9,7 @@ names beyond it, and every family in xarrayops/_ops has a table ``VERBS``. From 
     xarrayops/standard.py, linalg.py, fft.py   the dispatching functions, and their stubs (.pyi) for type checkers
     xarrayops/_ops/extended/                   the same for the functions of tools/extended.pyi, a file for each section
     xarrayops/__init__.py, sparse.py           the imports, and the ``__all__`` of sparse
-    xarrayops/plugin/surface.py             every function with its signature, every verb with its hook
+    xarrayops/_surface.py             every function with its signature, every verb with its hook
     xarrayops/_ops/verbs.py                    the combined table of verbs of all families
     xarrayops/testing/_suite/row_files.py      the file of the suite with the oracle row of a function
 
@@ -56,8 +56,7 @@ from xarrayops._core.dispatch.lookup import NUMBERS, native_device, native_dtype
 from xarrayops._core.dispatch.errors import FAILURES, add_call, refuse_containers
 from xarrayops._core.dispatch.options import with_options
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
-from xarrayops.plugin.result_types import {results}
-from xarrayops.plugin.types import Array, ArrayT, Scalar
+from xarrayops.plugin.arrays import Array, ArrayT, Scalar{results}
 {alias}
 DType = Any
 Device = Any
@@ -201,7 +200,8 @@ def with_header(module: str, functions: list[Function], body: str) -> str:
     alias = "".join(f"from xarrayops.standard import {name} as {name}\n" for name in aliases)
     names = sorted([*(f.name for f in functions), *aliases])
     listing = "\n__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
-    header = HEADER.format(title=title_of(module), tables=tables_of(module), results=", ".join(RESULTS), alias=alias)
+    results = "".join(f", {name}" for name in RESULTS if name in body)
+    header = HEADER.format(title=title_of(module), tables=tables_of(module), results=results, alias=alias)
     return header + (NORM if "Norm" in body else "") + listing + body
 
 
@@ -285,7 +285,7 @@ def generate() -> tuple[dict[str, str], list[Function]]:
         if module.startswith(f"{EXTENDED}/"):
             names |= dict.fromkeys((f.name for f in rows if "." not in f.verb), f"xarrayops.{module.replace('/', '.')}")
     sources["__init__.py"] = with_types_of(sources["__init__.py"], names)
-    sources["plugin/surface.py"] = render_surface(functions, families)
+    sources["_surface.py"] = render_surface(functions, families)
     sources["_ops/verbs.py"] = render_verbs(families)
     sources["testing/_suite/row_files.py"] = render_row_files(functions)
     return sources, functions

@@ -24,12 +24,12 @@ from benchmarks.exchange_matrix import report
 from xarrayops._core.backends.registry import Backend, entry_points
 from xarrayops._core.numpy_names import torch_names
 from xarrayops._ops.export.writing import ADVICE
+from xarrayops._surface import SURFACE
 from xarrayops.bench.report import markdown, tables
 from xarrayops.bench.results import Results
 from xarrayops.plugin import gap_of
-from xarrayops.plugin.precision_plan import Policy
+from xarrayops.plugin.precision import Policy
 from xarrayops.plugin.sparse import FORMATS
-from xarrayops.plugin.surface import SURFACE
 from xarrayops.testing._suite.operations.precision import POLICIES
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -6,7 +6,7 @@
 #   maybe      an array, a Python scalar or None    arrays     a sequence of arrays
 #   dtype      a native dtype or its name           device     a native device or its name
 #   index      an array of indices, required; for type checkers it does not determine the class of the result
-# Other annotations have no effect on the dispatch. Results with named fields are in xarrayops/plugin/result_types.py.
+# Other annotations have no effect on the dispatch. Results with named fields are in xarrayops/plugin/arrays.py.
 #
 # A section names the file of xarrayops/testing/_suite that has the oracle rows of its functions. A new function needs a line
 # here and such a row. `python tools/generate.py` writes everything else, and prints the missing rows.

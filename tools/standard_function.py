@@ -24,8 +24,8 @@ ROLES = {
 ARRAY_ROLES = ("array", "operand", "maybe")
 RESULTS = [
     node.name
-    for node in ast.parse((PACKAGE / "plugin" / "result_types.py").read_text()).body
-    if isinstance(node, ast.ClassDef)
+    for node in ast.parse((PACKAGE / "plugin" / "arrays.py").read_text()).body
+    if isinstance(node, ast.ClassDef) and any(ast.unparse(base).startswith("tuple[") for base in node.bases)
 ]
 """The classes of results with named fields; a module imports those that it uses."""
 OPTIONS = {"matmul": ("out_dtype",)}

@@ -13,7 +13,7 @@ from xarrayops._core.dispatch.errors import FAILURES, refuse_containers
 from xarrayops._core.dispatch.lookup import resolve, resolved, table
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.modes.defaults import Library
-from xarrayops.plugin.types import Array, ArrayT
+from xarrayops.plugin.arrays import Array, ArrayT
 
 DType = Any
 Device = Any

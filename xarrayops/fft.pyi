@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from xarrayops._core.modes.defaults import Library
-from xarrayops.plugin.types import Array, ArrayT
+from xarrayops.plugin.arrays import Array, ArrayT
 
 DType = Any
 Device = Any

@@ -10,8 +10,7 @@ from typing import Any, Literal
 from xarrayops._core.dispatch.errors import FAILURES, add_call, refuse_containers
 from xarrayops._core.dispatch.lookup import native_dtype, resolve, resolved, table
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
-from xarrayops.plugin.result_types import QR, SVD, Eigen, Slogdet
-from xarrayops.plugin.types import ArrayT, Scalar
+from xarrayops.plugin.arrays import QR, SVD, ArrayT, Eigen, Scalar, Slogdet
 from xarrayops.standard import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,

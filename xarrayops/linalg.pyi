@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from xarrayops.plugin.result_types import QR, SVD, Eigen, Slogdet
-from xarrayops.plugin.types import ArrayT, Scalar
+from xarrayops.plugin.arrays import QR, SVD, ArrayT, Eigen, Scalar, Slogdet
 from xarrayops.standard import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,

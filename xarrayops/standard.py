@@ -14,8 +14,7 @@ from xarrayops._core.dispatch.lookup import native_device, native_dtype, resolve
 from xarrayops._core.dispatch.options import with_options
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.modes.defaults import Library
-from xarrayops.plugin.result_types import UniqueAll, UniqueCounts, UniqueInverse
-from xarrayops.plugin.types import Array, ArrayT, Scalar
+from xarrayops.plugin.arrays import Array, ArrayT, Scalar, UniqueAll, UniqueCounts, UniqueInverse
 
 DType = Any
 Device = Any

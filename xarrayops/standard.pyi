@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from xarrayops._core.modes.defaults import Library
-from xarrayops.plugin.result_types import UniqueAll, UniqueCounts, UniqueInverse
-from xarrayops.plugin.types import Array, ArrayT, Scalar
+from xarrayops.plugin.arrays import Array, ArrayT, Scalar, UniqueAll, UniqueCounts, UniqueInverse
 
 DType = Any
 Device = Any

@@ -21,10 +21,9 @@ from typing import Any
 from xarrayops import __version__
 from xarrayops._core.backends import registry
 from xarrayops._system import gpus, machine
-from xarrayops.errors import InvalidBackend
+from xarrayops.errors import InvalidBackend, install_command
 from xarrayops.plugin.arrays import Device
 from xarrayops.plugin.candidates import KnownBad, affected
-from xarrayops.plugin.install import install_command
 
 OWN_SETTINGS = "XARRAYOPS_"
 """The prefix of our environment variables; a backend lists those of its library."""

@@ -13,8 +13,8 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.attention import Attention, has_band, has_one_offset
-from xarrayops.plugin.types import Array
 
 # The number of keys in a block.
 KEYS = 1024

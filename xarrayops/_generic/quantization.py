@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def opaque(xp: ModuleType, x: Array, shape: tuple[Any, ...], /) -> Array:

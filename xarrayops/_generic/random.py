@@ -12,8 +12,8 @@ from math import prod
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.random import WORD, Draw, threefry
-from xarrayops.plugin.types import Array
 
 
 class Arithmetic(NamedTuple):

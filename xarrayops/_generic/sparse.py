@@ -6,8 +6,8 @@ from functools import reduce
 from operator import and_
 from types import ModuleType
 
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.sparse import Parts
-from xarrayops.plugin.types import Array
 
 
 def is_sound(xp: ModuleType, p: Parts, *, canonical: bool, pads: bool = False) -> Array:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._host.sparse.compressed import index_dtype
 from xarrayops._host.sparse.standard import repeated, scaled, selected
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.sparse import ELEMENTWISE, Container, Parts
-from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._host.sparse.library import SparseLibrary

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from xarrayops._host import blas, threads, views
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.attention import Attention, has_band, has_one_offset
 from xarrayops.plugin.candidates import Call
-from xarrayops.plugin.records import Record
 
 Array = np.ndarray[Any, Any]
 Span = tuple[int, int]

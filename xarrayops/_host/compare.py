@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 FACTOR = 16.0
 """Libraries round functions such as exp to a few units in the last place, and the spread is measured in few runs."""

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.errors import Unsupported, available_names
-from xarrayops.plugin.install import install_command
-from xarrayops.plugin.types import FloatLimits, Gap
+from xarrayops.errors import Unsupported, available_names, install_command
+from xarrayops.plugin.arrays import FloatLimits, Gap
 
 NUMBERS = "biufc"
 """The kinds of NumPy's numeric dtypes. Most dtypes of ml_dtypes have the kind "V", as records have."""

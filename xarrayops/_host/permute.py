@@ -19,8 +19,7 @@ import numpy as np
 
 from xarrayops._host import threads, views
 from xarrayops._host.views import LINE
-from xarrayops.plugin.arrays import compact_strides
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record, compact_strides
 
 Array = np.ndarray[Any, Any]
 Slices = tuple[slice, ...]

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends import find
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import arrays_in, fill, is_array, leaves
-from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._host.compare import Value

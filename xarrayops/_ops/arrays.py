@@ -14,7 +14,7 @@ from xarrayops._ops.exchange import loans
 from xarrayops._ops.exchange.convert import explain_convert
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.verb import Verb
-from xarrayops.plugin.types import Array, ArrayT
+from xarrayops.plugin.arrays import Array, ArrayT
 
 
 def array_namespace(*arrays: Array) -> ModuleType:

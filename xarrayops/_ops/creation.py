@@ -19,9 +19,9 @@ from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._ops.verb import Verb
 from xarrayops.errors import BackendNotFound, ExchangeError, Unsupported
+from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.candidates import Call
-from xarrayops.plugin.sequences import named_leaves
-from xarrayops.plugin.types import Array, ArrayT
+from xarrayops.plugin.nested import named_members
 
 
 @overload
@@ -180,7 +180,7 @@ def _arrays_within(obj: Any) -> dict[str, Any]:
     """
     return {
         name: leaf
-        for name, leaf in named_leaves("obj", obj, SCALARS)
+        for name, leaf in named_members("obj", obj, SCALARS)
         if find.if_array(leaf) is not None or find.refusal(leaf) is not None
     }
 

@@ -18,9 +18,9 @@ from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.verb import Verb
 from xarrayops.errors import BackendNotFound
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.dtypes import COMPLEX_OF
-from xarrayops.plugin.types import Array
 
 DType = Any
 _answers: dict[tuple[type, DType, Any], bool] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xarrayops._core.dispatch.lookup import resolve, resolved, table
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.verb import Verb
-from xarrayops.plugin.types import ArrayT
+from xarrayops.plugin.arrays import ArrayT
 
 _einsum = table("einsum", globals(), "_einsum")
 

@@ -11,10 +11,10 @@ from xarrayops._core.dispatch.arguments import array_arguments, signature
 from xarrayops._core.dispatch.refused import wrong_call
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.explanation import Candidate, Explanation, candidates, chosen_name
+from xarrayops._surface import OWN
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import gap_of
 from xarrayops.plugin.candidates import Call
-from xarrayops.plugin.surface import OWN
-from xarrayops.plugin.types import gap_of
 
 if TYPE_CHECKING:
     import inspect

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import Call, Kernel, copies_of, refusal
-from xarrayops.plugin.records import Record
 
 
 class Candidate(Record):

@@ -14,9 +14,9 @@ from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.sparse.explain import explain_matmul
 from xarrayops._ops.verb import Verb
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.products import MAGNITUDES, greatest_terms
-from xarrayops.plugin.types import Array
 
 
 def matmul_with_options(x1: Array, x2: Array, /, *, out_dtype: Any) -> Array:

@@ -9,7 +9,7 @@ from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parame
 from xarrayops._ops.explained import bound_arguments, explain_call
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.verb import Verb
-from xarrayops.plugin.types import ArrayT
+from xarrayops.plugin.arrays import ArrayT
 
 _unique = table("unique", globals(), "_unique")
 

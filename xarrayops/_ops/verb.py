@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 if TYPE_CHECKING:
     from xarrayops._ops.explanation import Explanation
@@ -15,7 +15,7 @@ class Verb(Record):
     """One row of the table ``VERBS`` of a family.
 
     The table is at the end of the family's file, or in the ``__init__`` of its folder. From all tables,
-    tools/generate.py writes the imports of the public modules, the lists in `xarrayops.plugin.surface` and the
+    tools/generate.py writes the imports of the public modules, the lists in `xarrayops._surface` and the
     combined table `xarrayops._ops.verbs`.
 
     Attributes

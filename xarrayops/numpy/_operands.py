@@ -13,7 +13,7 @@ from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.modes.defaults import floating_dtype
 from xarrayops.errors import BackendNotFound, Unsupported
 from xarrayops.numpy._promotion import NUMBERS, casts, name_of_default, promoted
-from xarrayops.plugin.sequences import leaves
+from xarrayops.plugin.nested import members
 
 _is_array_class: dict[type, bool] = {}
 _harmonised: dict[Any, str | None] = {}
@@ -39,7 +39,7 @@ def first_array(values: Iterable[Any]) -> Any:
     """The array that determines the library: the first one, before any NumPy scalar; None without arrays."""
     scalar = None
     for value in values:
-        for x in leaves(value):
+        for x in members(value):
             if not is_array(x):
                 continue
             if not is_numpy_scalar(x):
@@ -53,17 +53,17 @@ def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = No
     if not is_array(obj) and isinstance(obj, Sequence) and not isinstance(obj, (list, tuple, str, bytes, memoryview)):
         obj = list(obj)
     if dtype is None and (isinstance(obj, (list, tuple)) or type(obj) in NUMBERS):
-        dtype = _dtype_of_members(leaves(obj))
+        dtype = _dtype_of_members(members(obj))
     return xo.asarray(obj, dtype=dtype, like=like, device=device, copy=copy)
 
 
-def _dtype_of_members(members: list[Any]) -> str | None:
+def _dtype_of_members(listed: list[Any]) -> str | None:
     """The dtype of a sequence of Python numbers; None if it has arrays, which have dtypes."""
-    classes = {type(member) for member in members}
+    classes = {type(member) for member in listed}
     if not classes <= NUMBERS.keys():
         return None
     widest = max(classes, key=list(NUMBERS).index, default=float)
-    if widest is int and any(type(member) is int and member >= 2**63 for member in members):
+    if widest is int and any(type(member) is int and member >= 2**63 for member in listed):
         return "uint64"
     return name_of_default(widest)
 

@@ -91,12 +91,19 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
 
 from __future__ import annotations
 
+from xarrayops._surface import EXTENDED as EXTENDED
+from xarrayops.errors import install_command as install_command
 from xarrayops.plugin.arrays import (
     DEVICE_ATTRIBUTES as DEVICE_ATTRIBUTES,
+    Array as Array,
     Device as Device,
+    FloatLimits as FloatLimits,
+    Gap as Gap,
     Memory as Memory,
     Queue as Queue,
     compact_strides as compact_strides,
+    gap_of as gap_of,
+    unsupported as unsupported,
 )
 from xarrayops.plugin.attention import (
     Attention as Attention,
@@ -117,7 +124,6 @@ from xarrayops.plugin.hooks import (
     takes_arrays as takes_arrays,
 )
 from xarrayops.plugin.indexing import Index as Index, Selection as Selection
-from xarrayops.plugin.install import install_command as install_command
 from xarrayops.plugin.operations import (
     CallTests as CallTests,
     Operation as Operation,
@@ -127,11 +133,3 @@ from xarrayops.plugin.operations import (
 )
 from xarrayops.plugin.runs import ReportingMethods as ReportingMethods, RunMode as RunMode
 from xarrayops.plugin.sparse import SparseSupport as SparseSupport
-from xarrayops.plugin.surface import EXTENDED as EXTENDED
-from xarrayops.plugin.types import (
-    Array as Array,
-    FloatLimits as FloatLimits,
-    Gap as Gap,
-    gap_of as gap_of,
-    unsupported as unsupported,
-)

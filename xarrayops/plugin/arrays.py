@@ -1,11 +1,85 @@
-"""The classes by which backends describe devices, the memory of arrays, and queues of work. See `xarrayops.plugin`."""
+"""The types of the contract: arrays, records, gaps, devices, memory, queues of work, results of several arrays."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
-from xarrayops.plugin.records import Record
+from xarrayops.errors import Unsupported
+
+Array = Any
+"""An array of any library. Arrays stay native and have no common class."""
+ArrayT = TypeVar("ArrayT")
+"""The class of the arrays of one call: a function returns arrays of the class of its arguments."""
+Scalar = bool | int | float | complex
+"""Python scalars, which combine with arrays of every library. All are listed, so that none is inferred as an array."""
+
+# `Record` is `typing.NamedTuple` for type checkers. At run time it makes classes three times as fast: NamedTuple
+# compiles every annotation, which took an eighth of the time of ``import xarrayops``.
+if TYPE_CHECKING:
+    from typing import NamedTuple as Record
+else:
+    _OF_NAMEDTUPLE = frozenset(("__qualname__", "__module__", "__doc__", "__annotations__"))
+
+    class _RecordType(type):
+        """The class of `Record`: a class statement with it as the base makes a named tuple of the annotated fields."""
+
+        def __new__(cls, name, bases, members):
+            fields = members.get("__annotations__", {})
+            defaults = [members[field] for field in fields if field in members]
+            made = namedtuple(name, fields, defaults=defaults, module=members["__module__"])
+            made.__qualname__ = members["__qualname__"]
+            made.__annotations__ = fields
+            made.__doc__ = members.get("__doc__", made.__doc__)
+            for member, value in members.items():
+                if member not in fields and member not in _OF_NAMEDTUPLE:
+                    setattr(made, member, value)
+            return made
+
+    Record = type.__new__(_RecordType, "Record", (), {})
+
+
+class Gap(Record):
+    """Something that a library cannot do: the reason, and what to do instead."""
+
+    why: str
+    instead: str
+
+    def __str__(self) -> str:
+        return f"{self.why}. Instead: {self.instead}"
+
+
+class FloatLimits(Record):
+    """The result of ``finfo``. The standard requires Python floats and a native dtype; few libraries return those."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: Any
+
+
+def unsupported(why: str, *, instead: str) -> Callable[..., NoReturn]:
+    """Declare in a backend module that the library cannot do something.
+
+    >>> eigh = unsupported("Dask has no eigh", instead="xo.compute(x) and use NumPy")
+    >>> eigh.gap.why
+    'Dask has no eigh'
+    """
+    gap = Gap(why, instead)
+
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise Unsupported(str(gap))
+
+    refuse.gap = gap  # type: ignore[attr-defined]
+    return refuse
+
+
+def gap_of(function: Any) -> Gap | None:
+    """The gap that a function declares, or None."""
+    return getattr(function, "gap", None)
 
 
 class Device(Record):
@@ -107,3 +181,59 @@ class Queue(Record):
     stream: int | None
     capturing: Callable[[], bool]
     mark: Callable[[], Callable[[], bool]]
+
+
+# The classes below annotate functions that return several arrays, and are never instantiated: each call returns its
+# library's own tuple, with these fields in this order. Seven NamedTuples would slow down ``import xarrayops``.
+
+
+class UniqueAll(tuple[ArrayT, ArrayT, ArrayT, ArrayT], Generic[ArrayT]):
+    """The result of `unique_all`: values, first indices, the index of each element's value, counts."""
+
+    values: ArrayT
+    indices: ArrayT
+    inverse_indices: ArrayT
+    counts: ArrayT
+
+
+class UniqueCounts(tuple[ArrayT, ArrayT], Generic[ArrayT]):
+    """The result of `unique_counts`: values and counts."""
+
+    values: ArrayT
+    counts: ArrayT
+
+
+class UniqueInverse(tuple[ArrayT, ArrayT], Generic[ArrayT]):
+    """The result of `unique_inverse`: values, and the index of each element's value."""
+
+    values: ArrayT
+    inverse_indices: ArrayT
+
+
+class Eigen(tuple[ArrayT, ArrayT], Generic[ArrayT]):
+    """The result of `eig` and `eigh`: eigenvalues, and eigenvectors in columns."""
+
+    eigenvalues: ArrayT
+    eigenvectors: ArrayT
+
+
+class QR(tuple[ArrayT, ArrayT], Generic[ArrayT]):
+    """The result of `qr`: the orthonormal factor and the upper triangular factor."""
+
+    Q: ArrayT
+    R: ArrayT
+
+
+class Slogdet(tuple[ArrayT, ArrayT], Generic[ArrayT]):
+    """The result of `slogdet`: the sign, and the logarithm of the absolute value."""
+
+    sign: ArrayT
+    logabsdet: ArrayT
+
+
+class SVD(tuple[ArrayT, ArrayT, ArrayT], Generic[ArrayT]):
+    """The result of `svd`: left singular vectors, singular values, right singular vectors in rows."""
+
+    U: ArrayT
+    S: ArrayT
+    Vh: ArrayT

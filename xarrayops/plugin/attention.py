@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array, Record
 
 
 class Attention(Record):

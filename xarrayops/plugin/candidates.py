@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 Arrays = tuple[Array, ...]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.convolution import Windows
-from xarrayops.plugin.types import Array
 
 
 class ConvolutionHooks:

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from xarrayops.plugin.arrays import Memory, Queue
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array, Memory, Queue
 
 
 class ExchangeHooks:

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from xarrayops.plugin.arrays import Device
+from xarrayops._surface import ROLES
+from xarrayops.plugin.arrays import Array, Device, Gap
 from xarrayops.plugin.attention import Attention
 from xarrayops.plugin.compilation_hooks import CompilationHooks
 from xarrayops.plugin.convolution_hooks import ConvolutionHooks
@@ -19,9 +20,7 @@ from xarrayops.plugin.indexing import Index
 from xarrayops.plugin.native import NativeKernel
 from xarrayops.plugin.operations import Operation
 from xarrayops.plugin.runs import RunMode
-from xarrayops.plugin.surface import ROLES
 from xarrayops.plugin.transformation_hooks import TransformationHooks
-from xarrayops.plugin.types import Array, Gap
 
 if TYPE_CHECKING:
     from xarrayops.plugin.random import Draw

@@ -8,8 +8,7 @@ from types import EllipsisType
 from typing import Any
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array, Record
 
 BASIC = frozenset({int, slice, EllipsisType, type(None)})
 """The classes of the entries of a basic index, which selects a view."""

@@ -6,8 +6,7 @@ from collections.abc import Callable, Hashable
 from operator import attrgetter
 from typing import Any
 
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array, Record
 
 OPTION_TYPES = (bool, int, float, str)
 """The classes of the options that a native kernel takes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from copy import copy
 from typing import Any
 
@@ -81,3 +81,21 @@ def arrays_in(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield from arrays_in(member, each)
     elif type(values) not in VALUES and is_array(values):
         yield name, values
+
+
+def members(obj: Any) -> list[Any]:
+    """The members of nested sequences, in order; an object that is no list or tuple is its own only member."""
+    return [leaf for member in obj for leaf in members(member)] if isinstance(obj, (list, tuple)) else [obj]
+
+
+def named_members(name: str, obj: Any, skipped: Container[Any]) -> Iterator[tuple[str, Any]]:
+    """The members of nested sequences, each with a name for error messages, such as ``obj[0]``.
+
+    Objects of the skipped classes are left out.
+    """
+    if isinstance(obj, (list, tuple)):
+        for i, member in enumerate(obj):
+            if type(member) not in skipped:
+                yield from named_members(f"{name}[{i}]", member, skipped)
+    elif type(obj) not in skipped:
+        yield name, obj

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import constant_while_tracing
-from xarrayops.plugin.records import Record
 
 OPTION_TYPES = (type(None), bool, int, float, complex, str)
 """The classes of the options of an operation, besides tuples of them."""

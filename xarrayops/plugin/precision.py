@@ -1,11 +1,14 @@
-"""What core and backends know of precision: which functions a policy affects, and the recipe of `autocast`."""
+"""Precision: the functions that a policy affects, the recipe of `autocast`, and how a product is computed."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin.dtypes import FLOATING_LINALG
+from xarrayops.plugin.arrays import Record, gap_of
+from xarrayops.plugin.dtypes import FLOATING_DTYPES, FLOATING_LINALG, REAL_OF
 
 PRODUCTS = ("matmul", "einsum", "tensordot", "vecdot", "attention", "qmatmul")
 """The functions that a precision policy affects."""
@@ -40,3 +43,67 @@ def refuse_forced_tf32(products: str) -> None:
         raise Unsupported(
             'NVIDIA_TF32_OVERRIDE=1 forces TF32 on this GPU. Instead: start the program without it, or products="tf32"'
         )
+
+
+Plan = tuple[Any, Any, Any, str]
+"""The native dtypes to which operands are rounded, in which the library computes, and of the result; and ``products``.
+
+A dtype of None leaves arrays as they are.
+"""
+
+
+class Policy(Record):
+    """What `xarrayops.precision` requires. A dtype of None is that of the operands."""
+
+    compute: str | None = None
+    accumulate: str = "float32"
+    output: str | None = None
+    products: str = "ieee"
+    keeps_float64: bool = False
+    """Whether the policy leaves calls with an operand of float64 alone."""
+
+
+def names(policy: Policy, promoted: str, operands: int, *, sums_halves: bool) -> tuple[str, str, str, str]:
+    """A plan by the names of its dtypes, for floating-point arrays.
+
+    Operands are rounded to ``compute``. A library that sums products of half types in float32 (``sums_halves``)
+    computes in a half type if the result has it. Otherwise the rounded operands are widened: they are multiplied
+    without an error, summed in the wide dtype, and the result is rounded once. Two operands of half types are
+    multiplied without an error in TF32, too; what is computed in between, of three or more, would be rounded to it.
+    """
+    compute, output = policy.compute or promoted, policy.output or promoted
+    if sums_halves and compute in HALVES and output == compute and policy.accumulate == "float32":
+        return compute, compute, output, policy.products
+    work = "float64" if "float64" in (compute, policy.accumulate) else "float32"
+    return compute, work, output, "tf32" if compute in HALVES and operands == 2 else policy.products
+
+
+def plan(
+    policy: Policy, dtypes: tuple[Any, ...], hooks: Mapping[str, Callable[..., Any]], *, sums_halves: bool
+) -> Plan | None:
+    """The plan for operands of these native dtypes of a library; None if the policy leaves the call alone.
+
+    The products of integers and booleans are exact or wrap around, and a policy does not affect them. Complex numbers
+    keep their dtype, and ``products`` holds for their parts.
+
+    Raises
+    ------
+    Unsupported
+        The library lacks a dtype.
+    """
+    known = tuple(map(hooks["dtype_name"], dtypes))
+    if any(name in REAL_OF for name in known):
+        return None if policy.keeps_float64 else (None, None, None, policy.products)
+    if not any(name in FLOATING_DTYPES for name in known) or (policy.keeps_float64 and "float64" in known):
+        return None
+    promoted = hooks["dtype_name"](hooks["result_type"](*dtypes))
+    compute, work, output, products = names(policy, promoted, len(dtypes), sums_halves=sums_halves)
+    gap = gap_of(hooks["rounded"])
+    if gap is not None and any(name != compute for name in known):
+        raise Unsupported(f"xo.precision needs operands rounded to {compute}: {gap}")
+    for name in (compute, work, output):
+        reason = hooks["import_refusal"](name)
+        if reason is not None:
+            raise Unsupported(f"xo.precision needs {name}: {reason}")
+    native = hooks["as_dtype"]
+    return native(compute), native(work), native(output), products

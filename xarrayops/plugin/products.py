@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 # The greatest absolute value of each integer dtype of 8 bits.
 MAGNITUDES = {"int8": 128, "uint8": 255}

@@ -7,8 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import RLock, local
 from typing import Any
 
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array, Record
 
 
 def _unchanged(x: Any) -> Any:

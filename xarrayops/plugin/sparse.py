@@ -43,8 +43,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array, Record
 
 Container = Any
 """A native sparse matrix of SciPy, PyTorch, CuPy or JAX."""

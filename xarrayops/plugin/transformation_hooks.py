@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 class TransformationHooks:

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.source import Program
 
 KINDS = {

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+from xarrayops._surface import EXTENDED
 from xarrayops.plugin.dtypes import FLOATING_ARGUMENTS, FLOATING_BY_DTYPE, FLOATING_EXTENDED
 from xarrayops.plugin.sparse import ELEMENTWISE
-from xarrayops.plugin.surface import EXTENDED
 
 VALUES = np.asarray([3, 1, 2, 1, 4])
 MATRIX = np.asarray([[3, 1, 4], [1, 5, 2], [2, 6, 5]])

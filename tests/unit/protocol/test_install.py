@@ -4,7 +4,7 @@ from importlib import metadata
 
 import pytest
 
-from xarrayops.plugin.install import install_command
+from xarrayops.errors import install_command
 
 
 @pytest.mark.parametrize(

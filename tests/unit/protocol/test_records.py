@@ -7,7 +7,7 @@ from typing import NamedTuple, get_type_hints
 
 import pytest
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 
 class Point(Record):

@@ -20,15 +20,13 @@ from xarrayops._core.backends.namespace import (
     implementation_of_hook,
 )
 from xarrayops._generic.hooks import arrays
+from xarrayops._surface import SURFACE
 from xarrayops.errors import MixedBackends, Unsupported
-from xarrayops.plugin.arrays import Device
+from xarrayops.plugin.arrays import Array, Device, Gap, gap_of, unsupported
 from xarrayops.plugin.candidates import Kernel, KnownBad, constant_while_tracing
-from xarrayops.plugin.dtype_kinds import checked_kind
-from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, REAL_OF
+from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, REAL_OF, checked_kind
 from xarrayops.plugin.hooks import HOOKS
-from xarrayops.plugin.precision_plan import Plan, Policy, plan
-from xarrayops.plugin.surface import SURFACE
-from xarrayops.plugin.types import Array, Gap, gap_of, unsupported
+from xarrayops.plugin.precision import Plan, Policy, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,11 +13,11 @@ from typing import Any
 
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import FLOATING_DTYPES, INTEGER_LIMITS, REAL_OF, does_not_fit
 from xarrayops.plugin.indexing import Index
-from xarrayops.plugin.sequences import leaves
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.nested import members
 
 CREATING = ("arange", "asarray", "full", "full_like", "linspace", "fft.fftfreq", "fft.rfftfreq")
 """The functions that make arrays of Python numbers, or of 0-d arrays instead of them."""
@@ -136,12 +136,12 @@ def requiring_fit(
 
         Raises if the dtype is an integer's and cannot hold a number.
         """
-        members = leaves(obj)
-        numbers = [number for number in members if type(number) in (bool, int, float)]
+        listed = members(obj)
+        numbers = [number for number in listed if type(number) in (bool, int, float)]
         if dtype is not None:
             name = name_of(dtype)
         else:
-            name = default_integer() if all(type(member) in (bool, int) for member in members) else ""
+            name = default_integer() if all(type(member) in (bool, int) for member in listed) else ""
         if name in INTEGER_LIMITS:
             for number in numbers:
                 fitting_name(int(number), name)

@@ -10,8 +10,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from xarrayops.errors import BackendNotFound, InvalidBackend, available_names
-from xarrayops.plugin.install import install_command
+from xarrayops.errors import BackendNotFound, InvalidBackend, available_names, install_command
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

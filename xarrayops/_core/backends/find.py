@@ -16,8 +16,8 @@ from xarrayops._core.backends.entry_points import dtype_backend_name
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.backends.registry import Backend, by_class, by_container, by_name, describe_class
 from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.plugin.arrays import Array, Gap
 from xarrayops.plugin.candidates import constant_while_tracing
-from xarrayops.plugin.types import Array, Gap
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.sparse_backend import SparseBackend

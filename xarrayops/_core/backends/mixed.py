@@ -7,10 +7,10 @@ from typing import Any
 
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.registry import Backend, describe_class
+from xarrayops._surface import OWN
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.sparse import ELEMENTWISE
-from xarrayops.plugin.surface import OWN
-from xarrayops.plugin.types import Array
 
 SPARSE_NAMES = {
     **{dense: own for own, dense in ELEMENTWISE.items()},

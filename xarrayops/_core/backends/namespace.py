@@ -9,13 +9,12 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.hooks.arrays import NAMESPACES
+from xarrayops._surface import EXTENDED, MAIN_NAMESPACE_ALIASES, OWN, TOPICS
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Record, gap_of, unsupported
 from xarrayops.plugin.candidates import Kernel, KnownBad, always, first_able, screened
 from xarrayops.plugin.dtypes import DTYPE_NAMES
 from xarrayops.plugin.hooks import WRAPPED_HOOKS
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.surface import EXTENDED, MAIN_NAMESPACE_ALIASES, OWN, TOPICS
-from xarrayops.plugin.types import gap_of, unsupported
 
 EXTENSIONS = ("linalg", "fft")
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")

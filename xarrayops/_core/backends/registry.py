@@ -24,8 +24,7 @@ from xarrayops._core.backends.entry_points import (
     unknown as unknown,
 )
 from xarrayops.errors import BackendNotFound, InvalidBackend
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Gap
+from xarrayops.plugin.arrays import Gap, Record
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

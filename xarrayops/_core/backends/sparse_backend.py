@@ -13,10 +13,10 @@ from xarrayops._core.backends.namespace import candidates
 from xarrayops._generic.sparse import is_sound
 from xarrayops._generic.sparse_functions import FUNCTIONS
 from xarrayops._host.sparse.library import DenseBackend, SparseLibrary
-from xarrayops.errors import InvalidSparse, Unsupported
+from xarrayops.errors import InvalidSparse, Unsupported, install_command
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import Kernel, always, first_able
 from xarrayops.plugin.dtypes import FLOATING_RESULTS, INTEGER_LIMITS
-from xarrayops.plugin.install import install_command
 from xarrayops.plugin.sparse import (
     CANONICAL_OPERANDS,
     CONTAINER_VERBS,
@@ -28,7 +28,6 @@ from xarrayops.plugin.sparse import (
     Parts,
     SparseSupport,
 )
-from xarrayops.plugin.types import Array
 
 
 class SparseBackend(SparseLibrary):

@@ -9,11 +9,11 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._core.backends.namespace import candidates_attribute, has_implementation, verb_attribute
+from xarrayops._surface import EXTENDED, SURFACE
 from xarrayops.errors import InvalidBackend
+from xarrayops.plugin.arrays import Gap
 from xarrayops.plugin.hooks import HOOKS
 from xarrayops.plugin.sparse import SparseSupport
-from xarrayops.plugin.surface import EXTENDED, SURFACE
-from xarrayops.plugin.types import Gap
 
 REQUIRED = ("NAMESPACE", "ARRAY_TYPES")
 OPTIONAL = {

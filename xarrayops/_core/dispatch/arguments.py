@@ -7,10 +7,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends.find import NON_ARRAY_TYPES, SCALARS, if_array, refusal
+from xarrayops._surface import EXTENDED, OWN, ROLES, SURFACE
 from xarrayops.errors import BackendNotFound
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.hooks import HOOKS
-from xarrayops.plugin.surface import EXTENDED, OWN, ROLES, SURFACE
 
 if TYPE_CHECKING:
     import inspect

@@ -9,8 +9,8 @@ from typing import Any
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.dtypes import FLOATING_PAIRS, INTEGER_LIMITS, does_not_fit
-from xarrayops.plugin.types import Array
 
 HOLDING = (
     *("add", "subtract", "multiply", "floor_divide", "remainder", "pow", "maximum", "minimum"),

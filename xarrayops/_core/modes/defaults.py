@@ -16,9 +16,8 @@ from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parame
 from xarrayops._core.modes import tables as modes
 from xarrayops._core.modes.settings import Scope, Setting
 from xarrayops.errors import BackendNotFound
+from xarrayops.plugin.arrays import Array, Record
 from xarrayops.plugin.dtypes import DTYPE_NAMES, FLOATING_DTYPES
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
 
 Library = str | Backend | ModuleType | Array
 """A library: a backend's name, a backend, a namespace module, or one of its arrays."""

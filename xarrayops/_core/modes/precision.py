@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.modes.settings import Setting
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.precision import AUTOCAST, HALVES, PRODUCTS
-from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.backend import Backend

@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar
 
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.registry import Backend
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import constant_while_tracing
-from xarrayops.plugin.records import Record
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 from xarrayops._core.numpy_names import renamed, served, torch_names, without
 from xarrayops._core.numpy_names.renamed import REMARKS, RENAMED
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.sparse import CONTAINER_VERBS
 
 __all__ = ["FFT", "LINALG", "MAIN", "METHODS", "RANDOM", "REMARKS", "Names", "missing"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from xarrayops._core.dispatch.arguments import roles, signature
 from xarrayops._core.numpy_names.renamed import RENAMED
-from xarrayops.plugin.surface import CREATION
+from xarrayops._surface import CREATION
 
 RENAMED_KEYWORDS = {
     "a_max": ("max",),

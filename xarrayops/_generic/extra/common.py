@@ -6,8 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array, Record
 
 Axes = int | tuple[int, ...] | None
 

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.extra.common import as_array, device_of, widest
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def isclose(

@@ -8,7 +8,7 @@ from typing import Any
 
 from xarrayops._generic.extra.common import astype, counted, device_of, floating, index_dtype
 from xarrayops.errors import Unsupported
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def bincount(

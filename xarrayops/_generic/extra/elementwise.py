@@ -17,7 +17,7 @@ from xarrayops._generic.extra.common import (
     index_dtype,
     normal_axis,
 )
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def cbrt(xp: ModuleType, x: Array, /) -> Array:

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.extra.common import alike, astype, floating, normal_axes
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 _OF_MATRICES = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
 

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.extra.common import Axes, astype, checked_axes, floating
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def _has_nans(xp: ModuleType, x: Array) -> bool:

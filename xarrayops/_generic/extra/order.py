@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.extra.common import normal_axis, whole
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def _checked(xp: ModuleType, x: Array, kth: Any, axis: int | None) -> tuple[Array, int]:

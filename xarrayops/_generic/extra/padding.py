@@ -8,7 +8,7 @@ from typing import Any
 
 from xarrayops._generic.extra.common import astype, counted, device_of, index_dtype, normal_axis, widest
 from xarrayops._generic.extra.quantiles import median
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 PERIODIC = ("reflect", "symmetric", "wrap")
 STATISTICS = ("maximum", "mean", "median", "minimum")

@@ -22,7 +22,7 @@ from xarrayops._generic.extra.common import (
     index_dtype,
     rows,
 )
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 ROUNDED: dict[str, Callable[[Any, Any, Any], Any]] = {
     "inverted_cdf": lambda m, n, q: m.ceil(n * q) - 1,

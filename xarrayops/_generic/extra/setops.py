@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.extra.common import alike, device_of
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def _flat(xp: ModuleType, x1: Array, x2: Array) -> tuple[Array, Array]:

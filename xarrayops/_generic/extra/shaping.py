@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.extra.common import as_array, astype, counted, device_of, index_dtype, normal_axis, whole
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 _FEW_PIECES = 16
 """Up to so many pieces of an array are joined; otherwise elements are taken by their indices."""

@@ -17,7 +17,7 @@ from xarrayops._generic.extra.common import (
     normal_axes,
     normal_axis,
 )
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 _MODES = ("full", "same", "valid")
 

@@ -17,7 +17,7 @@ from xarrayops._generic.extra.common import (
     widest,
 )
 from xarrayops._generic.extra.counting import bincount
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def average(xp: ModuleType, x: Array, /, *, axis: Axes = None, weights: Any = None, keepdims: bool = False) -> Array:

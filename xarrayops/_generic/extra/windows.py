@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.extra.common import astype, whole
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def _places(xp: ModuleType, start: float, stop: float, n: int, device: Any, *, endpoint: bool = True) -> Array:

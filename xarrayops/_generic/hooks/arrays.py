@@ -53,9 +53,8 @@ from xarrayops._generic.hooks.transformations import (
 )
 from xarrayops._generic.quantization import opaque as opaque
 from xarrayops.errors import Unsupported, available_names
-from xarrayops.plugin.arrays import Device, Memory, Queue
+from xarrayops.plugin.arrays import Array, Device, Gap, Memory, Queue, unsupported
 from xarrayops.plugin.dtypes import DTYPE_NAMES
-from xarrayops.plugin.types import Array, Gap, unsupported
 
 NAMESPACES = "xarrayops.namespaces."
 """The beginning of the names of namespaces."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from xarrayops.plugin.types import Array, unsupported
+from xarrayops.plugin.arrays import Array, unsupported
 
 Arrays = tuple[Array, ...]
 

@@ -9,9 +9,9 @@ from math import prod
 from types import ModuleType
 from typing import Any, Literal
 
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.convolution import Windows
 from xarrayops.plugin.precision import HALVES
-from xarrayops.plugin.types import Array
 
 
 def convolution(xp: ModuleType, x: Array, weights: Array, windows: Windows, groups: int, /) -> Array:

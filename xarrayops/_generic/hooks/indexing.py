@@ -7,8 +7,8 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.indexing import Index, Selection
-from xarrayops.plugin.types import Array
 
 
 def update(xp: ModuleType, x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:

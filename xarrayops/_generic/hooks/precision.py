@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
 
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def rounded(xp: ModuleType, x: Array, dtype: Any, /) -> Array:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.products import exact_terms
-from xarrayops.plugin.types import Array
 
 
 def matmul_int32(xp: ModuleType, x1: Array, x2: Array, /) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from xarrayops.plugin.types import Array, unsupported
+from xarrayops.plugin.arrays import Array, unsupported
 
 if TYPE_CHECKING:
     from xarrayops.plugin.random import Draw

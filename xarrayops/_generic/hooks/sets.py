@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from types import ModuleType
 
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def unique(

@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
 
+from xarrayops.plugin.arrays import Array, unsupported
 from xarrayops.plugin.operations import Operation
 from xarrayops.plugin.runs import RunMode
-from xarrayops.plugin.types import Array, unsupported
 
 
 def carry_mode(xp: ModuleType, name: str, key: str, /) -> AbstractContextManager[Any]:

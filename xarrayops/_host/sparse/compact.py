@@ -23,7 +23,7 @@ import numpy as np
 from xarrayops._host import permute, threads
 from xarrayops._host.sparse import fast
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 Array = np.ndarray[Any, Any]
 Where = str | float | Array | None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 Array = np.ndarray[Any, Any]
 

@@ -15,9 +15,9 @@ from xarrayops._host.sparse import check, compact, elementwise, order, products,
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
 from xarrayops._host.sparse.standard import scaled, selected
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.sparse import Compaction, Container, Parts
-from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._host.sparse.library import SparseLibrary

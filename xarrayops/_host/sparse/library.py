@@ -7,9 +7,8 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin.arrays import Device, Memory
+from xarrayops.plugin.arrays import Array, Device, Memory
 from xarrayops.plugin.sparse import INDICES, Container, Parts
-from xarrayops.plugin.types import Array
 
 
 class DenseBackend(Protocol):

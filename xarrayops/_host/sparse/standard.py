@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.sparse import Parts
-from xarrayops.plugin.types import Array
 
 
 def selected(xp: ModuleType, indices: Array, extent: int, wide: Any, *, traced: bool = False) -> Array:

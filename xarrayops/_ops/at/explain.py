@@ -10,8 +10,8 @@ from xarrayops._ops.at import operands
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.explanation import Explanation
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.indexing import Index
-from xarrayops.plugin.types import Array
 
 
 def explain_at(verb: str, /, *args: Any, copy: bool | None = True, **kwargs: Any) -> Explanation:

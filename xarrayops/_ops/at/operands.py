@@ -13,10 +13,10 @@ from xarrayops._core.backends.numpy_scalars import is_numpy_scalar, number_class
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.lookup import constant_while_tracing
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.dtypes import INTEGER_LIMITS, does_not_fit
 from xarrayops.plugin.indexing import BASIC, Index
-from xarrayops.plugin.sequences import leaves, named_leaves
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.nested import members, named_members
 
 _PLAIN = NON_ARRAY_TYPES | BASIC
 """Classes of values and indices that are not arrays."""
@@ -137,8 +137,8 @@ def read(backend: Backend, x: Array, index: Any, op: str) -> Index:
 def _entry(backend: Backend, x: Array, entry: Any, op: str) -> Any:
     if type(entry) in BASIC:
         return entry
-    members = leaves(entry)
-    for leaf in members:
+    listed = members(entry)
+    for leaf in listed:
         if _kind(leaf) > _INTEGER or type(leaf) in (slice, EllipsisType, type(None)):
             fix = 'xo.astype(index, "int64")' if hasattr(leaf, "dtype") and leaf is entry else "int(index)"
             fix = "a tuple in the place of the list" if type(leaf) in BASIC else fix
@@ -149,7 +149,7 @@ def _entry(backend: Backend, x: Array, entry: Any, op: str) -> Any:
         return entry
     f = backend.functions
     try:
-        return f["asarray"](entry, dtype=None if members else f["as_dtype"]("int32"), device=f["device"](x))
+        return f["asarray"](entry, dtype=None if listed else f["as_dtype"]("int32"), device=f["device"](x))
     except (ValueError, TypeError) as error:
         raise ValueError(f"xo.at(x)[index].{op}: the list {entry!r} in the index is no array: {error}") from error
 
@@ -159,7 +159,7 @@ def _named_arrays(name: str, part: Any) -> Iterator[tuple[str, Any]]:
 
     NumPy's scalars are not among them: they count as Python numbers.
     """
-    return ((place, leaf) for place, leaf in named_leaves(name, part, _PLAIN) if not is_numpy_scalar(leaf))
+    return ((place, leaf) for place, leaf in named_members(name, part, _PLAIN) if not is_numpy_scalar(leaf))
 
 
 def _described(leaf: Any) -> str:

@@ -8,8 +8,8 @@ from xarrayops._core.backends.find import NON_ARRAY_TYPES
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters
 from xarrayops._ops.at.operands import check, checked, converted, one_backend, read, wrong_copy
 from xarrayops.errors import XArrayOpsError
+from xarrayops.plugin.arrays import Array, ArrayT, Scalar
 from xarrayops.plugin.indexing import BASIC, Index
-from xarrayops.plugin.types import Array, ArrayT, Scalar
 
 _OF_NUMPY_AND_JAX = {
     "sub": "subtract",

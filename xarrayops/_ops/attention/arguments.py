@@ -12,8 +12,8 @@ from xarrayops._core.backends.registry import describe_class
 from xarrayops._core.dispatch.lookup import function_for
 from xarrayops._ops.creation import asarray
 from xarrayops.errors import available_names
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.attention import Attention
-from xarrayops.plugin.types import Array
 
 LAYOUTS = ("BHSD", "BSHD", "HSD", "SHD")
 """Axes of q, k and v: batch, heads, sequence, head size. The last two have no batch."""

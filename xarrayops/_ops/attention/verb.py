@@ -16,8 +16,8 @@ from xarrayops._ops import engines
 from xarrayops._ops.attention.arguments import InvalidArguments, request, to_layout
 from xarrayops._ops.attention.implementations import publish_by_engines, publish_named
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.attention import Attention
-from xarrayops.plugin.types import Array, ArrayT
 
 if TYPE_CHECKING:
 

@@ -11,9 +11,8 @@ from xarrayops._ops.compilation.signature import Signature, Slot, filled
 from xarrayops._ops.engines import passing
 from xarrayops._ops.exchange.convert import convert
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array, Record, gap_of
 from xarrayops.plugin.nested import fill, is_array
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array, gap_of
 
 
 class Compiler(Record):

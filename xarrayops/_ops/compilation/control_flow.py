@@ -10,8 +10,8 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.creation import asarray
 from xarrayops._ops.transformations.arguments import arrays_of, library_of, name_of, rebuilt
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import fill, is_array, leaves, leaves_as
-from xarrayops.plugin.types import Array
 
 Arrays = tuple[Array, ...]
 _NUMBERS = (bool, int, float, complex)

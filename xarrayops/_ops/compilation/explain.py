@@ -15,7 +15,7 @@ from xarrayops._ops.engines import passing
 from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
 from xarrayops._ops.transformations.arguments import library_of, name_of
 from xarrayops.errors import XArrayOpsError
-from xarrayops.plugin.types import gap_of
+from xarrayops.plugin.arrays import gap_of
 
 
 def explain_jit(verb: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Explanation:

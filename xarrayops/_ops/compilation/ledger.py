@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from math import ceil
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 
 class Entry(Record):

@@ -22,8 +22,7 @@ from xarrayops._ops.compilation.signature import Signature, all_plain, library_o
 from xarrayops._ops.compilation.tokens import NotConstant
 from xarrayops._ops.transformations.arguments import arrays_of, library_of
 from xarrayops.errors import Unsupported, XArrayOpsError
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array, Record
 
 Program = Callable[..., Any]
 

@@ -11,8 +11,8 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.compilation.captured import token_of
 from xarrayops._ops.compilation.tokens import ATOMS, NotConstant
 from xarrayops._ops.engines import passing
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import VALUES, fill, is_array, leaves
-from xarrayops.plugin.types import Array
 
 _plain: dict[type, Backend] = {}
 """The classes of arrays that have values, each with its library. Tracers and subclasses are not among them."""

@@ -9,9 +9,8 @@ from typing import Any
 
 from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
+from xarrayops.plugin.arrays import Array, Record
 from xarrayops.plugin.convolution import Windows
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
 
 Extents = int | Sequence[int]
 Padding = int | Sequence[int] | Sequence[tuple[int, int]] | str

@@ -10,8 +10,8 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.convolution.arguments import FIRST, Extents, Padding, described_call, layout_of, windows_for
 from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.layout.relayout import relayout
+from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.convolution import Windows
-from xarrayops.plugin.types import Array, ArrayT
 
 
 def conv1d(

@@ -18,10 +18,10 @@ from xarrayops._ops.convolution.arguments import (
 )
 from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.layout.relayout import relayout
+from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.convolution import Windows
 from xarrayops.plugin.dtypes import FLOATING_DTYPES, INTEGER_LIMITS
 from xarrayops.plugin.precision import HALVES
-from xarrayops.plugin.types import Array, ArrayT
 
 
 def max_pool1d(

@@ -14,9 +14,9 @@ from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults
 from xarrayops._ops.engines import functions
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
 from xarrayops.plugin.hooks import array_roles
-from xarrayops.plugin.records import Record
 
 _INTEGERS = frozenset(("bool", *INTEGER_LIMITS))
 

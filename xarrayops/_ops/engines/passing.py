@@ -14,8 +14,8 @@ from xarrayops._ops.exchange.convert import REFUSALS, convert, explain_convert
 from xarrayops._ops.exchange.plan import ConversionPlan, plan_convert
 from xarrayops._ops.explanation import Explanation
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import arrays_in, fill, is_array
-from xarrayops.plugin.types import Array
 
 
 class NotPassed(Unsupported):

@@ -13,8 +13,8 @@ from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.exchange.plan import ConversionPlan, carry_out, dtype_name, plan_convert, target_of
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops.errors import ExchangeError, Unsupported, XArrayOpsError
+from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.sparse import Parts
-from xarrayops.plugin.types import Array, ArrayT
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.sparse_backend import SparseBackend

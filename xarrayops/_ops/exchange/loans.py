@@ -12,9 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from xarrayops.plugin.arrays import Queue
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array, Queue, Record
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.backend import Backend

@@ -16,9 +16,7 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.exchange import loans
 from xarrayops.errors import BackendNotFound
-from xarrayops.plugin.arrays import Memory, compact_strides
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array, Memory, Record, compact_strides
 
 ALIAS = "alias"
 """The target makes an array over the memory of x."""

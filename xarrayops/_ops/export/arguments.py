@@ -8,8 +8,8 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.agreement import is_same
 from xarrayops._ops.transformations.arguments import form_of
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import is_array, leaves, leaves_as
-from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._ops.export.request import Request

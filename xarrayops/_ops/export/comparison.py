@@ -15,9 +15,8 @@ from xarrayops._ops.export.request import Request
 from xarrayops._ops.export.samples import Proposal, Sample, at_lengths, mixed, not_finite, other_lengths, other_values
 from xarrayops._ops.transformations.arguments import arrays_of, rebuilt
 from xarrayops.errors import Unsupported, XArrayOpsError
+from xarrayops.plugin.arrays import Array, Record
 from xarrayops.plugin.nested import fill, is_array
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
 
 
 class Compared(Record):

@@ -13,8 +13,8 @@ from xarrayops._ops.export.arguments import Reader
 from xarrayops._ops.export.report import ExportReport
 from xarrayops._ops.transformations.arguments import rebuilt
 from xarrayops.errors import XArrayOpsError
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.export import Exporter, Run
-from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ from typing import get_args
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops.errors import Unsupported, XArrayOpsError
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.export import Exporter, Target
-from xarrayops.plugin.records import Record
 
 
 class Tracing(Record):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 if TYPE_CHECKING:
     from pathlib import Path

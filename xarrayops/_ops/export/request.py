@@ -13,8 +13,8 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._ops import agreement
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, name_of, rebuilt
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import VALUES, is_array
-from xarrayops.plugin.types import Array
 
 Dynamic = Mapping[str, Mapping[int, str]]
 

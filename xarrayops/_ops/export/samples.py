@@ -13,8 +13,7 @@ from typing import Any
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops import agreement
 from xarrayops._ops.export.request import Request
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array, Record
 
 LARGE = 1 << 20
 """The most elements of the arguments at the third length."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops.plugin.types import Array, ArrayT, Scalar
+from xarrayops.plugin.arrays import Array, ArrayT, Scalar
 
 DType = Any
 Device = Any

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops.plugin.types import ArrayT
+from xarrayops.plugin.arrays import ArrayT
 
 DType = Any
 Device = Any

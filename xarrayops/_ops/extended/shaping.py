@@ -11,7 +11,7 @@ from typing import Any
 from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.dispatch.lookup import resolve, resolved, table
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
-from xarrayops.plugin.types import ArrayT, Scalar
+from xarrayops.plugin.arrays import ArrayT, Scalar
 
 DType = Any
 Device = Any

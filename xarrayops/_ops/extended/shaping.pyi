@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from xarrayops.plugin.types import ArrayT, Scalar
+from xarrayops.plugin.arrays import ArrayT, Scalar
 
 DType = Any
 Device = Any

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from xarrayops.plugin.types import ArrayT, Scalar
+from xarrayops.plugin.arrays import ArrayT, Scalar
 
 DType = Any
 Device = Any

@@ -11,7 +11,7 @@ from xarrayops._core.dispatch.creation import creation
 from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.modes.defaults import Library
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 DType = Any
 Device = Any

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, overload
 
 from xarrayops._core.modes.defaults import Library
-from xarrayops.plugin.types import Array, ArrayT
+from xarrayops.plugin.arrays import Array, ArrayT
 
 DType = Any
 Device = Any

@@ -20,8 +20,7 @@ from xarrayops._ops.layout.layout import (
     with_memory_format,
 )
 from xarrayops._ops.layout.relayout import LayoutForecast, forecast, relayout
-from xarrayops.plugin.arrays import Memory
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array, Memory
 
 Predict = Callable[..., LayoutForecast]
 """A function that predicts a call from the backend, x, the memory of x and the other arguments."""

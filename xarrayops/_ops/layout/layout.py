@@ -14,9 +14,7 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
 from xarrayops.errors import LayoutError, Unsupported
-from xarrayops.plugin.arrays import Memory
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array, ArrayT, gap_of
+from xarrayops.plugin.arrays import Array, ArrayT, Memory, Record, gap_of
 
 MEMORY_FORMATS = ("contiguous", "channels_last")
 """The formats of images (N, C, H, W) and volumes (N, C, D, H, W): axes in that order, or channels innermost."""

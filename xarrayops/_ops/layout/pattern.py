@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from xarrayops._core.dispatch.lookup import constant_while_tracing
 from xarrayops.errors import LayoutError
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 _TOKEN = re.compile(r"(?P<block>[0-9]*)(?P<name>[^\W\d]\w*)")
 _LETTER = re.compile(r"(?P<block>[0-9]*)(?P<name>[^\W\d_])")

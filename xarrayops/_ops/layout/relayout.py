@@ -12,10 +12,8 @@ from xarrayops._core.modes import tables as modes
 from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.layout.pattern import AxisPlan, plan
 from xarrayops.errors import LayoutError, Unsupported
-from xarrayops.plugin.arrays import Memory, compact_strides
+from xarrayops.plugin.arrays import Array, ArrayT, Memory, Record, compact_strides
 from xarrayops.plugin.indexing import Index
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array, ArrayT
 
 
 def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> ArrayT:

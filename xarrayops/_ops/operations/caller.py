@@ -29,9 +29,9 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import NotServed
 from xarrayops.plugin.operations import CallTests
-from xarrayops.plugin.records import Record
 
 if TYPE_CHECKING:
     import inspect

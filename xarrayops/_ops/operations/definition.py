@@ -18,9 +18,9 @@ from xarrayops._ops.operations.caller import Guarded, Parameters, eager_test, pu
 from xarrayops._ops.operations.native import Native
 from xarrayops._ops.operations.requirements import Requirements
 from xarrayops.errors import BackendNotFound
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import Call, Kernel, always, first_able
 from xarrayops.plugin.operations import CallTests, Operation, core_dimensions
-from xarrayops.plugin.records import Record
 
 
 class Declared(Record):

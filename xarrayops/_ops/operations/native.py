@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.operations.requirements import Requirements
-from xarrayops.errors import BuildError, Unsupported
+from xarrayops.errors import BuildError, Unsupported, install_command
+from xarrayops.plugin.arrays import gap_of
 from xarrayops.plugin.candidates import Call
-from xarrayops.plugin.install import install_command
 from xarrayops.plugin.native import OPTION_TYPES, NativeKernel
-from xarrayops.plugin.types import gap_of
 
 if TYPE_CHECKING:
     from pathlib import Path

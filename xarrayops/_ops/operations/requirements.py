@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from xarrayops._core.backends.registry import Backend
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array, Record
 from xarrayops.plugin.candidates import Call, always
 from xarrayops.plugin.dtypes import REAL_OF
 from xarrayops.plugin.operations import CallTests
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._ops.operations.caller import Parameters

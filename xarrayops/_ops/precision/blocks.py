@@ -10,8 +10,7 @@ from xarrayops._core.modes.defaults import floating_name
 from xarrayops._core.modes.precision import policy, widens
 from xarrayops._core.modes.settings import Scope, Setting
 from xarrayops.errors import Unsupported, available_names
-from xarrayops.plugin.precision import HALVES, MULTIPLICATIONS, SUMS
-from xarrayops.plugin.precision_plan import Policy
+from xarrayops.plugin.precision import HALVES, MULTIPLICATIONS, SUMS, Policy
 
 
 class _Mode(Scope):

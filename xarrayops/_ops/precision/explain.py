@@ -10,8 +10,7 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.precision import policy, widens
 from xarrayops._ops.explanation import Explanation
-from xarrayops.plugin.precision import AUTOCAST, HALVES, PRODUCTS
-from xarrayops.plugin.precision_plan import Policy
+from xarrayops.plugin.precision import AUTOCAST, HALVES, PRODUCTS, Policy
 
 Explainer = Callable[..., Explanation]
 _OPERANDS = {"attention": 3, "qmatmul": 1}

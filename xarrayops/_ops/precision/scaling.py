@@ -9,9 +9,8 @@ from xarrayops import standard
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.creation import asarray
+from xarrayops.plugin.arrays import Array, Record
 from xarrayops.plugin.precision import HALVES
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
 
 
 class LossScale(Record):

@@ -11,7 +11,7 @@ from xarrayops import standard as xp
 from xarrayops._ops.quantization.operands import as_floating, backend_of, checked_scheme, kept_axes
 from xarrayops._ops.quantization.records import Calibration
 from xarrayops._ops.quantization.schemes import Range, range_of, scale_and_zero
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def calibrate(

@@ -11,9 +11,9 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.quantization.records import Calibration, Quantized
+from xarrayops._ops.quantization.schemes import LEAST_SCALE, LIMITS
 from xarrayops.errors import Unsupported
-from xarrayops.plugin.quantization import LEAST_SCALE, LIMITS
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 SCHEMES = ("symmetric", "asymmetric")
 _WIDENED = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "float64": "float64"}

@@ -11,9 +11,9 @@ from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.quantization.operands import backend_of, checked_quantized, shown
 from xarrayops._ops.quantization.quantize import quantized
 from xarrayops._ops.quantization.records import Quantized
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.products import greatest_terms
-from xarrayops.plugin.types import Array
 
 
 def qmatmul(x: Array | Quantized, w: Quantized, /) -> Array:

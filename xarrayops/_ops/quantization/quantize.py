@@ -17,7 +17,7 @@ from xarrayops._ops.quantization.operands import (
 )
 from xarrayops._ops.quantization.records import Calibration, Quantized
 from xarrayops._ops.quantization.schemes import range_of, scale_and_zero, values_of, with_nan_where
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def quantize(

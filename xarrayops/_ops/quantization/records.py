@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array, Record
 
 
 class Quantized(Record):

@@ -9,9 +9,9 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.creation import creation_backend, refuse_both
 from xarrayops._core.modes.defaults import Library
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
 from xarrayops.plugin.random import WORD, Draw
-from xarrayops.plugin.types import Array
 
 KEY = "a key is an array (2,) of uint32, such as xo.random.key(0) or rng.key()"
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")

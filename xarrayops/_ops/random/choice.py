@@ -7,7 +7,7 @@ from typing import Any
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def places_of_weights(rng: Any, backend: Backend, p: Any, n: int, count: int, *, replace: bool) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from xarrayops._core.backends import find
-from xarrayops.plugin.types import Array, ArrayT
+from xarrayops.plugin.arrays import Array, ArrayT
 
 if TYPE_CHECKING:
     from xarrayops._core.modes.defaults import Library

@@ -28,8 +28,8 @@ from xarrayops._ops.random.arguments import (
 from xarrayops._ops.random.choice import places_of_weights
 from xarrayops._ops.random.streams import Count, Keys, Stream, entropy
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.random import Draw
-from xarrayops.plugin.types import Array, ArrayT
 
 Size = int | tuple[int, ...] | None
 

@@ -8,8 +8,8 @@ import threading
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.random import recording
 from xarrayops._ops.random.arguments import words_of_seed
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.random import WORD, threefry
-from xarrayops.plugin.types import Array
 
 
 def entropy() -> int:

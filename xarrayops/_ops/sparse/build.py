@@ -16,8 +16,8 @@ from xarrayops._ops.sparse.operands import (
     sparse_verb,
 )
 from xarrayops.errors import InvalidSparse, Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.sparse import FORMATS, Compaction, Container, Parts, names_of_arrays
-from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.sparse_backend import SparseBackend

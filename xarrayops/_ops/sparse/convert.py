@@ -15,9 +15,8 @@ from xarrayops._ops.sparse.operands import (
     require_matrix,
     sparse_backend,
 )
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Array, Record
 from xarrayops.plugin.sparse import Container
-from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.sparse_backend import SparseBackend

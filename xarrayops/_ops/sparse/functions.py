@@ -15,8 +15,8 @@ from xarrayops._ops.sparse.operands import (
     sparse_verb,
 )
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.sparse import Container
-from xarrayops.plugin.types import Array
 
 if TYPE_CHECKING:
     from xarrayops._core.backends.sparse_backend import SparseBackend

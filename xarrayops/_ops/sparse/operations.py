@@ -14,8 +14,8 @@ from xarrayops._ops.sparse.operands import (
     require_same_shape,
     sparse_verb,
 )
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.sparse import Container
-from xarrayops.plugin.types import Array
 
 
 @sparse_verb("Container")

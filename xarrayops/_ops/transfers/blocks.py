@@ -14,7 +14,7 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.settings import Scope, Setting
 from xarrayops._ops.transfers.ledger import KINDS, Crossing, Ledger, line_of_user
 from xarrayops.errors import CrossingError
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 
 class _Count(Record):

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from xarrayops._core.backends.entry_points import entry_points
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 if TYPE_CHECKING:
     from types import FrameType

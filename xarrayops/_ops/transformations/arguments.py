@@ -7,8 +7,8 @@ from typing import Any
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import fill, is_array, leaves
-from xarrayops.plugin.types import Array
 
 
 class _Place:

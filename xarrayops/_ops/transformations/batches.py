@@ -7,8 +7,8 @@ from functools import wraps
 from typing import Any
 
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import is_array, leaves
-from xarrayops.plugin.types import Array
 
 Axes = int | None | tuple[int | None, ...]
 

@@ -10,9 +10,9 @@ from typing import Any
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
 from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.dtypes import FLOATING_DTYPES
 from xarrayops.plugin.nested import arrays_in, is_array
-from xarrayops.plugin.types import Array
 
 Positions = int | tuple[int, ...]
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 from xarrayops._core.backends import registry
 from xarrayops._ops.random import recording
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, rebuilt
-from xarrayops.plugin.types import Array
+from xarrayops.plugin.arrays import Array
 
 
 def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:

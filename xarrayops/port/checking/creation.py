@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops.plugin.surface import CREATION
+from xarrayops._surface import CREATION
 from xarrayops.port.findings import Finding, finding
 from xarrayops.port.source import Program
 from xarrayops.port.source.names import FunctionNode, arguments

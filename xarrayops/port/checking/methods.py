@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from xarrayops._core.numpy_names import METHODS
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.findings import Finding, finding
 from xarrayops.port.source import Program
 from xarrayops.port.source.interface import has

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.checking import creation, dtypes, foreign, indices, methods, names, operators, scalars, writes
 from xarrayops.port.checking.traced import LineOfRun, by_line, of_trace
 from xarrayops.port.checking.verdict import Verdict, verdicts, with_forecasts

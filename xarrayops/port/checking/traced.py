@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.findings import ALL, Finding
 from xarrayops.port.source import Source
 from xarrayops.port.trace.record import Trace

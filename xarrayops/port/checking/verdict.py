@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.findings import ALL, COSTS, NOTES, Finding
 from xarrayops.port.trace.forecast import Forecast, shown
 

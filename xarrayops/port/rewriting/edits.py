@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 MARK = "TODO(port)"
 """The start of the comment at a place that needs a decision."""

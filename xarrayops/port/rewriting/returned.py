@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.rewriting.edits import NOTHING, SAME, VALUE, Returned
 from xarrayops.port.source import Program
 from xarrayops.port.source.indices import parts

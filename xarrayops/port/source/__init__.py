@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.files import PortError, Source, read, write
 from xarrayops.port.source.module_arrays import Meeting, meetings
 from xarrayops.port.source.names import FunctionNode, Names

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from xarrayops.errors import XArrayOpsError
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 LARGEST_BYTES = 4_000_000
 """Larger files are generated or are data."""

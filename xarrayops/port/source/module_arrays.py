@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.surface import CREATION
+from xarrayops._surface import CREATION
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.names import FunctionNode, Names, arguments
 from xarrayops.port.source.value import ARRAY, UNKNOWN
 from xarrayops.port.source.values import Values

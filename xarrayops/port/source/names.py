@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy
 
 from xarrayops._core.numpy_names.renamed import RENAMED
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 _THEIRS = {
     ours: theirs

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from xarrayops._core.numpy_names.renamed import DTYPE_CODES
+from xarrayops._surface import CREATION
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.dtypes import REAL_OF
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.surface import CREATION
 from xarrayops.port.source.names import is_none
 from xarrayops.port.source.value import (
     ARRAY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 
 class Label(Record):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
-from xarrayops.plugin.records import Record
-from xarrayops.plugin.surface import CREATION
+from xarrayops._surface import CREATION
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.names import FunctionNode, Names, arguments, given_by, given_to
 from xarrayops.port.source.origin import CONTAINER, NONE, Label, Origins, parameters_in
 from xarrayops.port.source.origins import OriginWalker

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 ARRAY, SCALAR, SEQUENCE, OTHER, UNKNOWN = "array", "scalar", "sequence", "other", "unknown"
 WEAK = {"bool": bool, "int": int, "float": float, "complex": complex}

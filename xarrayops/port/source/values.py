@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.expressions import Expressions, dotted, operated
 from xarrayops.port.source.names import FunctionNode, Names, given_to
 from xarrayops.port.source.parameters import argument_of, parameter_values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.trace import operations
 from xarrayops.port.trace.rates import Rates
 from xarrayops.port.trace.record import OF_INDICES, Operation, Trace

@@ -17,7 +17,7 @@ import numpy
 
 import xarrayops as xo
 from xarrayops.bench.measure.timing import calls_per_reading, timed
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 ELEMENTWISE, WITH_NUMBER = "elementwise", "elementwise with a number"
 OF_ELEMENTS, COMPLEX = "arithmetic of elements", "complex"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xarrayops.bench.results import Results
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.source import PortError
 from xarrayops.port.trace import operations
 

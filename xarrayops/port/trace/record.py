@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.port.trace.operations import BLOCK, ELEMENT, VIEW
 
 _CALIBRATION = 500

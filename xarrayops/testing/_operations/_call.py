@@ -11,7 +11,7 @@ import numpy as np
 import xarrayops as xo
 from xarrayops._core.backends.registry import Backend
 from xarrayops._host.compare import difference, spread_of
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.testing._operations._placements import Placement
 from xarrayops.testing._operations._samples import Sample
 from xarrayops.testing._verify._rounding import rounding

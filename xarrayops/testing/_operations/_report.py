@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 
 class OperationFault(Record):

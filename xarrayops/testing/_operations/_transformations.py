@@ -11,7 +11,7 @@ import numpy as np
 import xarrayops as xo
 from xarrayops._core.backends.registry import Backend
 from xarrayops._host.compare import difference
-from xarrayops.plugin.types import gap_of
+from xarrayops.plugin.arrays import gap_of
 from xarrayops.testing._operations._call import Expected, as_tuple, quietly, value_faults
 from xarrayops.testing._operations._samples import Sample
 from xarrayops.testing._verify._run import Setup

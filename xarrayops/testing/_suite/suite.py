@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from xarrayops._surface import EXTENDED, OWN, SURFACE
 from xarrayops.plugin import gap_of
-from xarrayops.plugin.surface import EXTENDED, OWN, SURFACE
 from xarrayops.testing._suite.extra.comparison import ComparisonSuite
 from xarrayops.testing._suite.extra.counting import CountingSuite
 from xarrayops.testing._suite.extra.elementwise import SpecialSuite

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops._host.compare import Difference, difference
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.testing._verify._statements import Statement
 from xarrayops.testing._verify._values import Value
 

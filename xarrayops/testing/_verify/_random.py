@@ -13,7 +13,7 @@ import xarrayops as xo
 import xarrayops.numpy.random
 import xarrayops.random
 from xarrayops._ops.transfers.ledger import line_of_user
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.testing._verify._values import value
 
 _FAMILIES = {

@@ -15,7 +15,7 @@ import numpy as np
 import xarrayops as xo
 import xarrayops.numpy as xnp
 from xarrayops._host.compare import Difference, difference, spread_of
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.testing._verify._kinds import Scene, kind_of
 from xarrayops.testing._verify._report import Divergence
 from xarrayops.testing._verify._run import is_of_user

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 SAME, DIFFERENT, RAISED, NOT_RUN, UNSUPPORTED = "same", "different", "raised", "not run", "unsupported"
 _FAILED = (DIFFERENT, RAISED)

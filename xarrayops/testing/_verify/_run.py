@@ -16,7 +16,7 @@ import numpy as np
 import xarrayops as xo
 from xarrayops._core.backends import registry
 from xarrayops._ops.transfers.ledger import Ledger, is_of_library
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.runs import RunMode
 from xarrayops.testing._verify._random import Tape, through
 from xarrayops.testing._verify._values import Value, is_array, leaves, mapped, structure, value

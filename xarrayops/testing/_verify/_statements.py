@@ -7,7 +7,7 @@ import linecache
 from functools import cache
 from typing import Any
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 
 _COMPOUND = (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.AsyncFor, ast.AsyncWith, ast.Match)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin.records import Record
+from xarrayops.plugin.arrays import Record
 from xarrayops.testing._verify._statements import Statement, statements
 from xarrayops.testing._verify._values import NUMBERS, Value, is_array, leaves, value
 

@@ -10,9 +10,9 @@ import pytest
 import xarrayops as xo
 import xarrayops.numpy as names_of_numpy
 from xarrayops._core.modes import tables as modes
+from xarrayops._surface import EXTENDED, OWN, SURFACE
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.precision import AUTOCAST
-from xarrayops.plugin.surface import EXTENDED, OWN, SURFACE
 
 X = np.full((2, 3), 1 + 2**-10, dtype=np.float32)
 
