@@ -15,8 +15,8 @@ ArrayT = TypeVar("ArrayT")
 Scalar = bool | int | float | complex
 """Python scalars, which combine with arrays of every library. All are listed, so that none is inferred as an array."""
 
-# `Record` is `typing.NamedTuple` for type checkers. At run time it makes classes three times as fast: NamedTuple compiles
-# every annotation, which took an eighth of the time of ``import xarrayops``.
+# `Record` is `typing.NamedTuple` for type checkers. At run time it makes classes three times as fast: NamedTuple
+# compiles every annotation, which took an eighth of the time of ``import xarrayops``.
 if TYPE_CHECKING:
     from typing import NamedTuple as Record
 else:

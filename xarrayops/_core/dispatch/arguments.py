@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.backends.registry import SCALARS, Backend
+from xarrayops._generic import hooks
 from xarrayops._surface import EXTENDED, OWN, ROLES, SURFACE
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import constant_while_tracing
-from xarrayops.plugin.hooks import HOOKS
 from xarrayops.plugin.sparse import ELEMENTWISE
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def signature(verb: str) -> inspect.Signature:
     """The signature of a function of the tables or a hook."""
     import inspect
 
-    if verb in HOOKS:
-        return inspect.signature(HOOKS[verb])
+    if verb in hooks.HOOKS:
+        return hooks.signature(verb)
     scope: dict[str, Any] = {}
     exec(f"def f{SURFACE.get(verb) or EXTENDED[verb]}: ...", scope)
     return inspect.signature(scope["f"])
