@@ -101,11 +101,7 @@ from xarrayops.plugin.arrays import (
     gap_of as gap_of,
     unsupported as unsupported,
 )
-from xarrayops.plugin.attention import (
-    Attention as Attention,
-    has_band as has_band,
-    has_one_offset as has_one_offset,
-)
+from xarrayops.plugin.attention import Attention as Attention, has_band as has_band, has_one_offset as has_one_offset
 from xarrayops.plugin.candidates import (
     Call as Call,
     KnownBad as KnownBad,

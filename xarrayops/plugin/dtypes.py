@@ -97,7 +97,7 @@ def checked_kind(kind: Any) -> Any:
     if isinstance(kind, str):
         if kind in KINDS or kind in DTYPE_NAMES:
             return kind
-        raise ValueError(f"xo.isdtype: {str(kind)!r} is no kind and no dtype. The kinds are {', '.join(KINDS)}")
+        raise ValueError(f"xo.isdtype: {str(kind)!r} is neither a kind nor a dtype. The kinds are {', '.join(KINDS)}")
     cls = kind if isinstance(kind, type) else type(kind)
     if cls is kind and kind in _NAMES_OF_PYTHON:
         return _NAMES_OF_PYTHON[kind]

@@ -85,7 +85,7 @@ def arrays_in(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def members(obj: Any) -> list[Any]:
-    """The members of nested sequences, in order; an object that is no list or tuple is its own only member."""
+    """The members of nested sequences, in order; any other object is its own only member."""
     return [leaf for member in obj for leaf in members(member)] if isinstance(obj, (list, tuple)) else [obj]
 
 

@@ -14,11 +14,7 @@ import cupy
 
 from xarrayops.plugin import KnownBad, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
-from xarrayops_backends.cupy._device_memory import (
-    free_bytes,
-    peak_bytes,
-    release_memory,
-)
+from xarrayops_backends.cupy._device_memory import free_bytes, peak_bytes, release_memory
 from xarrayops_backends.cupy._devices import (
     as_device,
     compute,
@@ -43,12 +39,7 @@ from xarrayops_backends.cupy._exchange import (
     tie,
     to_numpy,
 )
-from xarrayops_backends.cupy._layout import (
-    as_strided,
-    contiguous,
-    memory_offset,
-    pin_memory,
-)
+from xarrayops_backends.cupy._layout import as_strided, contiguous, memory_offset, pin_memory
 from xarrayops_backends.cupy._native import native_kernel
 from xarrayops_backends.cupy._precision import product_precision
 from xarrayops_backends.cupy._random import RANDOM_DRAW_CANDIDATES, native_draw, native_generator

@@ -17,18 +17,10 @@ import torch
 
 from xarrayops.plugin import Gap, KnownBad, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_LINALG
-from xarrayops_backends.torch._attention import (
-    ATTENTION_CANDIDATES,
-    KNOWN_BAD as _KNOWN_BAD_ATTENTION,
-)
+from xarrayops_backends.torch._attention import ATTENTION_CANDIDATES, KNOWN_BAD as _KNOWN_BAD_ATTENTION
 from xarrayops_backends.torch._compilation import compiled, cond, is_transformed, random_state, scan, while_loop
 from xarrayops_backends.torch._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
-from xarrayops_backends.torch._device_memory import (
-    free_bytes,
-    peak_bytes,
-    precision_switches,
-    release_memory,
-)
+from xarrayops_backends.torch._device_memory import free_bytes, peak_bytes, precision_switches, release_memory
 from xarrayops_backends.torch._devices import (
     __array_namespace_info__,
     as_device,
@@ -70,12 +62,7 @@ from xarrayops_backends.torch._exchange import (
     try_from_numpy,
 )
 from xarrayops_backends.torch._export import exporters
-from xarrayops_backends.torch._layout import (
-    as_strided,
-    contiguous,
-    memory_offset,
-    pin_memory,
-)
+from xarrayops_backends.torch._layout import as_strided, contiguous, memory_offset, pin_memory
 from xarrayops_backends.torch._mkl_warmup import warm_up_mkl as _warm_up_mkl
 from xarrayops_backends.torch._modes import compilations, run_modes
 from xarrayops_backends.torch._native import native_kernel
@@ -90,16 +77,7 @@ from xarrayops_backends.torch._random import (
     random_permutation,
     trace_state,
 )
-from xarrayops_backends.torch._standard.creation import (
-    arange,
-    asarray,
-    full,
-    full_like,
-    linspace,
-    meshgrid,
-    tril,
-    triu,
-)
+from xarrayops_backends.torch._standard.creation import arange, asarray, full, full_like, linspace, meshgrid, tril, triu
 from xarrayops_backends.torch._standard.elementwise import (
     abs,
     acos,
@@ -169,21 +147,8 @@ from xarrayops_backends.torch._standard.manipulation import (
     tile,
     unstack,
 )
-from xarrayops_backends.torch._standard.searching import (
-    argsort,
-    nonzero,
-    searchsorted,
-    sort,
-    take,
-    take_along_axis,
-)
-from xarrayops_backends.torch._standard.sets import (
-    isin,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
+from xarrayops_backends.torch._standard.searching import argsort, nonzero, searchsorted, sort, take, take_along_axis
+from xarrayops_backends.torch._standard.sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from xarrayops_backends.torch._standard.statistics import (
     all,
     any,

@@ -21,7 +21,7 @@ class TestKindsOfDtypes:
         for kind in (None, 5, str, ["real floating"], (float, 1.0)):
             with pytest.raises(TypeError, match=r"^xo\.isdtype: the kind must be a dtype or a string"):
                 xo.isdtype(xo.astype(library.array([1]), "int8").dtype, kind)
-        with pytest.raises(ValueError, match=r"^xo\.isdtype: 'floating' is no kind and no dtype"):
+        with pytest.raises(ValueError, match=r"^xo\.isdtype: 'floating' is neither a kind nor a dtype"):
             xo.isdtype(dtype, "floating")
 
 
