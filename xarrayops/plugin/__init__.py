@@ -76,10 +76,15 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
   those of candidates (`Call`, `NotServed`, `KnownBad`, `constant_while_tracing`), those of runs (`RunMode`,
   `ReportingMethods`), those of operations (`Operation`, `CallTests`, `core_dimensions`, `options_of`,
   `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTENDED`, the functions beyond the standard.
-- the definitions of families: `xarrayops.plugin.convolution`, `dtypes <xarrayops.plugin.dtypes>`,
-  `export <xarrayops.plugin.export>`, `native <xarrayops.plugin.native>`, `nested <xarrayops.plugin.nested>`,
-  `precision <xarrayops.plugin.precision>`, `products <xarrayops.plugin.products>`,
-  `random <xarrayops.plugin.random>` and `sparse <xarrayops.plugin.sparse>`.
+- `xarrayops.plugin.dtypes`: the names of dtypes and their limits.
+- `xarrayops.plugin.random`: what a draw asks for, and the generator.
+- `xarrayops.plugin.sparse`: the contract of a sparse companion.
+- `xarrayops.plugin.convolution`: the windows of convolutions and pooling.
+- `xarrayops.plugin.precision`: a check of the environment for products of float32.
+- `xarrayops.plugin.products`: exact products of integers of 8 bits.
+- `xarrayops.plugin.native`: native kernels of users' operations.
+- `xarrayops.plugin.nested`: arrays in nested arguments and results of compiled functions.
+- `xarrayops.plugin.export`: what exporters are made of.
 - `xarrayops.plugin.generic`: the generic functions, and their parts that serve in other functions.
 - `xarrayops.plugin.host`: kernels over host memory.
 - `xarrayops.plugin.backends`: other backends, by name or by array.
