@@ -190,7 +190,7 @@ def _hooks() -> str:
     """Every hook by family: the signature that backends follow, and the contract."""
     lines = []
     for family in hooks.FAMILIES:
-        lines += [title := (inspect.getdoc(family) or "").partition(".")[0], "-" * len(title), ""]
+        lines += ["", title := (inspect.getdoc(family) or "").partition(".")[0], "-" * len(title), ""]
         for name in (name for name, hook in hooks.HOOKS.items() if hook.__module__ == family.__name__):
             shown = str(hooks.signature(name)).replace("'", "")
             lines += [f".. py:function:: {name}{shown}", "   :no-index:", ""]
