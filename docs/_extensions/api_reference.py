@@ -18,6 +18,7 @@ from types import GenericAlias, ModuleType
 from typing import Any
 
 import xarrayops as xo
+from xarrayops._generic import hooks
 from xarrayops._surface import EXTENDED, TOPICS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,6 +161,7 @@ def pages() -> dict[str, str]:
     found["errors"] = _page("Errors", inspect.getdoc(importlib.import_module("xarrayops.errors")) or "", xo, errors)
     for name in ("plugin", *(f"plugin.{part}" for part in PLUGIN)):
         found[name] = _module_page(importlib.import_module(f"xarrayops.{name}"))
+    found["plugin.hooks"] += _hooks()
     found["module-numpy"] = _functions_page([importlib.import_module(f"xarrayops.numpy{part}") for part in NUMPY])
     for name in ("testing", "bench"):
         found[name] = _module_page(importlib.import_module(f"xarrayops.{name}"))
@@ -182,6 +184,18 @@ def _standard(section: str) -> str:
 def _module_page(module: ModuleType) -> str:
     """A page on a module, with its docstring and all of its public names."""
     return _page(module.__name__, inspect.getdoc(module) or "", module, public(module))
+
+
+def _hooks() -> str:
+    """Every hook by family: the signature that backends follow, and the contract."""
+    lines = []
+    for family in hooks.FAMILIES:
+        lines += ["", title := (inspect.getdoc(family) or "").partition(".")[0], "-" * len(title), ""]
+        for name in (name for name, hook in hooks.HOOKS.items() if hook.__module__ == family.__name__):
+            shown = str(hooks.signature(name)).replace("'", "")
+            lines += [f".. py:function:: {name}{shown}", "   :no-index:", ""]
+            lines += [_indented(inspect.getdoc(hooks.HOOKS[name]) or ""), ""]
+    return "\n".join(lines)
 
 
 def _functions_page(modules: list[ModuleType]) -> str:
@@ -209,9 +223,7 @@ def entry(module: ModuleType, name: str) -> str:
     if isinstance(value, type) and not isinstance(value, GenericAlias):
         again = "   :no-index:\n" if module is not FIRST.setdefault(value, module) else ""
         left_out = ", ".join(_fields_without_text(value))
-        is_split = any(base.__module__.startswith("xarrayops.plugin.") for base in value.__bases__)
-        inherited = "   :inherited-members: object\n" if is_split and not issubclass(value, tuple) else ""
-        return f".. autoclass:: {path}\n   :members:\n{inherited}   :exclude-members: {left_out}\n{again}"
+        return f".. autoclass:: {path}\n   :members:\n   :exclude-members: {left_out}\n{again}"
     if isinstance(value, ModuleType):
         functions = (member for member in vars(value).values() if inspect.isfunction(member))
         own = [f for f in functions if f.__module__ == value.__name__ and not f.__name__.startswith("_")]

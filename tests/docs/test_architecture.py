@@ -29,7 +29,7 @@ def test_the_floors_are_those_that_the_policy_test_holds():
         {path.removeprefix("xarrayops/").removesuffix("/").removesuffix(".py") for path in code(folder)}
         for _, folder, _ in reversed(rows("Floors"))
     ]
-    assert shown == [{name or "__init__" for name in floor} for floor in floors]
+    assert shown == [{name.replace(".", "/") or "__init__" for name in floor} for floor in floors]
 
 
 def test_families_are_in_their_folders():

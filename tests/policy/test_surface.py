@@ -13,10 +13,10 @@ import pytest
 
 import xarrayops as xo
 from xarrayops import errors
+from xarrayops._generic.hooks import HOOKS
 from xarrayops._ops import explain
 from xarrayops._ops.verbs import VERBS as TABLE
 from xarrayops._surface import CREATION, EXTENDED, OWN, SURFACE
-from xarrayops.plugin.hooks import HOOKS
 
 STANDARD = {
     "creation": "arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like tril "

@@ -25,7 +25,7 @@ class Verb(Record):
     function : callable
         The function that users call.
     hook : str, optional
-        The hook of `xarrayops.plugin.Hooks` by which a backend serves the verb.
+        The hook (see `xarrayops.plugin.hooks`) by which a backend serves the verb.
     explain : callable, optional
         ``explain(name, *args, **kwargs)`` returns the `Explanation` that `xarrayops.explain` gives; None if the verb
         never chooses among kernels.

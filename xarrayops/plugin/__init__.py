@@ -22,7 +22,7 @@ Data that it may define:
 ``IGNORES_VALUES``
     True if the library does not raise where values are wrong: an index out of bounds, a singular matrix.
 ``READS_CAPTURED_ARRAYS``
-    True if the functions of the hook `Hooks.compiled` read the current values of the library's arrays that are no
+    True if the functions of the hook ``compiled`` read the current values of the library's arrays that are no
     arguments. Otherwise `xarrayops.jit` compares these values at each call.
 ``COMPILATION_SECONDS``
     How long the library takes to compile a function of a few operations; 1 by default. `xarrayops.jit` uses it until it
@@ -56,8 +56,8 @@ Functions that it may define:
 
 - any function of the standard, with the standard's name and signature; ``linalg.det`` is named ``linalg_det`` and
   ``fft.fft`` is named ``fft_fft``. Functions that it does not define come from ``NAMESPACE``.
-- the hooks of `Hooks`, with the signatures shown. Hooks that it does not define come from the generic functions, which
-  use only functions of the standard.
+- the hooks, with the signatures that `xarrayops.plugin.hooks` lists. Those that it does not define are served by the
+  generic functions, which use only functions of the standard.
 - among them ``wrap(verb, function, /)``, which can check or change every function of the standard: it is called for
   each of them when the backend loads, and returns the function that serves.
 - ``VERB_CANDIDATES = [(name, function, refusal), ...]`` for any standard function or hook VERB (in capitals): the
@@ -76,16 +76,17 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
   those of candidates (`Call`, `NotServed`, `KnownBad`, `constant_while_tracing`), those of runs (`RunMode`,
   `ReportingMethods`), those of operations (`Operation`, `CallTests`, `core_dimensions`, `options_of`,
   `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTENDED`, the functions beyond the standard.
-- `xarrayops.plugin.dtypes`: the names of dtypes, their limits, and the functions of NumPy's dtypes.
-- `xarrayops.plugin.native`: native kernels of users' operations.
-- `xarrayops.plugin.layout`: views of host memory, and copies with permuted axes.
-- `xarrayops.plugin.elementwise`: maxima and minima of large arrays in host memory.
-- `xarrayops.plugin.export`: what exporters are made of.
-- `xarrayops.plugin.sums`: sums over host memory with a small error.
-- `xarrayops.plugin.products`: products over host memory of half precision and of integers of 8 bits.
+- `xarrayops.plugin.dtypes`: the names of dtypes and their limits.
+- `xarrayops.plugin.random`: what a draw asks for, and the generator.
+- `xarrayops.plugin.sparse`: the contract of a sparse companion.
+- `xarrayops.plugin.convolution`: the windows of convolutions and pooling.
 - `xarrayops.plugin.precision`: a check of the environment for products of float32.
-- `xarrayops.plugin.attention`: the keys that a block of queries sees, and the kernel for host memory.
-- `xarrayops.plugin.sparse`: the contract of a sparse companion, and the kernels for host memory.
+- `xarrayops.plugin.products`: exact products of integers of 8 bits.
+- `xarrayops.plugin.native`: native kernels of users' operations.
+- `xarrayops.plugin.nested`: arrays in nested arguments and results of compiled functions.
+- `xarrayops.plugin.export`: what exporters are made of.
+- `xarrayops.plugin.generic`: the generic functions, and their parts that serve in other functions.
+- `xarrayops.plugin.host`: kernels over host memory.
 - `xarrayops.plugin.backends`: other backends, by name or by array.
 """
 
@@ -105,11 +106,7 @@ from xarrayops.plugin.arrays import (
     gap_of as gap_of,
     unsupported as unsupported,
 )
-from xarrayops.plugin.attention import (
-    Attention as Attention,
-    has_band as has_band,
-    has_one_offset as has_one_offset,
-)
+from xarrayops.plugin.attention import Attention as Attention, has_band as has_band, has_one_offset as has_one_offset
 from xarrayops.plugin.candidates import (
     Call as Call,
     KnownBad as KnownBad,
@@ -117,9 +114,7 @@ from xarrayops.plugin.candidates import (
     constant_while_tracing as constant_while_tracing,
 )
 from xarrayops.plugin.hooks import (
-    HOOKS as HOOKS,
     WRAPPED_HOOKS as WRAPPED_HOOKS,
-    Hooks as Hooks,
     array_roles as array_roles,
     takes_arrays as takes_arrays,
 )

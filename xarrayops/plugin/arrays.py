@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from xarrayops.errors import Unsupported
 
+__all__ = ["DEVICE_ATTRIBUTES", "Array", "ArrayT", "Device", "FloatLimits", "Gap", "Memory", "Queue", "Record"]
+__all__ += ["QR", "SVD", "Eigen", "Scalar", "Slogdet", "UniqueAll", "UniqueCounts", "UniqueInverse"]
+__all__ += ["compact_strides", "gap_of", "unsupported"]
+
 Array = Any
 """An array of any library. Arrays stay native and have no common class."""
 ArrayT = TypeVar("ArrayT")

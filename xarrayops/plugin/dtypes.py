@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+from xarrayops.errors import Unsupported
 
 STANDARD_DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -94,7 +97,7 @@ def checked_kind(kind: Any) -> Any:
     if isinstance(kind, str):
         if kind in KINDS or kind in DTYPE_NAMES:
             return kind
-        raise ValueError(f"xo.isdtype: {str(kind)!r} is no kind and no dtype. The kinds are {', '.join(KINDS)}")
+        raise ValueError(f"xo.isdtype: {str(kind)!r} is neither a kind nor a dtype. The kinds are {', '.join(KINDS)}")
     cls = kind if isinstance(kind, type) else type(kind)
     if cls is kind and kind in _NAMES_OF_PYTHON:
         return _NAMES_OF_PYTHON[kind]
@@ -105,3 +108,14 @@ def checked_kind(kind: Any) -> Any:
             f"Instead: {instead or _EXAMPLE}"
         )
     return kind
+
+
+def dtype_refusal(library: str, as_dtype: Callable[[str], Any], dtype: str, /) -> str | None:
+    """The hook ``import_refusal`` for a library that imports every dtype of its ``as_dtype``."""
+    try:
+        as_dtype(dtype)
+    except ValueError as error:
+        return f"{library} has no dtype {dtype}: {error}. Instead: xo.astype(x, ...) to one of its dtypes"
+    except Unsupported as error:
+        return str(error)
+    return None

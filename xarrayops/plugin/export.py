@@ -93,12 +93,3 @@ class Exporter:
     def details(self, path: Path, /) -> dict[str, object]:
         """What the report says about the file, such as the operators in it."""
         return {}
-
-
-class ExportHooks:
-    """The hook for exports; the class is a part of `Hooks`."""
-
-    @staticmethod
-    def exporters() -> tuple[Exporter, ...]:
-        """The exporters of functions of the library's arrays."""
-        raise NotImplementedError

@@ -1,12 +1,12 @@
 """Generic functions, written on the standard alone, and their parts that backends use in functions of their own.
 
+- `HOOKS`: the generic function of every hook, by name; `signature` is that of a backend's function.
 - Of attention: `cut` gives the blocks of an axis, each a `Span`; `part` gives the block of a mask or bias; `sees`,
   `is_full` and `limits` give the keys of a block that a block of queries sees, by the band and the lengths;
   `without_padding` sets values beyond the lengths to zero.
 - Of random numbers: `random_draw`, `random_keys` and `random_permutation`. A backend whose library is slow in these
   makes the bits of a draw in its own way, block by block, and gives them to `from_bits` with its own `Arithmetic`. The
   tests compare every bit with the generic function's.
-- `dtype_refusal`: the hook ``import_refusal`` for a library that imports every dtype of its ``as_dtype``.
 - `is_sound`: whether the indices of sparse parts are valid.
 
 The generic functions beyond the standard, such as ``pad`` and ``quantile``, have checks of arguments and steps that
@@ -28,7 +28,7 @@ from xarrayops._generic.attention import (
     sees as sees,
     without_padding as without_padding,
 )
-from xarrayops._generic.hooks.arrays import dtype_refusal as dtype_refusal
+from xarrayops._generic.hooks import HOOKS as HOOKS, signature as signature
 from xarrayops._generic.random import (
     Arithmetic as Arithmetic,
     Format as Format,

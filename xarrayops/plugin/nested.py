@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
-from copy import copy
 from typing import Any
 
 VALUES = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
@@ -23,6 +22,8 @@ def fill(value: Any, replace: Callable[[Any], Any]) -> Any:
         filled = {name: fill(member, replace) for name, member in value.items()}
         if type(value) is dict:
             return filled
+        from copy import copy  # not needed by `import xarrayops`
+
         found = copy(value)  # of a subclass, with its attributes
         found.update(filled)
         return found
@@ -84,7 +85,7 @@ def arrays_in(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def members(obj: Any) -> list[Any]:
-    """The members of nested sequences, in order; an object that is no list or tuple is its own only member."""
+    """The members of nested sequences, in order; any other object is its own only member."""
     return [leaf for member in obj for leaf in members(member)] if isinstance(obj, (list, tuple)) else [obj]
 
 

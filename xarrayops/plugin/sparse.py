@@ -34,8 +34,46 @@ What it may define:
     Parts in host memory without padding entries, if the library has them.
 ``untraced(function, /) -> function``
     The function, excluded from the library's compiler, if that cannot trace sparse containers.
-``VERB_CANDIDATES = [(name, function, refusal), ...]`` for a VERB of `SparseHooks` or `ELEMENTWISE` (in capitals)
+``VERB_CANDIDATES = [(name, function, refusal), ...]`` for a VERB (in capitals)
     The kernels that may serve it, best first. The host kernels of xarrayops follow, then its generic functions.
+
+The verbs are those of `ELEMENTWISE`, which take a container and numbers, and these. Results are canonical, that is
+sorted and without duplicates; a transpose over the same arrays need not be. Operands need not be canonical, but their
+indices are within bounds. Exceptions: the operands of `ELEMENTWISE` and of the verbs from ``maximum`` on are canonical;
+those of ``add`` and ``multiply`` are canonical in host memory.
+
+``from_dense(x, request, /) -> container``
+    The entries of x that ``request.where`` keeps. Law: ``to_dense(from_dense(x)) == x``.
+``to_dense(s, /) -> array``
+    The array of the container's shape; duplicates are summed.
+``convert(s, format, block, /) -> container``
+    The matrix in another format; for its own format, the canonical matrix.
+``matmul(a, b, /) -> container or array``
+    The product; if both are sparse, in the format of a, or csr if a is bsr. A dense operand has 1 or 2 axes.
+``transpose(s, /) -> container``
+    The transpose of a matrix. If the library has csr and csc, each becomes the other.
+``add(a, b, /) -> container``
+    The sum of two containers of the same shape, in the format of a.
+``multiply(a, b, /) -> container``
+    The elementwise product, in the format of a. b is dense, a number, or a container of the shape of a.
+``sum(s, axis, /) -> array``
+    The sum along an axis, or of all elements: a dense array with the dtype of the standard's sum.
+``sddmm(a, b, pattern, /) -> container``
+    The elements of ``a @ b`` at the stored positions of the pattern.
+``maximum(a, b, /) -> container``
+    The larger value at each position of a or b, in the format of a. A number b is 0.
+``scale(s, rows, columns, /) -> container``
+    Each value times the factor of its row and that of its column. The indices of s may be shared.
+``take(s, indices, axis, /) -> container``
+    The selected rows or columns, in the format of s, or csr if s is bsr. Indices may be a mask, or negative.
+``concat(axis, /, *containers) -> container``
+    The matrices one after the other along an axis, in the format of the first, or csr if that is bsr.
+``count(s, axis, /) -> array``
+    The number of values that are not zero, with the dtype of a sum of booleans.
+``norm(s, axis, /) -> array``
+    The 2-norm of each column (axis 0), of each row (axis 1) or of all values, as a dense array.
+``diagonal(s, /) -> array``
+    The values at equal row and column, as a dense array of the dtype of s.
 """
 
 from __future__ import annotations
@@ -135,96 +173,10 @@ class Compaction(Record):
         return f"{self.format}, {kept}, index_dtype={self.index_dtype}, block={self.block}, nnz_max={self.nnz_max}"
 
 
-class SparseHooks:
-    """The verbs of a companion: names, signatures and laws. The class is documentation and is never instantiated.
-
-    Results are canonical, that is sorted and without duplicates; a transpose over the same arrays need not be. Operands
-    need not be canonical, but their indices are within bounds. Exceptions: the operands of `ELEMENTWISE` and of the
-    verbs from ``maximum`` on are canonical; those of ``add`` and ``multiply`` are canonical in host memory.
-    """
-
-    @staticmethod
-    def from_dense(x: Array, request: Compaction, /) -> Container:
-        """The entries of x that ``request.where`` keeps. Law: ``to_dense(from_dense(x)) == x``."""
-        raise NotImplementedError
-
-    @staticmethod
-    def to_dense(s: Container, /) -> Array:
-        """The array of the container's shape; duplicates are summed."""
-        raise NotImplementedError
-
-    @staticmethod
-    def convert(s: Container, format: str, block: tuple[int, int] | None, /) -> Container:
-        """The matrix in another format; for its own format, the canonical matrix."""
-        raise NotImplementedError
-
-    @staticmethod
-    def matmul(a: Container | Array, b: Container | Array, /) -> Container | Array:
-        """The product; if both are sparse, in the format of a, or csr if a is bsr. A dense operand has 1 or 2 axes."""
-        raise NotImplementedError
-
-    @staticmethod
-    def transpose(s: Container, /) -> Container:
-        """The transpose of a matrix. If the library has csr and csc, each becomes the other."""
-        raise NotImplementedError
-
-    @staticmethod
-    def add(a: Container, b: Container, /) -> Container:
-        """The sum of two containers of the same shape, in the format of a."""
-        raise NotImplementedError
-
-    @staticmethod
-    def multiply(a: Container, b: Container | Array | float, /) -> Container:
-        """The elementwise product, in the format of a. b is dense, a number, or a container of the shape of a."""
-        raise NotImplementedError
-
-    @staticmethod
-    def sum(s: Container, axis: int | None, /) -> Array:
-        """The sum along an axis, or of all elements: a dense array with the dtype of the standard's sum."""
-        raise NotImplementedError
-
-    @staticmethod
-    def sddmm(a: Array, b: Array, pattern: Container, /) -> Container:
-        """The elements of ``a @ b`` at the stored positions of the pattern."""
-        raise NotImplementedError
-
-    @staticmethod
-    def maximum(a: Container, b: Container | float, /) -> Container:
-        """The larger value at each position of a or b, in the format of a. A number b is 0."""
-        raise NotImplementedError
-
-    @staticmethod
-    def scale(s: Container, rows: Array | None, columns: Array | None, /) -> Container:
-        """Each value times the factor of its row and that of its column. The indices of s may be shared."""
-        raise NotImplementedError
-
-    @staticmethod
-    def take(s: Container, indices: Array, axis: int, /) -> Container:
-        """The selected rows or columns, in the format of s, or csr if s is bsr. Indices may be a mask, or negative."""
-        raise NotImplementedError
-
-    @staticmethod
-    def concat(axis: int, /, *containers: Container) -> Container:
-        """The matrices one after the other along an axis, in the format of the first, or csr if that is bsr."""
-        raise NotImplementedError
-
-    @staticmethod
-    def count(s: Container, axis: int | None, /) -> Array:
-        """The number of values that are not zero, with the dtype of a sum of booleans."""
-        raise NotImplementedError
-
-    @staticmethod
-    def norm(s: Container, axis: int | None, /) -> Array:
-        """The 2-norm of each column (axis 0), of each row (axis 1) or of all values, as a dense array."""
-        raise NotImplementedError
-
-    @staticmethod
-    def diagonal(s: Container, /) -> Array:
-        """The values at equal row and column, as a dense array of the dtype of s."""
-        raise NotImplementedError
-
-
-_HOOKS = tuple(name for name, member in vars(SparseHooks).items() if isinstance(member, staticmethod))
+_HOOKS = (
+    *("from_dense", "to_dense", "convert", "matmul", "transpose", "add", "multiply", "sum", "sddmm", "maximum"),
+    *("scale", "take", "concat", "count", "norm", "diagonal"),
+)
 VERBS = (*_HOOKS, *ELEMENTWISE)
 """Every verb of a companion."""
 CANONICAL_OPERANDS = frozenset((*_HOOKS[_HOOKS.index("maximum") :], *ELEMENTWISE))

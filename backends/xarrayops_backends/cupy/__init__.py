@@ -41,12 +41,7 @@ from xarrayops_backends.cupy._exchange import (
     tie,
     to_numpy,
 )
-from xarrayops_backends.cupy._layout import (
-    as_strided,
-    contiguous,
-    memory_offset,
-    pin_memory,
-)
+from xarrayops_backends.cupy._layout import as_strided, contiguous, memory_offset, pin_memory
 from xarrayops_backends.cupy._native import native_kernel
 from xarrayops_backends.cupy._precision import product_precision
 from xarrayops_backends.cupy._random import RANDOM_DRAW_CANDIDATES, native_draw, native_generator

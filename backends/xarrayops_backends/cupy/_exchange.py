@@ -10,7 +10,7 @@ from typing import Any
 import cupy
 
 from xarrayops.plugin import Array, Memory, Queue
-from xarrayops.plugin.generic import dtype_refusal
+from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops_backends.cupy._devices import _KIND
 from xarrayops_backends.cupy._dtypes import as_dtype, dtype_name
 

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from xarrayops.plugin import Array, Memory, Queue, compact_strides
-from xarrayops.plugin.generic import dtype_refusal
+from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import permute, views
 from xarrayops_backends.jax._devices import _index, _kind, _natives
 from xarrayops_backends.jax._dtypes import _CONFIG, _HALVES, _NATIVE, _available, as_dtype, dtype_name

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array, Gap, Memory
-from xarrayops.plugin.generic import dtype_refusal
+from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import OBJECTS, as_dtype, dtype_name, permute, views
 
 

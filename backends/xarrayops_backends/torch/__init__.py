@@ -17,10 +17,7 @@ import torch
 
 from xarrayops.plugin import Gap, KnownBad, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_LINALG
-from xarrayops_backends.torch._attention import (
-    ATTENTION_CANDIDATES,
-    KNOWN_BAD as _KNOWN_BAD_ATTENTION,
-)
+from xarrayops_backends.torch._attention import ATTENTION_CANDIDATES, KNOWN_BAD as _KNOWN_BAD_ATTENTION
 from xarrayops_backends.torch._compilation import compiled, cond, is_transformed, random_state, scan, while_loop
 from xarrayops_backends.torch._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
 from xarrayops_backends.torch._devices import (
@@ -167,21 +164,8 @@ from xarrayops_backends.torch._standard.manipulation import (
     tile,
     unstack,
 )
-from xarrayops_backends.torch._standard.searching import (
-    argsort,
-    nonzero,
-    searchsorted,
-    sort,
-    take,
-    take_along_axis,
-)
-from xarrayops_backends.torch._standard.sets import (
-    isin,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
+from xarrayops_backends.torch._standard.searching import argsort, nonzero, searchsorted, sort, take, take_along_axis
+from xarrayops_backends.torch._standard.sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from xarrayops_backends.torch._standard.statistics import (
     all,
     any,

@@ -14,7 +14,7 @@ from torch.autograd import forward_ad
 
 from xarrayops.errors import ExchangeError
 from xarrayops.plugin import Array, Memory, Queue
-from xarrayops.plugin.generic import dtype_refusal
+from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import views
 from xarrayops_backends.torch._dtypes import as_dtype, dtype_name
 

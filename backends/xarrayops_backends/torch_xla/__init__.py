@@ -26,19 +26,8 @@ from xarrayops_backends.torch_xla._devices import (
     to_device,
     versions,
 )
-from xarrayops_backends.torch_xla._exchange import (
-    alias_refusal,
-    export_refusal,
-    from_numpy,
-    import_refusal,
-    memory,
-)
-from xarrayops_backends.torch_xla._layout import (
-    NO_STRIDES,
-    as_strided,
-    contiguous,
-    pin_memory,
-)
+from xarrayops_backends.torch_xla._exchange import alias_refusal, export_refusal, from_numpy, import_refusal, memory
+from xarrayops_backends.torch_xla._layout import NO_STRIDES, as_strided, contiguous, pin_memory
 from xarrayops_backends.torch_xla._operators import with_correct_operators as _with_correct_operators
 from xarrayops_backends.torch_xla._precision import product_precision, rounded
 from xarrayops_backends.torch_xla._random import (
@@ -114,12 +103,7 @@ from xarrayops_backends.torch_xla._standard.linalg import (
     linalg_vector_norm,
     vecdot,
 )
-from xarrayops_backends.torch_xla._standard.statistics import (
-    count_nonzero,
-    max,
-    mean,
-    min,
-)
+from xarrayops_backends.torch_xla._standard.statistics import count_nonzero, max, mean, min
 
 NAMESPACE = array_api_compat.torch
 ARRAY_TYPES = _torch.ARRAY_TYPES

@@ -12,8 +12,7 @@ from two_devices import ALIGNMENT, DEVICES, copied
 
 from xarrayops.errors import available_names
 from xarrayops.plugin import Attention, Device, Memory, Queue, has_band
-from xarrayops.plugin.dtypes import STANDARD_DTYPES
-from xarrayops.plugin.generic import dtype_refusal
+from xarrayops.plugin.dtypes import STANDARD_DTYPES, dtype_refusal
 
 _KINDS = {"cpu": "cpu", "gpu:0": "gpu", "gpu:1": "gpu"}
 

@@ -11,7 +11,8 @@ import pytest
 import xarrayops as xo
 from xarrayops._core.backends import namespace as namespace_module, registry
 from xarrayops._surface import SURFACE
-from xarrayops.plugin import HOOKS, WRAPPED_HOOKS, Call, gap_of, takes_arrays
+from xarrayops.plugin import WRAPPED_HOOKS, Call, gap_of, takes_arrays
+from xarrayops.plugin.generic import HOOKS
 
 LIBRARIES = ("numpy", "torch", "jax", "dask", "cupy")
 

@@ -13,6 +13,7 @@ from xarrayops import plugin
 from xarrayops._core.backends import validation
 from xarrayops._core.backends.validation import validate, validate_extended
 from xarrayops._surface import SURFACE
+from xarrayops.plugin import generic
 
 
 def refusal(module):
@@ -180,7 +181,7 @@ def test_misspelt_data(backend_module, typo, meant):
 
 
 def test_private_and_unrelated_constants_are_ignored(backend_module):
-    validate(backend_module(SURFACE=SURFACE, HOOKS=plugin.HOOKS, ARRAYS=(), WIDE=1, BITS={}, EMPTY=(), _IMUTABLE=True))
+    validate(backend_module(SURFACE=SURFACE, HOOKS=generic.HOOKS, ARRAYS=(), WIDE=1, BITS={}, EMPTY=(), _IMUTABLE=True))
 
 
 @pytest.mark.parametrize("types", [(), (3,), ("ndarray",), int, [int], (int, None)])

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as npst
 
 import xarrayops as xo
 from xarrayops._core.backends import registry
-from xarrayops._generic.hooks import arrays
+from xarrayops._generic.hooks import devices
 
 SIZES = {"i": 2, "j": 3, "k": 1, "m": 4}
 
@@ -242,10 +242,10 @@ class TestHooks:
 
         info = SimpleNamespace(devices=lambda: ["the one"])
         xp = SimpleNamespace(__array_namespace_info__=lambda: info)
-        assert arrays.as_device(xp, "cpu") == "the one"
-        assert arrays.as_device(xp, "the one") == "the one"
+        assert devices.as_device(xp, "cpu") == "the one"
+        assert devices.as_device(xp, "the one") == "the one"
         with pytest.raises(ValueError, match="it has the one"):
-            arrays.as_device(xp, "gpu")
+            devices.as_device(xp, "gpu")
 
     def test_memory(self):
         x = xps.reshape(xps.arange(6, dtype=xps.int16), (2, 3))

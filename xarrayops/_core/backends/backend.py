@@ -19,13 +19,12 @@ from xarrayops._core.backends.namespace import (
     implementation_of_function,
     implementation_of_hook,
 )
-from xarrayops._generic.hooks import arrays
+from xarrayops._generic.hooks import HOOKS
 from xarrayops._surface import SURFACE
 from xarrayops.errors import MixedBackends, Unsupported
 from xarrayops.plugin.arrays import Array, Device, Gap, gap_of, unsupported
 from xarrayops.plugin.candidates import Kernel, KnownBad, constant_while_tracing
 from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, REAL_OF, checked_kind
-from xarrayops.plugin.hooks import HOOKS
 from xarrayops.plugin.precision import Plan, Policy, plan
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ class Backend:
 
     def _twin(self, hook: str) -> Callable[..., Any]:
         """The generic function of a hook, with the library's namespace bound."""
-        generic: Callable[..., Any] = getattr(arrays, hook)
+        generic = HOOKS[hook]
         return generic if gap_of(generic) else partial(generic, self.namespace)
 
     def __repr__(self) -> str:

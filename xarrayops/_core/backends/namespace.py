@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.hooks.arrays import NAMESPACES
+from xarrayops._generic import NAMESPACES
 from xarrayops._surface import EXTENDED, MAIN_NAMESPACE_ALIASES, OWN, TOPICS
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Record, gap_of, unsupported

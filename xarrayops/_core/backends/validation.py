@@ -9,10 +9,10 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._core.backends.namespace import candidates_attribute, has_implementation, verb_attribute
+from xarrayops._generic.hooks import HOOKS, signature as hook_signature
 from xarrayops._surface import EXTENDED, SURFACE
 from xarrayops.errors import InvalidBackend
 from xarrayops.plugin.arrays import Gap
-from xarrayops.plugin.hooks import HOOKS
 from xarrayops.plugin.sparse import SparseSupport
 
 REQUIRED = ("NAMESPACE", "ARRAY_TYPES")
@@ -48,7 +48,7 @@ def validate(module: ModuleType) -> None:
         if not hasattr(module, name):
             raise InvalidBackend(f"{where} must define {name}; see xarrayops.plugin.")
     contract = {verb_attribute(verb): signature for verb, signature in (SURFACE | EXTENDED).items()}
-    contract |= {name: str(inspect.signature(hook)) for name, hook in HOOKS.items()}
+    contract |= {hook: str(hook_signature(hook)) for hook in HOOKS}
     _check_data(where, module, contract)
     _check_names(where, module, contract, "neither a function of the standard nor a hook of xarrayops.plugin")
     for verb, signature in SURFACE.items():

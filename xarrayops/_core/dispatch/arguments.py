@@ -7,10 +7,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends.find import NON_ARRAY_TYPES, SCALARS, if_array, refusal
+from xarrayops._generic import hooks
 from xarrayops._surface import EXTENDED, OWN, ROLES, SURFACE
 from xarrayops.errors import BackendNotFound
 from xarrayops.plugin.candidates import constant_while_tracing
-from xarrayops.plugin.hooks import HOOKS
 
 if TYPE_CHECKING:
     import inspect
@@ -41,8 +41,8 @@ def signature(verb: str) -> inspect.Signature:
     """The signature of a function of the tables or a hook."""
     import inspect
 
-    if verb in HOOKS:
-        return inspect.signature(HOOKS[verb])
+    if verb in hooks.HOOKS:
+        return hooks.signature(verb)
     scope: dict[str, Any] = {}
     exec(f"def f{SURFACE.get(verb) or EXTENDED[verb]}: ...", scope)
     return inspect.signature(scope["f"])

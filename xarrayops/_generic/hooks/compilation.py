@@ -1,46 +1,51 @@
-"""Branches and loops on a standard namespace: Python's own, because there is no compiler."""
+"""Compiled functions, branches and loops, modes in compiled code, and exports. The generic ones run in Python."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
 
-from xarrayops.plugin.arrays import Array, unsupported
+from xarrayops._generic import declared
+from xarrayops.plugin.arrays import Array
+from xarrayops.plugin.export import Exporter
+from xarrayops.plugin.runs import RunMode
 
 Arrays = tuple[Array, ...]
 
-compiled = unsupported(
-    "it has no compiler of functions", instead='engine="jax" or engine="torch", which compile for NumPy arrays'
-)
 
+@declared("it has no compiler of functions", instead='engine="jax" or engine="torch", which compile for NumPy arrays')
+def compiled(
+    xp: ModuleType, function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], ...], /
+) -> Callable[..., Any]:
+    """The function of arrays, compiled by its first call for arrays of some shapes and dtypes.
 
-def is_transformed(xp: ModuleType) -> bool:
-    """The standard transforms no functions."""
-    return False
+    ``dynamic_axes`` has pairs of an argument and an axis whose length may change; compilers for constant shapes
+    compile again.
 
-
-def random_state(xp: ModuleType) -> tuple[Any, Callable[[], None]] | None:
-    """The standard has no generators."""
-    return None
+    Its result is arrays, in nested tuples, lists and dictionaries, and other values, which are constants. Law: a
+    call raises where the compiler cannot trace the function; inside a transformation it gives what the function
+    gives. Each result has its own programs: it shares none with another function of the same code. After its first
+    call it may have an attribute ``direct``, a function that does the same in less time.
+    """
+    raise NotImplementedError
 
 
 def cond(
-    xp: ModuleType,
-    predicate: Array,
-    if_true: Callable[..., Any],
-    if_false: Callable[..., Any],
-    operands: Arrays,
-    /,
+    xp: ModuleType, predicate: Array, if_true: Callable[..., Any], if_false: Callable[..., Any], operands: Arrays, /
 ) -> Any:
-    """A branch on the value."""
+    """The result of one of two functions of the operands, by a boolean array without axes; it is nested or not."""
     return if_true(*operands) if bool(predicate) else if_false(*operands)
 
 
 def while_loop(
     xp: ModuleType, condition: Callable[..., Array], body: Callable[..., Arrays], values: Arrays, /
 ) -> Arrays:
-    """A loop on the values of the condition."""
+    """The values after ``values = body(*values)``, repeated while ``condition(*values)`` is true.
+
+    The body checks that it keeps shapes and dtypes.
+    """
     while bool(condition(*values)):
         values = body(*values)
     return values
@@ -55,9 +60,67 @@ def scan(
     stacked: Callable[[list[Any]], Any],
     /,
 ) -> tuple[Arrays, Any]:
-    """A loop over the items."""
+    """The last carry, and the results of all steps, stacked along a new first axis.
+
+    Step i gets the carry and item i of each array of ``xs``, and returns the next carry and a result: None, an
+    array, or nested ones. ``stacked`` stacks a list of results. The length is positive. The step checks that it
+    keeps the shapes and dtypes of the carry.
+    """
     rows = []
     for i in range(length):
         carry, row = step(carry, tuple(x[i, ...] for x in xs))
         rows.append(row)
     return carry, stacked(rows)
+
+
+def is_transformed(xp: ModuleType) -> bool:
+    """Whether the library compiles, differentiates or batches a function now, so that arrays may have no values.
+
+    False where only the results are recorded for gradients, as by autograd.
+    """
+    return False  # the standard transforms no functions
+
+
+def trace_state(xp: ModuleType) -> Any:
+    """What the library's compiler traces at present, comparable by ``==``; None outside of a trace.
+
+    Another value means another trace: also that of a loop or a vectorised function inside a compiled one.
+    """
+    return None  # the standard has no compiler
+
+
+def random_state(xp: ModuleType) -> tuple[Any, Callable[[], None]] | None:
+    """A value that changes when the library's global generators are used, and a function that sets them back.
+
+    Values are compared by ``==``. None if the library has no such generators.
+    """
+    return None  # the standard has no generators
+
+
+def carry_mode(xp: ModuleType, name: str, key: str, /) -> AbstractContextManager[Any]:
+    """A context in which the library's compiler keeps the code of a mode with this key separately.
+
+    A mode is a setting such as `xarrayops.use`, its name. Functions that the compiler traced in one mode are traced
+    again in another one. The key is empty outside of all blocks.
+    """
+    return nullcontext()  # the standard has no compiler
+
+
+def carries_mode(xp: ModuleType, name: str, key: str, /) -> bool:
+    """Whether a function that is traced now would be compiled for that mode alone. True outside of a trace."""
+    return True  # the standard has no compiler
+
+
+def compilations(xp: ModuleType) -> int:
+    """How often the library has compiled something since the first call of this hook."""
+    return 0  # the standard has no compiler
+
+
+def run_modes(xp: ModuleType) -> tuple[RunMode, ...]:
+    """The ways in which the library runs a function: eagerly, compiled, on arrays without values."""
+    return (RunMode(),)  # the standard has no compiler, and all arrays have values
+
+
+def exporters(xp: ModuleType) -> tuple[Exporter, ...]:
+    """The exporters of functions of the library's arrays."""
+    return ()

@@ -1,4 +1,4 @@
-"""Convolutions and pooling on a standard namespace: one step for each element of a window."""
+"""Convolutions and pooling. The generic ones take one step for each element of a window."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from xarrayops.plugin.precision import HALVES
 
 
 def convolution(xp: ModuleType, x: Array, weights: Array, windows: Windows, groups: int, /) -> Array:
-    """The sum, over the elements of a window, of the product of their weights and the channels of all windows."""
+    """The sums over the windows of x of the products with the weights, for each output channel.
+
+    x has the axes of a batch, of channels and of space; the weights have output channels, the input channels of a
+    group, and space. Both have the same dtype, of real or complex floating-point numbers or of integers. Shapes
+    fit, and there is at least one window.
+    """
     dtype = x.dtype
     if str(dtype).endswith(HALVES):
         x, weights = (xp.astype(y, xp.float32) for y in (x, weights))
@@ -36,7 +41,10 @@ def convolution(xp: ModuleType, x: Array, weights: Array, windows: Windows, grou
 
 
 def pooling(xp: ModuleType, x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Array:
-    """The elements of all windows at one place of the window, combined over its places."""
+    """The largest element or the sum of each window of each channel. Padding never counts.
+
+    There is at least one window, and each has an element of x.
+    """
     x = _channels_second(xp, x, windows)
     padded = _padded(xp, x, windows, _lowest(xp, x.dtype) if kind == "max" else 0)
     combine = xp.maximum if kind == "max" else xp.add

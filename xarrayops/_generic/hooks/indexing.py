@@ -1,4 +1,4 @@
-"""The generic hooks of indexed updates and selections."""
+"""Indexed updates and selections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from xarrayops.plugin.indexing import Index, Selection
 
 
 def update(xp: ModuleType, x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:
-    """Item assignment. The standard does not define it for integer arrays, so their elements are assigned in a loop."""
+    """x with ``x[index] = op(x[index], value)``. Duplicates accumulate; an index means what it means in NumPy.
+
+    ``op`` is set, add, subtract, multiply, divide, min or max. The value is a Python number or an array, which is
+    cast to the dtype of x, and read before x is written. ``copy=True`` leaves x alone, None may write it, and False
+    must write it or raise `Unsupported`. An IndexError or ValueError of the library is explained by the caller.
+    `Index.selection` gives the steps by which the index selects, for libraries that read indices otherwise.
+    """
+    # The standard does not define item assignment by arrays of integers, so their elements are assigned in a loop.
     selection = index.selection(x.shape)
     target = xp.asarray(x, copy=True) if copy else x
     value = value if hasattr(value, "shape") else xp.full((), value, dtype=x.dtype, device=x.device)
@@ -38,7 +45,7 @@ def update(xp: ModuleType, x: Array, index: Index, op: str, value: Any, /, *, co
 
 
 def select(xp: ModuleType, x: Array, index: Index, /, *, copy: bool | None) -> Array:
-    """Indexing with basic entries, and taking by positions."""
+    """The elements ``x[index]``; ``copy=False`` must give a view of x or raise `Unsupported`, None may."""
     selection = index.selection(x.shape)
     if not selection.arrays:
         if copy is False and selection.flipped:

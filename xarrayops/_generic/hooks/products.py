@@ -1,18 +1,57 @@
-"""The generic hook of exact products."""
+"""Products: sums of products along labels, and exact products of integers."""
 
 from __future__ import annotations
 
 from types import ModuleType
 
+from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.products import exact_terms
 
 
-def matmul_int32(xp: ModuleType, x1: Array, x2: Array, /) -> Array:
-    """Products of float32 with so few terms that they are exact, summed in int32.
+def einsum(xp: ModuleType, subscripts: str, /, *operands: Array) -> Array:
+    """Einstein summation in NumPy's notation."""
+    # Broadcast, multiply and sum. The product has an axis for every label, so it may be large.
+    inputs, _, output = subscripts.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if "." in subscripts:
+        raise Unsupported("the generic einsum does not support an ellipsis. Instead: name every axis by a letter")
+    if len(terms) != len(operands):
+        raise ValueError(f"einsum {subscripts!r} has {len(terms)} terms for {len(operands)} operands")
+    if "->" not in subscripts:
+        output = "".join(sorted(c for c in set(inputs) - {","} if inputs.count(c) == 1))
+    if not set(output) <= set(inputs) - {","} or len(set(output)) < len(output):
+        raise ValueError(f"einsum {subscripts!r}: a label of the result must be in an operand, and be unique")
+    labels = output + "".join(sorted(set(inputs) - {","} - set(output)))
+    product = None
+    for term, operand in zip(terms, operands, strict=True):
+        factor = _spread(xp, term, operand, labels)
+        product = factor if product is None else xp.multiply(product, factor)
+    summed = tuple(range(len(output), len(labels)))
+    assert product is not None
+    return xp.sum(product, axis=summed, dtype=product.dtype) if summed else product
 
-    float32 may be multiplied in bfloat16 or TF32: both hold integers of 8 bits.
-    """
+
+def _spread(xp: ModuleType, term: str, operand: Array, labels: str) -> Array:
+    """The operand with one axis per label; a label that occurs twice selects the diagonal."""
+    if len(term) != operand.ndim:
+        raise ValueError(f"einsum term {term!r} has {len(term)} axes, but the operand has shape {tuple(operand.shape)}")
+    for label in sorted(set(term)):
+        while term.count(label) > 1:
+            first = term.index(label)
+            second = term.index(label, first + 1)
+            rest = [i for i in range(len(term)) if i not in (first, second)]
+            operand = xp.linalg.diagonal(xp.permute_dims(operand, (*rest, first, second)))
+            term = "".join(term[i] for i in rest) + label
+    operand = xp.permute_dims(operand, tuple(term.index(c) for c in labels if c in term))
+    extents = iter(operand.shape)
+    return xp.reshape(operand, tuple(next(extents) if c in term else 1 for c in labels))
+
+
+def matmul_int32(xp: ModuleType, x1: Array, x2: Array, /) -> Array:
+    """The exact matrix product of arrays of int8 or uint8, in int32. The caller has checked that the sums fit."""
+    # Sums of so few terms that they are exact in float32. It may be multiplied in bfloat16 or TF32: both hold
+    # integers of 8 bits.
     first, second = ("int8" if x.dtype == xp.int8 else "uint8" for x in (x1, x2))
     terms = exact_terms(first, second)
     count, total = x1.shape[-1], None

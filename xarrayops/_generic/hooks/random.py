@@ -1,36 +1,56 @@
-"""The generic hooks of random numbers. Their functions are imported at the first draw."""
+"""Random numbers. The generic functions are imported at the first draw."""
 
 from __future__ import annotations
 
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from xarrayops.plugin.arrays import Array, unsupported
+from xarrayops._generic import declared
+from xarrayops.plugin.arrays import Array
 
 if TYPE_CHECKING:
     from xarrayops.plugin.random import Draw
 
 
 def random_draw(xp: ModuleType, draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
-    """All elements at once, in int64."""
-    from xarrayops._generic import random
+    """The random array of a draw, on a native device or on the default one for None.
+
+    The key is two Python integers, or an array (2,) of uint32. Law: the element with flat index i is that of the
+    generic function, bit for bit: Threefry-2x32-20 of the key and of the counter i, then the steps of
+    `xarrayops.plugin.generic.from_bits`.
+    """
+    from xarrayops._generic import random  # imported at the first draw
 
     return random.random_draw(xp, draw, key, shape, device)
 
 
 def random_keys(xp: ModuleType, key: Any, counters: Array, /) -> Array:
-    """The two words for each counter are a key."""
-    from xarrayops._generic import random
+    """A key for each counter, as uint32 of shape ``(*counters.shape, 2)``: the two words of Threefry-2x32-20.
+
+    The counters are integers in [0, 2**32). The key is as for `random_draw`.
+    """
+    from xarrayops._generic import random  # imported at the first draw
 
     return random.random_keys(xp, key, counters)
 
 
 def random_permutation(xp: ModuleType, key: Any, size: int, device: Any, /) -> Array:
-    """By a stable sort."""
-    from xarrayops._generic import random
+    """The integers below ``size`` in random order, in the library's dtype of indices.
+
+    Law: the stable `argsort` of the bits of a draw as int64.
+    """
+    from xarrayops._generic import random  # imported at the first draw
 
     return random.random_permutation(xp, key, size, device)
 
 
-native_generator = unsupported("the standard has no random numbers", instead="leave native=True out")
-native_draw = native_generator
+@declared("the standard has no random numbers", instead="leave native=True out")
+def native_generator(xp: ModuleType, seed: int, device: Any, /) -> Any:
+    """A generator of the library itself, for `native_draw`; the seed is in [0, 2**64)."""
+    raise NotImplementedError
+
+
+@declared("the standard has no random numbers", instead="leave native=True out")
+def native_draw(xp: ModuleType, generator: Any, draw: Draw, shape: tuple[int, ...], device: Any, /) -> Array:
+    """A random array from a generator of the library, which advances. The dtype is that of the draw."""
+    raise NotImplementedError

@@ -1,4 +1,4 @@
-"""The generic unique: distinct elements or slices, with NumPy's options, by stable sorts."""
+"""Distinct elements or slices. The generic function sorts stably."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from xarrayops.plugin.arrays import Array
 def unique(
     xp: ModuleType, x: Array, /, *, return_index: bool, return_inverse: bool, return_counts: bool, axis: int | None
 ) -> Array | tuple[Array, ...]:
-    """All results follow from the rank of each element or slice among the distinct ones."""
+    """The sorted distinct elements of x, or its distinct slices along an axis, as in `xarrayops.unique`.
+
+    One array, or a tuple of the values and of the results asked for: indices, inverse and counts.
+    """
+    # All results follow from the rank of each element or slice among the distinct ones.
     items = xp.reshape(x, (-1,)) if axis is None else xp.moveaxis(x, axis, 0)
     n = items.shape[0]
     ranks = _row_ranks(xp, xp.reshape(items, (n, math.prod(items.shape[1:]))), equal_nan=axis is None)

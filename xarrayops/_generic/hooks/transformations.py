@@ -1,4 +1,4 @@
-"""The generic hooks about runs of functions: modes in compiled code, what is counted, ways to run, transformations."""
+"""Gradients, batches and checkpoints."""
 
 from __future__ import annotations
 
@@ -7,57 +7,61 @@ from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
 
-from xarrayops.plugin.arrays import Array, unsupported
-from xarrayops.plugin.operations import Operation
-from xarrayops.plugin.runs import RunMode
+from xarrayops._generic import declared
+from xarrayops.plugin.arrays import Array
 
 
-def carry_mode(xp: ModuleType, name: str, key: str, /) -> AbstractContextManager[Any]:
-    """The standard has no compiler."""
-    return nullcontext()
+@declared("it does not differentiate functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')
+def vjp(
+    xp: ModuleType,
+    function: Callable[..., tuple[Array, ...]],
+    arrays: tuple[Array, ...],
+    cotangents: tuple[Array, ...],
+    /,
+) -> tuple[Array, ...]:
+    """The vector-Jacobian product of a function of floating-point arrays: one array for each of its arguments.
+
+    ``cotangents`` has an array for each result.
+    """
+    raise NotImplementedError
 
 
-def carries_mode(xp: ModuleType, name: str, key: str, /) -> bool:
-    """The standard has no compiler."""
-    return True
+@declared("it does not transform functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')
+def vmap(xp: ModuleType, function: Callable[..., Any], /) -> Callable[..., Any]:
+    """The function of arrays with a new first axis, for each index of which it calls the given function."""
+    raise NotImplementedError
 
 
-def crossings(xp: ModuleType, report: Callable[..., None], /) -> AbstractContextManager[Any]:
-    """The standard does not tell of crossings."""
-    return nullcontext()
+@declared("it does not differentiate functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')
+def value_and_grad(
+    xp: ModuleType, function: Callable[..., tuple[Array, tuple[Array, ...]]], arrays: tuple[Array, ...], /
+) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
+    """The value of a function of real floating-point arrays, its other results, and the gradient by each array.
 
-
-def compilations(xp: ModuleType) -> int:
-    """The standard has no compiler."""
-    return 0
-
-
-def run_modes(xp: ModuleType) -> tuple[RunMode, ...]:
-    """The standard has no compiler, and all arrays have values."""
-    return (RunMode(),)
-
-
-def carry_operation(xp: ModuleType, operation: Operation, /) -> Callable[..., Any]:
-    """The function that serves plain calls."""
-    return operation.serve
-
-
-native_kernel = unsupported(
-    "it has no way to call compiled functions", instead='xo.convert(x, "numpy") if the arrays are in host memory'
-)
-vjp = value_and_grad = unsupported(
-    "it does not differentiate functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")'
-)
-vmap = unsupported("it does not transform functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')
+    The function returns a floating-point number and other arrays. Law: calls may be nested; a result has a
+    gradient of its own only inside another transformation.
+    """
+    raise NotImplementedError
 
 
 def checkpoint(
     xp: ModuleType, function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], /
 ) -> tuple[Array, ...]:
-    """The standard stores nothing for gradients."""
-    return function(*arrays)
+    """The arrays that a function of arrays returns. For gradients the function may be called again, on any thread.
+
+    The generic function calls it once: the library stores nothing for gradients.
+    """
+    return function(*arrays)  # the standard stores nothing for gradients
 
 
 def no_grad(xp: ModuleType) -> AbstractContextManager[Any]:
-    """The standard stores nothing for gradients."""
-    return nullcontext()
+    """A context in which the library stores nothing for gradients. Raises `Unsupported` where it would."""
+    return nullcontext()  # the standard stores nothing for gradients
+
+
+def register_state(xp: ModuleType, cls: type, data: tuple[str, ...], constants: tuple[str, ...], /) -> None:
+    """Let the transformations of the library take instances of a class, and return them.
+
+    ``data`` names the attributes that are numbers or arrays, ``constants`` the others, which compiled functions
+    keep. The class is made of all of them by name. Called once for each class.
+    """
