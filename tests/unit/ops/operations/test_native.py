@@ -358,6 +358,7 @@ ON_CUPY = """
 import cupy, numpy as np, xarrayops as xo
 from tvm_ffi import device, get_raw_stream
 
+from xarrayops._core.backends import find
 from xarrayops.plugin.native import NativeKernel
 
 def function(x, weight, eps, out):
