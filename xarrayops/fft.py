@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from xarrayops._core.dispatch.creation import creation
-from xarrayops._core.dispatch.errors import FAILURES, refuse_containers
+from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.dispatch.lookup import resolve, resolved, table
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.modes.defaults import Library
@@ -67,7 +67,7 @@ def fft(
     try:
         return f(x, n=n, axis=axis, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.fft", x)
+        add_call(error, "fft.fft", x)
         raise
 
 
@@ -94,8 +94,12 @@ def fftfreq(
     """
     if extra is not NotGiven:
         raise wrong_call("fft.fftfreq", locals())
-    f, dtype, device = creation("fft.fftfreq", like, backend, dtype, device, d)
-    return f(n, d=d, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("fft.fftfreq", like, backend, dtype, device, d)
+        return f(n, d=d, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "fft.fftfreq", n)
+        raise
 
 
 _fftn = table("fft.fftn", globals(), "_fftn")
@@ -123,7 +127,7 @@ def fftn(
     try:
         return f(x, s=s, axes=axes, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.fftn", x)
+        add_call(error, "fft.fftn", x)
         raise
 
 
@@ -145,7 +149,7 @@ def fftshift(x: ArrayT, extra: Refused = NotGiven, /, axes: int | Sequence[int] 
     try:
         return f(x, axes=axes)
     except FAILURES as error:
-        refuse_containers(error, "fft.fftshift", x)
+        add_call(error, "fft.fftshift", x)
         raise
 
 
@@ -169,7 +173,7 @@ def hfft(
     try:
         return f(x, n=n, axis=axis, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.hfft", x)
+        add_call(error, "fft.hfft", x)
         raise
 
 
@@ -193,7 +197,7 @@ def ifft(
     try:
         return f(x, n=n, axis=axis, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.ifft", x)
+        add_call(error, "fft.ifft", x)
         raise
 
 
@@ -222,7 +226,7 @@ def ifftn(
     try:
         return f(x, s=s, axes=axes, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.ifftn", x)
+        add_call(error, "fft.ifftn", x)
         raise
 
 
@@ -244,7 +248,7 @@ def ifftshift(x: ArrayT, extra: Refused = NotGiven, /, axes: int | Sequence[int]
     try:
         return f(x, axes=axes)
     except FAILURES as error:
-        refuse_containers(error, "fft.ifftshift", x)
+        add_call(error, "fft.ifftshift", x)
         raise
 
 
@@ -268,7 +272,7 @@ def ihfft(
     try:
         return f(x, n=n, axis=axis, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.ihfft", x)
+        add_call(error, "fft.ihfft", x)
         raise
 
 
@@ -292,7 +296,7 @@ def irfft(
     try:
         return f(x, n=n, axis=axis, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.irfft", x)
+        add_call(error, "fft.irfft", x)
         raise
 
 
@@ -321,7 +325,7 @@ def irfftn(
     try:
         return f(x, s=s, axes=axes, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.irfftn", x)
+        add_call(error, "fft.irfftn", x)
         raise
 
 
@@ -345,7 +349,7 @@ def rfft(
     try:
         return f(x, n=n, axis=axis, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.rfft", x)
+        add_call(error, "fft.rfft", x)
         raise
 
 
@@ -372,8 +376,12 @@ def rfftfreq(
     """
     if extra is not NotGiven:
         raise wrong_call("fft.rfftfreq", locals())
-    f, dtype, device = creation("fft.rfftfreq", like, backend, dtype, device, d)
-    return f(n, d=d, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("fft.rfftfreq", like, backend, dtype, device, d)
+        return f(n, d=d, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "fft.rfftfreq", n)
+        raise
 
 
 _rfftn = table("fft.rfftn", globals(), "_rfftn")
@@ -401,5 +409,5 @@ def rfftn(
     try:
         return f(x, s=s, axes=axes, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.rfftn", x)
+        add_call(error, "fft.rfftn", x)
         raise
