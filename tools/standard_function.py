@@ -218,15 +218,14 @@ class Function:
         What they raise is completed: see xarrayops/_core/dispatch/errors.py.
         """
         lines = [*self.converting(), f"return f({self.call()})"]
-        if self.creates and not self.topic:
-            return lines
         shown = [*self.arrays, *([f"*{self.numbers}"] if self.numbers else [])]
-        shown += [name for name in (self.sequence, self.one_or_several) if name] or ([] if shown else self.positional)
+        shown += [name for name in (self.sequence, self.one_or_several) if name]
+        shown = shown or [*self.positional, *self.either]
         return [
             "try:",
             *(f"    {line}" for line in lines),
             "except FAILURES as error:",
-            f'    {"add_call" if self.topic else "refuse_containers"}(error, "{self.verb}", {", ".join(shown)})',
+            f'    add_call(error, "{self.verb}", {", ".join(shown)})',
             "    raise",
         ]
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from xarrayops._core.dispatch.creation import creation
-from xarrayops._core.dispatch.errors import FAILURES, refuse_containers
+from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.dispatch.lookup import resolve, resolved, table
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.modes.defaults import Library
@@ -73,7 +73,7 @@ def fft(
     try:
         return f(x, n=n, axis=axis, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.fft", x)
+        add_call(error, "fft.fft", x)
         raise
 
 
@@ -100,8 +100,12 @@ def fftfreq(
     """
     if extra is not NotGiven:
         raise wrong_call("fft.fftfreq", locals())
-    f, dtype, device = creation("fft.fftfreq", like, backend, dtype, device, d)
-    return f(n, d=d, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("fft.fftfreq", like, backend, dtype, device, d)
+        return f(n, d=d, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "fft.fftfreq", n)
+        raise
 
 
 _fftn = table("fft.fftn", globals(), "_fftn")
@@ -130,7 +134,7 @@ def fftn(
     try:
         return f(x, s=s, axes=axes, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.fftn", x)
+        add_call(error, "fft.fftn", x)
         raise
 
 
@@ -154,7 +158,7 @@ def fftshift(
     try:
         return f(x, axes=axes)
     except FAILURES as error:
-        refuse_containers(error, "fft.fftshift", x)
+        add_call(error, "fft.fftshift", x)
         raise
 
 
@@ -184,7 +188,7 @@ def hfft(
     try:
         return f(x, n=n, axis=axis, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.hfft", x)
+        add_call(error, "fft.hfft", x)
         raise
 
 
@@ -214,7 +218,7 @@ def ifft(
     try:
         return f(x, n=n, axis=axis, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.ifft", x)
+        add_call(error, "fft.ifft", x)
         raise
 
 
@@ -244,7 +248,7 @@ def ifftn(
     try:
         return f(x, s=s, axes=axes, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.ifftn", x)
+        add_call(error, "fft.ifftn", x)
         raise
 
 
@@ -268,7 +272,7 @@ def ifftshift(
     try:
         return f(x, axes=axes)
     except FAILURES as error:
-        refuse_containers(error, "fft.ifftshift", x)
+        add_call(error, "fft.ifftshift", x)
         raise
 
 
@@ -298,7 +302,7 @@ def ihfft(
     try:
         return f(x, n=n, axis=axis, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.ihfft", x)
+        add_call(error, "fft.ihfft", x)
         raise
 
 
@@ -328,7 +332,7 @@ def irfft(
     try:
         return f(x, n=n, axis=axis, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.irfft", x)
+        add_call(error, "fft.irfft", x)
         raise
 
 
@@ -358,7 +362,7 @@ def irfftn(
     try:
         return f(x, s=s, axes=axes, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.irfftn", x)
+        add_call(error, "fft.irfftn", x)
         raise
 
 
@@ -388,7 +392,7 @@ def rfft(
     try:
         return f(x, n=n, axis=axis, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.rfft", x)
+        add_call(error, "fft.rfft", x)
         raise
 
 
@@ -415,8 +419,12 @@ def rfftfreq(
     """
     if extra is not NotGiven:
         raise wrong_call("fft.rfftfreq", locals())
-    f, dtype, device = creation("fft.rfftfreq", like, backend, dtype, device, d)
-    return f(n, d=d, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("fft.rfftfreq", like, backend, dtype, device, d)
+        return f(n, d=d, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "fft.rfftfreq", n)
+        raise
 
 
 _rfftn = table("fft.rfftn", globals(), "_rfftn")
@@ -445,5 +453,5 @@ def rfftn(
     try:
         return f(x, s=s, axes=axes, norm=norm)
     except FAILURES as error:
-        refuse_containers(error, "fft.rfftn", x)
+        add_call(error, "fft.rfftn", x)
         raise

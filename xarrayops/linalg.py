@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from xarrayops._core.dispatch.errors import FAILURES, add_call, refuse_containers
+from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.dispatch.lookup import native_dtype, resolve, resolved, table
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops.plugin.arrays import QR, SVD, ArrayT, Eigen, Scalar, Slogdet
@@ -82,7 +82,7 @@ def cholesky(x: ArrayT, extra: Refused = NotGiven, /, upper: bool = False) -> Ar
     try:
         return f(x, upper=upper)
     except FAILURES as error:
-        refuse_containers(error, "linalg.cholesky", x)
+        add_call(error, "linalg.cholesky", x)
         raise
 
 
@@ -106,7 +106,7 @@ def cross(
     try:
         return f(x1, x2, axis=axis)
     except FAILURES as error:
-        refuse_containers(error, "linalg.cross", x1, x2)
+        add_call(error, "linalg.cross", x1, x2)
         raise
 
 
@@ -125,7 +125,7 @@ def det(x: ArrayT, /) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "linalg.det", x)
+        add_call(error, "linalg.det", x)
         raise
 
 
@@ -147,7 +147,7 @@ def diagonal(x: ArrayT, extra: Refused = NotGiven, /, offset: int = 0) -> ArrayT
     try:
         return f(x, offset=offset)
     except FAILURES as error:
-        refuse_containers(error, "linalg.diagonal", x)
+        add_call(error, "linalg.diagonal", x)
         raise
 
 
@@ -166,7 +166,7 @@ def eig(x: ArrayT, /) -> Eigen[ArrayT]:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "linalg.eig", x)
+        add_call(error, "linalg.eig", x)
         raise
 
 
@@ -185,7 +185,7 @@ def eigh(x: ArrayT, /) -> Eigen[ArrayT]:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "linalg.eigh", x)
+        add_call(error, "linalg.eigh", x)
         raise
 
 
@@ -204,7 +204,7 @@ def eigvals(x: ArrayT, /) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "linalg.eigvals", x)
+        add_call(error, "linalg.eigvals", x)
         raise
 
 
@@ -223,7 +223,7 @@ def eigvalsh(x: ArrayT, /) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "linalg.eigvalsh", x)
+        add_call(error, "linalg.eigvalsh", x)
         raise
 
 
@@ -242,7 +242,7 @@ def inv(x: ArrayT, /) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "linalg.inv", x)
+        add_call(error, "linalg.inv", x)
         raise
 
 
@@ -271,7 +271,7 @@ def matrix_norm(
     try:
         return f(x, keepdims=keepdims, ord=ord)
     except FAILURES as error:
-        refuse_containers(error, "linalg.matrix_norm", x)
+        add_call(error, "linalg.matrix_norm", x)
         raise
 
 
@@ -290,7 +290,7 @@ def matrix_power(x: ArrayT, n: int, /) -> ArrayT:
     try:
         return f(x, n)
     except FAILURES as error:
-        refuse_containers(error, "linalg.matrix_power", x)
+        add_call(error, "linalg.matrix_power", x)
         raise
 
 
@@ -314,7 +314,7 @@ def matrix_rank(
     try:
         return f(x, rtol=rtol)
     except FAILURES as error:
-        refuse_containers(error, "linalg.matrix_rank", x, rtol)
+        add_call(error, "linalg.matrix_rank", x, rtol)
         raise
 
 
@@ -333,7 +333,7 @@ def outer(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "linalg.outer", x1, x2)
+        add_call(error, "linalg.outer", x1, x2)
         raise
 
 
@@ -355,7 +355,7 @@ def pinv(x: ArrayT, extra: Refused = NotGiven, /, rtol: ArrayT | Scalar | None =
     try:
         return f(x, rtol=rtol)
     except FAILURES as error:
-        refuse_containers(error, "linalg.pinv", x, rtol)
+        add_call(error, "linalg.pinv", x, rtol)
         raise
 
 
@@ -377,7 +377,7 @@ def qr(x: ArrayT, extra: Refused = NotGiven, /, mode: Literal["reduced", "comple
     try:
         return f(x, mode=mode)
     except FAILURES as error:
-        refuse_containers(error, "linalg.qr", x)
+        add_call(error, "linalg.qr", x)
         raise
 
 
@@ -396,7 +396,7 @@ def slogdet(x: ArrayT, /) -> Slogdet[ArrayT]:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "linalg.slogdet", x)
+        add_call(error, "linalg.slogdet", x)
         raise
 
 
@@ -415,7 +415,7 @@ def solve(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "linalg.solve", x1, x2)
+        add_call(error, "linalg.solve", x1, x2)
         raise
 
 
@@ -437,7 +437,7 @@ def svd(x: ArrayT, extra: Refused = NotGiven, /, full_matrices: bool = True, com
     try:
         return f(x, full_matrices=full_matrices)
     except FAILURES as error:
-        refuse_containers(error, "linalg.svd", x)
+        add_call(error, "linalg.svd", x)
         raise
 
 
@@ -456,7 +456,7 @@ def svdvals(x: ArrayT, /) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "linalg.svdvals", x)
+        add_call(error, "linalg.svdvals", x)
         raise
 
 
@@ -480,7 +480,7 @@ def trace(x: ArrayT, extra: Refused = NotGiven, /, offset: int = 0, dtype: DType
             dtype = native_dtype(type(x), dtype)
         return f(x, offset=offset, dtype=dtype)
     except FAILURES as error:
-        refuse_containers(error, "linalg.trace", x)
+        add_call(error, "linalg.trace", x)
         raise
 
 
@@ -511,7 +511,7 @@ def vector_norm(
     try:
         return f(x, axis=axis, keepdims=keepdims, ord=ord)
     except FAILURES as error:
-        refuse_containers(error, "linalg.vector_norm", x)
+        add_call(error, "linalg.vector_norm", x)
         raise
 
 

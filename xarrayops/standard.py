@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from xarrayops._core.dispatch.creation import creation
-from xarrayops._core.dispatch.errors import FAILURES, refuse_containers
+from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.dispatch.lookup import native_device, native_dtype, resolve, resolved, table
 from xarrayops._core.dispatch.options import with_options
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
@@ -178,8 +178,12 @@ def arange(
     """
     if extra is not NotGiven:
         raise wrong_call("arange", locals())
-    f, dtype, device = creation("arange", like, backend, dtype, device, start, stop, step)
-    return f(start, stop, step, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("arange", like, backend, dtype, device, start, stop, step)
+        return f(start, stop, step, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "arange", start, stop, step)
+        raise
 
 
 @shows_own_parameters
@@ -204,8 +208,12 @@ def empty(
     """
     if extra is not NotGiven or order is not None:
         raise wrong_call("empty", locals())
-    f, dtype, device = creation("empty", like, backend, dtype, device)
-    return f(shape, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("empty", like, backend, dtype, device)
+        return f(shape, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "empty", shape)
+        raise
 
 
 _empty_like = table("empty_like", globals(), "_empty_like")
@@ -240,7 +248,7 @@ def empty_like(
             device = native_device(type(x), device)
         return f(x, dtype=dtype, device=device)
     except FAILURES as error:
-        refuse_containers(error, "empty_like", x)
+        add_call(error, "empty_like", x)
         raise
 
 
@@ -269,8 +277,12 @@ def eye(
     """
     if extra is not NotGiven or order is not None:
         raise wrong_call("eye", locals())
-    f, dtype, device = creation("eye", like, backend, dtype, device)
-    return f(n_rows, n_cols, k=k, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("eye", like, backend, dtype, device)
+        return f(n_rows, n_cols, k=k, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "eye", n_rows, n_cols)
+        raise
 
 
 @shows_own_parameters
@@ -296,8 +308,12 @@ def full(
     """
     if extra is not NotGiven or order is not None:
         raise wrong_call("full", locals())
-    f, dtype, device = creation("full", like, backend, dtype, device, fill_value)
-    return f(shape, fill_value, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("full", like, backend, dtype, device, fill_value)
+        return f(shape, fill_value, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "full", shape, fill_value)
+        raise
 
 
 _full_like = table("full_like", globals(), "_full_like")
@@ -333,7 +349,7 @@ def full_like(
             device = native_device(type(x), device)
         return f(x, fill_value, dtype=dtype, device=device)
     except FAILURES as error:
-        refuse_containers(error, "full_like", x)
+        add_call(error, "full_like", x)
         raise
 
 
@@ -363,8 +379,12 @@ def linspace(
     """
     if extra is not NotGiven or retstep is not None:
         raise wrong_call("linspace", locals())
-    f, dtype, device = creation("linspace", like, backend, dtype, device, start, stop)
-    return f(start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
+    try:
+        f, dtype, device = creation("linspace", like, backend, dtype, device, start, stop)
+        return f(start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
+    except FAILURES as error:
+        add_call(error, "linspace", start, stop, num)
+        raise
 
 
 _meshgrid = table("meshgrid", globals(), "_meshgrid")
@@ -388,7 +408,7 @@ def meshgrid(
     try:
         return f(*arrays, indexing=indexing)
     except FAILURES as error:
-        refuse_containers(error, "meshgrid", arrays)
+        add_call(error, "meshgrid", arrays)
         raise
 
 
@@ -414,8 +434,12 @@ def ones(
     """
     if extra is not NotGiven or order is not None:
         raise wrong_call("ones", locals())
-    f, dtype, device = creation("ones", like, backend, dtype, device)
-    return f(shape, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("ones", like, backend, dtype, device)
+        return f(shape, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "ones", shape)
+        raise
 
 
 _ones_like = table("ones_like", globals(), "_ones_like")
@@ -450,7 +474,7 @@ def ones_like(
             device = native_device(type(x), device)
         return f(x, dtype=dtype, device=device)
     except FAILURES as error:
-        refuse_containers(error, "ones_like", x)
+        add_call(error, "ones_like", x)
         raise
 
 
@@ -472,7 +496,7 @@ def tril(x: ArrayT, extra: Refused = NotGiven, /, k: int = 0) -> ArrayT:
     try:
         return f(x, k=k)
     except FAILURES as error:
-        refuse_containers(error, "tril", x)
+        add_call(error, "tril", x)
         raise
 
 
@@ -494,7 +518,7 @@ def triu(x: ArrayT, extra: Refused = NotGiven, /, k: int = 0) -> ArrayT:
     try:
         return f(x, k=k)
     except FAILURES as error:
-        refuse_containers(error, "triu", x)
+        add_call(error, "triu", x)
         raise
 
 
@@ -520,8 +544,12 @@ def zeros(
     """
     if extra is not NotGiven or order is not None:
         raise wrong_call("zeros", locals())
-    f, dtype, device = creation("zeros", like, backend, dtype, device)
-    return f(shape, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("zeros", like, backend, dtype, device)
+        return f(shape, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "zeros", shape)
+        raise
 
 
 _zeros_like = table("zeros_like", globals(), "_zeros_like")
@@ -556,7 +584,7 @@ def zeros_like(
             device = native_device(type(x), device)
         return f(x, dtype=dtype, device=device)
     except FAILURES as error:
-        refuse_containers(error, "zeros_like", x)
+        add_call(error, "zeros_like", x)
         raise
 
 
@@ -593,7 +621,7 @@ def astype(
             device = native_device(type(x), device)
         return f(x, dtype, copy=copy, device=device)
     except FAILURES as error:
-        refuse_containers(error, "astype", x)
+        add_call(error, "astype", x)
         raise
 
 
@@ -615,7 +643,7 @@ def abs(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "abs", x)
+        add_call(error, "abs", x)
         raise
 
 
@@ -637,7 +665,7 @@ def acos(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "acos", x)
+        add_call(error, "acos", x)
         raise
 
 
@@ -659,7 +687,7 @@ def acosh(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "acosh", x)
+        add_call(error, "acosh", x)
         raise
 
 
@@ -681,7 +709,7 @@ def add(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -> Arr
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "add", x1, x2)
+        add_call(error, "add", x1, x2)
         raise
 
 
@@ -703,7 +731,7 @@ def asin(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "asin", x)
+        add_call(error, "asin", x)
         raise
 
 
@@ -725,7 +753,7 @@ def asinh(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "asinh", x)
+        add_call(error, "asinh", x)
         raise
 
 
@@ -747,7 +775,7 @@ def atan(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "atan", x)
+        add_call(error, "atan", x)
         raise
 
 
@@ -769,7 +797,7 @@ def atan2(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -> A
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "atan2", x1, x2)
+        add_call(error, "atan2", x1, x2)
         raise
 
 
@@ -791,7 +819,7 @@ def atanh(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "atanh", x)
+        add_call(error, "atanh", x)
         raise
 
 
@@ -813,7 +841,7 @@ def bitwise_and(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "bitwise_and", x1, x2)
+        add_call(error, "bitwise_and", x1, x2)
         raise
 
 
@@ -835,7 +863,7 @@ def bitwise_invert(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "bitwise_invert", x)
+        add_call(error, "bitwise_invert", x)
         raise
 
 
@@ -857,7 +885,7 @@ def bitwise_left_shift(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "bitwise_left_shift", x1, x2)
+        add_call(error, "bitwise_left_shift", x1, x2)
         raise
 
 
@@ -879,7 +907,7 @@ def bitwise_or(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None)
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "bitwise_or", x1, x2)
+        add_call(error, "bitwise_or", x1, x2)
         raise
 
 
@@ -901,7 +929,7 @@ def bitwise_right_shift(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refuse
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "bitwise_right_shift", x1, x2)
+        add_call(error, "bitwise_right_shift", x1, x2)
         raise
 
 
@@ -923,7 +951,7 @@ def bitwise_xor(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "bitwise_xor", x1, x2)
+        add_call(error, "bitwise_xor", x1, x2)
         raise
 
 
@@ -945,7 +973,7 @@ def ceil(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "ceil", x)
+        add_call(error, "ceil", x)
         raise
 
 
@@ -976,7 +1004,7 @@ def clip(
     try:
         return f(x, min, max)
     except FAILURES as error:
-        refuse_containers(error, "clip", x, min, max)
+        add_call(error, "clip", x, min, max)
         raise
 
 
@@ -998,7 +1026,7 @@ def conj(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "conj", x)
+        add_call(error, "conj", x)
         raise
 
 
@@ -1020,7 +1048,7 @@ def copysign(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "copysign", x1, x2)
+        add_call(error, "copysign", x1, x2)
         raise
 
 
@@ -1042,7 +1070,7 @@ def cos(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "cos", x)
+        add_call(error, "cos", x)
         raise
 
 
@@ -1064,7 +1092,7 @@ def cosh(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "cosh", x)
+        add_call(error, "cosh", x)
         raise
 
 
@@ -1086,7 +1114,7 @@ def divide(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None, whe
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "divide", x1, x2)
+        add_call(error, "divide", x1, x2)
         raise
 
 
@@ -1108,7 +1136,7 @@ def equal(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -> A
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "equal", x1, x2)
+        add_call(error, "equal", x1, x2)
         raise
 
 
@@ -1130,7 +1158,7 @@ def exp(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "exp", x)
+        add_call(error, "exp", x)
         raise
 
 
@@ -1152,7 +1180,7 @@ def expm1(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "expm1", x)
+        add_call(error, "expm1", x)
         raise
 
 
@@ -1174,7 +1202,7 @@ def floor(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "floor", x)
+        add_call(error, "floor", x)
         raise
 
 
@@ -1196,7 +1224,7 @@ def floor_divide(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = Non
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "floor_divide", x1, x2)
+        add_call(error, "floor_divide", x1, x2)
         raise
 
 
@@ -1218,7 +1246,7 @@ def greater(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) ->
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "greater", x1, x2)
+        add_call(error, "greater", x1, x2)
         raise
 
 
@@ -1240,7 +1268,7 @@ def greater_equal(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = No
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "greater_equal", x1, x2)
+        add_call(error, "greater_equal", x1, x2)
         raise
 
 
@@ -1262,7 +1290,7 @@ def hypot(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -> A
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "hypot", x1, x2)
+        add_call(error, "hypot", x1, x2)
         raise
 
 
@@ -1281,7 +1309,7 @@ def imag(x: ArrayT, /) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "imag", x)
+        add_call(error, "imag", x)
         raise
 
 
@@ -1303,7 +1331,7 @@ def isfinite(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "isfinite", x)
+        add_call(error, "isfinite", x)
         raise
 
 
@@ -1325,7 +1353,7 @@ def isinf(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "isinf", x)
+        add_call(error, "isinf", x)
         raise
 
 
@@ -1347,7 +1375,7 @@ def isnan(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "isnan", x)
+        add_call(error, "isnan", x)
         raise
 
 
@@ -1369,7 +1397,7 @@ def less(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -> Ar
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "less", x1, x2)
+        add_call(error, "less", x1, x2)
         raise
 
 
@@ -1391,7 +1419,7 @@ def less_equal(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None)
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "less_equal", x1, x2)
+        add_call(error, "less_equal", x1, x2)
         raise
 
 
@@ -1413,7 +1441,7 @@ def log(x: ArrayT, /, out: Refused = None, where: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "log", x)
+        add_call(error, "log", x)
         raise
 
 
@@ -1435,7 +1463,7 @@ def log10(x: ArrayT, /, out: Refused = None, where: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "log10", x)
+        add_call(error, "log10", x)
         raise
 
 
@@ -1457,7 +1485,7 @@ def log1p(x: ArrayT, /, out: Refused = None, where: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "log1p", x)
+        add_call(error, "log1p", x)
         raise
 
 
@@ -1479,7 +1507,7 @@ def log2(x: ArrayT, /, out: Refused = None, where: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "log2", x)
+        add_call(error, "log2", x)
         raise
 
 
@@ -1501,7 +1529,7 @@ def logaddexp(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) 
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "logaddexp", x1, x2)
+        add_call(error, "logaddexp", x1, x2)
         raise
 
 
@@ -1523,7 +1551,7 @@ def logical_and(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "logical_and", x1, x2)
+        add_call(error, "logical_and", x1, x2)
         raise
 
 
@@ -1545,7 +1573,7 @@ def logical_not(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "logical_not", x)
+        add_call(error, "logical_not", x)
         raise
 
 
@@ -1567,7 +1595,7 @@ def logical_or(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None)
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "logical_or", x1, x2)
+        add_call(error, "logical_or", x1, x2)
         raise
 
 
@@ -1589,7 +1617,7 @@ def logical_xor(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "logical_xor", x1, x2)
+        add_call(error, "logical_xor", x1, x2)
         raise
 
 
@@ -1611,7 +1639,7 @@ def maximum(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) ->
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "maximum", x1, x2)
+        add_call(error, "maximum", x1, x2)
         raise
 
 
@@ -1633,7 +1661,7 @@ def minimum(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) ->
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "minimum", x1, x2)
+        add_call(error, "minimum", x1, x2)
         raise
 
 
@@ -1655,7 +1683,7 @@ def multiply(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "multiply", x1, x2)
+        add_call(error, "multiply", x1, x2)
         raise
 
 
@@ -1677,7 +1705,7 @@ def negative(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "negative", x)
+        add_call(error, "negative", x)
         raise
 
 
@@ -1699,7 +1727,7 @@ def nextafter(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) 
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "nextafter", x1, x2)
+        add_call(error, "nextafter", x1, x2)
         raise
 
 
@@ -1721,7 +1749,7 @@ def not_equal(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) 
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "not_equal", x1, x2)
+        add_call(error, "not_equal", x1, x2)
         raise
 
 
@@ -1743,7 +1771,7 @@ def positive(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "positive", x)
+        add_call(error, "positive", x)
         raise
 
 
@@ -1765,7 +1793,7 @@ def pow(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None, where:
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "pow", x1, x2)
+        add_call(error, "pow", x1, x2)
         raise
 
 
@@ -1784,7 +1812,7 @@ def real(x: ArrayT, /) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "real", x)
+        add_call(error, "real", x)
         raise
 
 
@@ -1806,7 +1834,7 @@ def reciprocal(x: ArrayT, /, out: Refused = None, where: Refused = None) -> Arra
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "reciprocal", x)
+        add_call(error, "reciprocal", x)
         raise
 
 
@@ -1828,7 +1856,7 @@ def remainder(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None, 
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "remainder", x1, x2)
+        add_call(error, "remainder", x1, x2)
         raise
 
 
@@ -1850,7 +1878,7 @@ def round(x: ArrayT, /, decimals: Refused = None, out: Refused = None) -> ArrayT
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "round", x)
+        add_call(error, "round", x)
         raise
 
 
@@ -1872,7 +1900,7 @@ def sign(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "sign", x)
+        add_call(error, "sign", x)
         raise
 
 
@@ -1894,7 +1922,7 @@ def signbit(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "signbit", x)
+        add_call(error, "signbit", x)
         raise
 
 
@@ -1916,7 +1944,7 @@ def sin(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "sin", x)
+        add_call(error, "sin", x)
         raise
 
 
@@ -1938,7 +1966,7 @@ def sinh(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "sinh", x)
+        add_call(error, "sinh", x)
         raise
 
 
@@ -1960,7 +1988,7 @@ def sqrt(x: ArrayT, /, out: Refused = None, where: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "sqrt", x)
+        add_call(error, "sqrt", x)
         raise
 
 
@@ -1982,7 +2010,7 @@ def square(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "square", x)
+        add_call(error, "square", x)
         raise
 
 
@@ -2004,7 +2032,7 @@ def subtract(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "subtract", x1, x2)
+        add_call(error, "subtract", x1, x2)
         raise
 
 
@@ -2026,7 +2054,7 @@ def tan(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "tan", x)
+        add_call(error, "tan", x)
         raise
 
 
@@ -2048,7 +2076,7 @@ def tanh(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "tanh", x)
+        add_call(error, "tanh", x)
         raise
 
 
@@ -2070,7 +2098,7 @@ def trunc(x: ArrayT, /, out: Refused = None) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "trunc", x)
+        add_call(error, "trunc", x)
         raise
 
 
@@ -2101,7 +2129,7 @@ def take(
     try:
         return f(x, indices, axis=axis)
     except FAILURES as error:
-        refuse_containers(error, "take", x, indices)
+        add_call(error, "take", x, indices)
         raise
 
 
@@ -2125,7 +2153,7 @@ def take_along_axis(
     try:
         return f(x, indices, axis=axis)
     except FAILURES as error:
-        refuse_containers(error, "take_along_axis", x, indices)
+        add_call(error, "take_along_axis", x, indices)
         raise
 
 
@@ -2161,7 +2189,7 @@ def matmul(x1: ArrayT, x2: ArrayT, /, out: Refused = None, out_dtype: DType | No
     try:
         return f(x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "matmul", x1, x2)
+        add_call(error, "matmul", x1, x2)
         raise
 
 
@@ -2180,7 +2208,7 @@ def matrix_transpose(x: ArrayT, /) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "matrix_transpose", x)
+        add_call(error, "matrix_transpose", x)
         raise
 
 
@@ -2210,7 +2238,7 @@ def tensordot(
     try:
         return f(x1, x2, axes=axes)
     except FAILURES as error:
-        refuse_containers(error, "tensordot", x1, x2)
+        add_call(error, "tensordot", x1, x2)
         raise
 
 
@@ -2232,7 +2260,7 @@ def vecdot(x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, axis: int = -1,
     try:
         return f(x1, x2, axis=axis)
     except FAILURES as error:
-        refuse_containers(error, "vecdot", x1, x2)
+        add_call(error, "vecdot", x1, x2)
         raise
 
 
@@ -2252,7 +2280,7 @@ def broadcast_arrays(*arrays: ArrayT) -> tuple[ArrayT, ...]:
     try:
         return f(*arrays)
     except FAILURES as error:
-        refuse_containers(error, "broadcast_arrays", arrays)
+        add_call(error, "broadcast_arrays", arrays)
         raise
 
 
@@ -2271,7 +2299,7 @@ def broadcast_to(x: ArrayT, /, shape: tuple[int, ...]) -> ArrayT:
     try:
         return f(x, shape)
     except FAILURES as error:
-        refuse_containers(error, "broadcast_to", x)
+        add_call(error, "broadcast_to", x)
         raise
 
 
@@ -2302,7 +2330,7 @@ def concat(
     try:
         return f(arrays, axis=axis)
     except FAILURES as error:
-        refuse_containers(error, "concat", arrays)
+        add_call(error, "concat", arrays)
         raise
 
 
@@ -2321,7 +2349,7 @@ def expand_dims(x: ArrayT, /, axis: int | tuple[int, ...]) -> ArrayT:
     try:
         return f(x, axis)
     except FAILURES as error:
-        refuse_containers(error, "expand_dims", x)
+        add_call(error, "expand_dims", x)
         raise
 
 
@@ -2350,7 +2378,7 @@ def flip(
     try:
         return f(x, axis=axis)
     except FAILURES as error:
-        refuse_containers(error, "flip", x)
+        add_call(error, "flip", x)
         raise
 
 
@@ -2369,7 +2397,7 @@ def moveaxis(x: ArrayT, source: int | tuple[int, ...], destination: int | tuple[
     try:
         return f(x, source, destination)
     except FAILURES as error:
-        refuse_containers(error, "moveaxis", x)
+        add_call(error, "moveaxis", x)
         raise
 
 
@@ -2388,7 +2416,7 @@ def permute_dims(x: ArrayT, /, axes: tuple[int, ...]) -> ArrayT:
     try:
         return f(x, axes)
     except FAILURES as error:
-        refuse_containers(error, "permute_dims", x)
+        add_call(error, "permute_dims", x)
         raise
 
 
@@ -2412,7 +2440,7 @@ def repeat(
     try:
         return f(x, repeats, axis=axis)
     except FAILURES as error:
-        refuse_containers(error, "repeat", x, repeats)
+        add_call(error, "repeat", x, repeats)
         raise
 
 
@@ -2436,7 +2464,7 @@ def reshape(
     try:
         return f(x, shape, copy=copy)
     except FAILURES as error:
-        refuse_containers(error, "reshape", x)
+        add_call(error, "reshape", x)
         raise
 
 
@@ -2466,7 +2494,7 @@ def roll(
     try:
         return f(x, shift, axis=axis)
     except FAILURES as error:
-        refuse_containers(error, "roll", x)
+        add_call(error, "roll", x)
         raise
 
 
@@ -2488,7 +2516,7 @@ def squeeze(x: ArrayT, /, axis: int | tuple[int, ...] = NotGiven, dim: Refused =
     try:
         return f(x, axis)
     except FAILURES as error:
-        refuse_containers(error, "squeeze", x)
+        add_call(error, "squeeze", x)
         raise
 
 
@@ -2519,7 +2547,7 @@ def stack(
     try:
         return f(arrays, axis=axis)
     except FAILURES as error:
-        refuse_containers(error, "stack", arrays)
+        add_call(error, "stack", arrays)
         raise
 
 
@@ -2538,7 +2566,7 @@ def tile(x: ArrayT, repetitions: tuple[int, ...], /) -> ArrayT:
     try:
         return f(x, repetitions)
     except FAILURES as error:
-        refuse_containers(error, "tile", x)
+        add_call(error, "tile", x)
         raise
 
 
@@ -2560,7 +2588,7 @@ def unstack(x: ArrayT, extra: Refused = NotGiven, /, axis: int = 0, dim: Refused
     try:
         return f(x, axis=axis)
     except FAILURES as error:
-        refuse_containers(error, "unstack", x)
+        add_call(error, "unstack", x)
         raise
 
 
@@ -2591,7 +2619,7 @@ def argmax(
     try:
         return f(x, axis=axis, keepdims=keepdims)
     except FAILURES as error:
-        refuse_containers(error, "argmax", x)
+        add_call(error, "argmax", x)
         raise
 
 
@@ -2622,7 +2650,7 @@ def argmin(
     try:
         return f(x, axis=axis, keepdims=keepdims)
     except FAILURES as error:
-        refuse_containers(error, "argmin", x)
+        add_call(error, "argmin", x)
         raise
 
 
@@ -2652,7 +2680,7 @@ def count_nonzero(
     try:
         return f(x, axis=axis, keepdims=keepdims)
     except FAILURES as error:
-        refuse_containers(error, "count_nonzero", x)
+        add_call(error, "count_nonzero", x)
         raise
 
 
@@ -2671,7 +2699,7 @@ def nonzero(x: ArrayT, /) -> tuple[ArrayT, ...]:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "nonzero", x)
+        add_call(error, "nonzero", x)
         raise
 
 
@@ -2701,7 +2729,7 @@ def searchsorted(
     try:
         return f(x1, x2, side=side, sorter=sorter)
     except FAILURES as error:
-        refuse_containers(error, "searchsorted", x1, x2, sorter)
+        add_call(error, "searchsorted", x1, x2, sorter)
         raise
 
 
@@ -2724,7 +2752,7 @@ def where(condition: ArrayT, x1: ArrayT | Scalar = NotGiven, x2: ArrayT | Scalar
     try:
         return f(condition, x1, x2)
     except FAILURES as error:
-        refuse_containers(error, "where", condition, x1, x2)
+        add_call(error, "where", condition, x1, x2)
         raise
 
 
@@ -2753,7 +2781,7 @@ def isin(
     try:
         return f(x1, x2, invert=invert)
     except FAILURES as error:
-        refuse_containers(error, "isin", x1, x2)
+        add_call(error, "isin", x1, x2)
         raise
 
 
@@ -2772,7 +2800,7 @@ def unique_all(x: ArrayT, /) -> UniqueAll[ArrayT]:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "unique_all", x)
+        add_call(error, "unique_all", x)
         raise
 
 
@@ -2791,7 +2819,7 @@ def unique_counts(x: ArrayT, /) -> UniqueCounts[ArrayT]:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "unique_counts", x)
+        add_call(error, "unique_counts", x)
         raise
 
 
@@ -2810,7 +2838,7 @@ def unique_inverse(x: ArrayT, /) -> UniqueInverse[ArrayT]:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "unique_inverse", x)
+        add_call(error, "unique_inverse", x)
         raise
 
 
@@ -2829,7 +2857,7 @@ def unique_values(x: ArrayT, /) -> ArrayT:
     try:
         return f(x)
     except FAILURES as error:
-        refuse_containers(error, "unique_values", x)
+        add_call(error, "unique_values", x)
         raise
 
 
@@ -2860,7 +2888,7 @@ def argsort(
     try:
         return f(x, axis=axis, descending=descending, stable=stable)
     except FAILURES as error:
-        refuse_containers(error, "argsort", x)
+        add_call(error, "argsort", x)
         raise
 
 
@@ -2891,7 +2919,7 @@ def sort(
     try:
         return f(x, axis=axis, descending=descending, stable=stable)
     except FAILURES as error:
-        refuse_containers(error, "sort", x)
+        add_call(error, "sort", x)
         raise
 
 
@@ -2924,7 +2952,7 @@ def cumulative_prod(
             dtype = native_dtype(type(x), dtype)
         return f(x, axis=axis, dtype=dtype, include_initial=include_initial)
     except FAILURES as error:
-        refuse_containers(error, "cumulative_prod", x)
+        add_call(error, "cumulative_prod", x)
         raise
 
 
@@ -2957,7 +2985,7 @@ def cumulative_sum(
             dtype = native_dtype(type(x), dtype)
         return f(x, axis=axis, dtype=dtype, include_initial=include_initial)
     except FAILURES as error:
-        refuse_containers(error, "cumulative_sum", x)
+        add_call(error, "cumulative_sum", x)
         raise
 
 
@@ -2997,7 +3025,7 @@ def max(
     try:
         return f(x, axis=axis, keepdims=keepdims)
     except FAILURES as error:
-        refuse_containers(error, "max", x)
+        add_call(error, "max", x)
         raise
 
 
@@ -3029,7 +3057,7 @@ def mean(
     try:
         return f(x, axis=axis, keepdims=keepdims)
     except FAILURES as error:
-        refuse_containers(error, "mean", x)
+        add_call(error, "mean", x)
         raise
 
 
@@ -3069,7 +3097,7 @@ def min(
     try:
         return f(x, axis=axis, keepdims=keepdims)
     except FAILURES as error:
-        refuse_containers(error, "min", x)
+        add_call(error, "min", x)
         raise
 
 
@@ -3112,7 +3140,7 @@ def prod(
             dtype = native_dtype(type(x), dtype)
         return f(x, axis=axis, dtype=dtype, keepdims=keepdims)
     except FAILURES as error:
-        refuse_containers(error, "prod", x)
+        add_call(error, "prod", x)
         raise
 
 
@@ -3155,7 +3183,7 @@ def std(
     try:
         return f(x, axis=axis, correction=correction, keepdims=keepdims)
     except FAILURES as error:
-        refuse_containers(error, "std", x)
+        add_call(error, "std", x)
         raise
 
 
@@ -3198,7 +3226,7 @@ def sum(
             dtype = native_dtype(type(x), dtype)
         return f(x, axis=axis, dtype=dtype, keepdims=keepdims)
     except FAILURES as error:
-        refuse_containers(error, "sum", x)
+        add_call(error, "sum", x)
         raise
 
 
@@ -3241,7 +3269,7 @@ def var(
     try:
         return f(x, axis=axis, correction=correction, keepdims=keepdims)
     except FAILURES as error:
-        refuse_containers(error, "var", x)
+        add_call(error, "var", x)
         raise
 
 
@@ -3273,7 +3301,7 @@ def all(
     try:
         return f(x, axis=axis, keepdims=keepdims)
     except FAILURES as error:
-        refuse_containers(error, "all", x)
+        add_call(error, "all", x)
         raise
 
 
@@ -3305,7 +3333,7 @@ def any(
     try:
         return f(x, axis=axis, keepdims=keepdims)
     except FAILURES as error:
-        refuse_containers(error, "any", x)
+        add_call(error, "any", x)
         raise
 
 
@@ -3337,5 +3365,5 @@ def diff(
     try:
         return f(x, axis=axis, n=n, prepend=prepend, append=append)
     except FAILURES as error:
-        refuse_containers(error, "diff", x, prepend, append)
+        add_call(error, "diff", x, prepend, append)
         raise

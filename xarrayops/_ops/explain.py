@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from xarrayops import fft, linalg, standard
+from xarrayops._core.dispatch.arguments import roles, signature
+from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.modes import tables as modes
 from xarrayops._ops.creation import explain_creation
 from xarrayops._ops.explained import explain_call, refuse_wrong_arguments
@@ -63,7 +65,23 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
         from xarrayops._ops.precision.explain import with_precision  # not needed by `import xarrayops`
 
         explainer = with_precision(name, explainer)
-    return explainer(name, *args, **kwargs)
+    try:
+        return explainer(name, *args, **kwargs)
+    except FAILURES as error:
+        if name not in TABLE:  # the functions of this table name themselves
+            add_call(error, name, *_shown(name, args, kwargs))
+        raise
+
+
+def _shown(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """The arguments that an error of the call shows: its arrays, or all but the options of a creation function."""
+    options = ("like", "backend") if name in CREATION else ()
+    bound = signature(name).bind(*args, **{each: value for each, value in kwargs.items() if each not in options})
+    bound.apply_defaults()
+    shown: list[Any] = []
+    for each, role in roles(name).items():
+        shown += bound.arguments[each] if role == "operands" else [bound.arguments[each]]
+    return shown or [*bound.args]
 
 
 def _function_of(name: str) -> Callable[..., Any]:

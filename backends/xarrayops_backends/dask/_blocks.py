@@ -86,12 +86,12 @@ def requiring_known_shape(verb: str, function: Callable[..., Any]) -> Callable[.
             fractions = [each for each in (size if isinstance(size, (list, tuple)) else (size,)) if type(each) is float]
             if any(map(math.isnan, fractions)):
                 raise Unsupported(
-                    f"xo.{verb} needs the sizes of the result, but {size} has sizes that are not computed yet. "
+                    f"the shape of a new array must be known, but {size} has sizes that are not computed yet. "
                     f'Instead: x = xo.convert(xo.compute(x), "dask") first, for the Dask array x that has this shape; '
                     f"in code for Dask alone, x.compute_chunk_sizes() computes the sizes only"
                 )
             if fractions:  # Dask accepts them
-                raise TypeError(f"xo.{verb}: sizes must be integers, not {size}")
+                raise TypeError(f"sizes must be integers, not {size}")
         return function(*args, **kwargs)
 
     return checked

@@ -180,14 +180,14 @@ def test_messages_for_misspelt_dtypes_and_devices(library):
     pytest.importorskip(library)
     with pytest.raises(xo.Unsupported) as error:
         xo.zeros(3, dtype="flaot32", backend=library)
-    assert str(error.value).startswith(f"{library} has no dtype 'flaot32': it has bool, int8, ")
+    assert str(error.value).startswith(f"xo.zeros(3): {library} has no dtype 'flaot32': it has bool, int8, ")
     assert str(error.value).endswith("; did you mean 'float32'?")
     assert str(error.value).count("flaot32") == 1
     for device, meant in (("cpuu", "cpu"), ("zzz", "")):
         with pytest.raises(xo.Unsupported) as error:
             xo.zeros(3, device=device, backend=library)
         text = str(error.value)
-        assert text.startswith(f"{library} has no device '{device}': it has cpu")
+        assert text.startswith(f"xo.zeros(3): {library} has no device '{device}': it has cpu")
         assert text.count(device) == 1
         assert (f"did you mean '{meant}" in text) == bool(meant)
 

@@ -1,11 +1,15 @@
-"""Errors of functions beyond the standard name the function and describe its arrays, in every library."""
+"""Errors of functions name the function and describe its arrays, in every library."""
 
 import itertools
+from inspect import Parameter
+from operator import attrgetter
 
 import numpy as np
 import pytest
+from xarrayops._protocol.surface import EXTENDED, SURFACE
 
 import xarrayops as xo
+from xarrayops._core.dispatch.arguments import roles, signature
 from xarrayops._core.dispatch.errors import FAILURES, add_call
 
 X = np.asarray([1.0, 2.0, 4.0])
@@ -35,19 +39,87 @@ BAD = {
     "one_hot": ((IDS, -1),),
     "linalg.lstsq": ((M, X), (X, X)),
     "linalg.cond": ((X,),),
+    "add": ((X, X[:2]), (M, X[:2])),
+    "broadcast_to": ((X, (2, 2)),),
+    "concat": (((X, M),),),
+    "expand_dims": ((X, 5),),
+    "fft.fft": ((np.ones((), np.complex128),),),
+    "linalg.inv": ((M,),),
+    "linalg.solve": ((np.eye(3), np.ones((2, 2))),),
+    "matmul": ((M, M), (X, X[:2])),
+    "permute_dims": ((M, (0, 0)),),
+    "reshape": ((X, (2, 2)),),
+    "squeeze": ((M, 0),),
+    "stack": (((X, X[:2]),),),
+    "where": ((M > 0, X, X[:2]),),
 }
+BY_HAND = {"asarray", "broadcast_shapes", "can_cast", "finfo", "from_dlpack", "iinfo", "isdtype", "result_type"}
+"""The functions of the tables that no generated function serves."""
 
 
 @pytest.mark.parametrize("verb", BAD)
 def test_the_function_is_named(library, verb):
     for args in BAD[verb]:
-        given = [tuple(map(library.array, x)) if type(x) is tuple and verb == "lexsort" else x for x in args]
+        given = [tuple(map(library.array, x)) if verb in ("concat", "lexsort", "stack") else x for x in args]
         given = [library.array(x) if isinstance(x, np.ndarray) else x for x in given]
-        function = getattr(xo.linalg, verb.removeprefix("linalg.")) if "." in verb else getattr(xo, verb)
-        with pytest.raises((ValueError, TypeError, IndexError)) as error:
-            xo.compute(function(*given))
+        with pytest.raises((ValueError, TypeError, IndexError, RuntimeError, NotImplementedError)) as error:
+            xo.compute(attrgetter(verb)(xo)(*given))
         assert str(error.value).startswith(f"xo.{verb}("), str(error.value)
         assert str(error.value).count("xo.") == 1
+
+
+def _malformed(verb):
+    """Calls of a function with arguments that do not fit: an axis, shapes, the number of axes, or the dtype."""
+    parameters, arrays = signature(verb).parameters.values(), roles(verb)
+    makers = [lambda i: np.ones(2 + i), lambda i: np.ones((2,) * (i + 1) + (3,)), lambda i: np.ones(())]
+    for make in (*makers, lambda i: np.asarray(["a", "b"])):
+        args, options = [], {}
+        for i, (name, kind, default) in enumerate((p.name, p.kind, p.default) for p in parameters):
+            several = [make(i), make(i + 1)]
+            if kind is Parameter.VAR_POSITIONAL:
+                args += several
+            elif name in arrays:
+                value = several if arrays[name] == "arrays" else make(i)
+                args, options = (
+                    (args, options | {name: value}) if kind is Parameter.KEYWORD_ONLY else ([*args, value], options)
+                )
+            elif default is Parameter.empty:
+                args.append("?")
+            elif name == "axis":
+                options["axis"] = 99
+        yield args, options
+
+
+@pytest.mark.filterwarnings("ignore")  # of calls that do not raise
+def test_every_function_names_the_call():
+    unnamed, quiet = [], []
+    for verb in {*SURFACE, *EXTENDED} - BY_HAND:
+        errors = []
+        for args, options in _malformed(verb):
+            try:
+                attrgetter(verb)(xo)(*args, **options)
+            except FAILURES as error:
+                errors.append(str(error))
+        quiet += [] if errors else [verb]
+        unnamed += [text for text in errors if not text.startswith((f"xo.{verb}(", f"xo.{verb}: "))]
+    assert not unnamed
+    assert not quiet
+
+
+def test_errors_of_tracers_stay_what_they_are():
+    jax = pytest.importorskip("jax")
+    x = jax.numpy.ones(3)
+    calls = {
+        "reshape": (ValueError, lambda n: xo.reshape(x, (n,))),
+        "matmul": (TypeError, lambda n: xo.matmul(x, xo.stack([n, n]))),
+        "sum": (jax.errors.ConcretizationTypeError, lambda n: xo.sum(x, axis=n)),
+        "linspace": (jax.errors.ConcretizationTypeError, lambda n: xo.linspace(0, 1, n, backend="jax")),
+        "zeros": (TypeError, lambda n: xo.zeros((n,), backend="jax")),
+    }
+    for verb, (kind, call) in calls.items():
+        with pytest.raises(kind, match=rf"^xo\.{verb}\(") as error:
+            jax.jit(call)(3)
+        assert type(error.value) is kind
 
 
 def test_arrays_are_described(library):
@@ -58,7 +130,11 @@ def test_arrays_are_described(library):
         (TypeError, ValueError), match=rf"^xo\.gradient\({library.name} float64 \(2, 3\), 1\.0, 2\.0, 3\.0\): "
     ):
         xo.gradient(x, 1.0, 2.0, 3.0)
-    with pytest.raises(ValueError, match=rf"^xo\.lexsort\(\[{library.name} float64 \(2, 3\), {library.name} int64"):
+    with pytest.raises(
+        (TypeError, ValueError, RuntimeError), match=rf"^xo\.matmul\({library.name} float64 \(2, 3\), {library.name} "
+    ):
+        xo.matmul(x, x)
+    with pytest.raises(ValueError, match=rf"^xo\.lexsort\(\({library.name} float64 \(2, 3\), {library.name} int64"):
         xo.lexsort((x, library.array(IDS)))
 
 
@@ -80,6 +156,30 @@ def test_the_class_of_an_error_is_kept():
     with pytest.raises(ValueError, match=r"^xo\.pad\(numpy float64 \(3,\)\): axis 9 is out of bounds$") as caught:
         add_call(Stubborn(), "pad", X)
     assert isinstance(caught.value.__cause__, Stubborn)
+
+
+class Positional(ValueError):
+    """An error whose arguments are not its text."""
+
+    def __init__(self, first, second):
+        super().__init__(first, second)
+
+    def __str__(self):
+        return f"{self.args[0]} and then {self.args[1]}"
+
+
+def test_classes_that_take_no_text():
+    with pytest.raises(ValueError, match=r"^xo\.pad\(numpy float64 \(3,\)\): a and then b$") as caught:
+        add_call(Positional("a", "b"), "pad", X)
+    assert isinstance(caught.value.__cause__, Positional)
+    without_text = NotImplementedError()
+    add_call(without_text, "pad", X)
+    assert str(without_text) == "xo.pad(numpy float64 (3,)): NotImplementedError"
+
+
+def test_long_sequences_are_shown_in_part():
+    with pytest.raises(ValueError, match=r"^xo\.stack\(\[(numpy float64 \(3,\), ){8}\.\.\.\]\): "):
+        xo.stack([X] * 100 + [X[:2]])
 
 
 def test_axes_of_numpy():

@@ -23,6 +23,8 @@ from xarrayops._core.dispatch.arguments import roles
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.sparse import CONTAINER_VERBS
 
+SHOWN = 8
+"""The number of members of a sequence that a message shows."""
 FAILURES = (ArithmeticError, AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError)
 """The classes of errors to which the function is added. `NotImplementedError` is the base of `Unsupported`."""
 
@@ -31,12 +33,14 @@ def add_call(error: Exception, verb: str, *arguments: Any) -> None:
     """Put the function and its arguments before the message of an error, unless it names the function.
 
     For an error whose text cannot be changed, as NumPy's AxisError, it raises another one of its class, or of the
-    nearest class of Python's own; for a sparse argument, the error of `refuse_containers`.
+    nearest base class that takes a text. If an argument is sparse, as a tensor of a sparse layout may be, it raises
+    `Unsupported` with what to write instead.
     """
     if _is_traced():
         return
-    refuse_containers(error, verb, *arguments)
-    text = str(error)
+    if verb not in CONTAINER_VERBS:  # these take containers, and name them in errors of their own
+        _refuse_containers(error, verb, arguments)
+    text = str(error) or type(error).__name__
     if text.startswith((f"xo.{verb}(", f"xo.{verb}:", f"xo.{verb} ")):
         return
     shown = ", ".join(_shown(x) for x in arguments if x is not None)
@@ -47,22 +51,16 @@ def add_call(error: Exception, verb: str, *arguments: Any) -> None:
 
 
 def _with_text(cls: type[Exception], text: str) -> Exception:
-    """An error of a class with that text; of its nearest base that Python defines, if it takes no text."""
-    with suppress(Exception):  # the classes of libraries may take any arguments
-        made = cls(text)
-        if str(made) == text:
-            return made
-    own: type[Exception] = next(base for base in cls.__mro__ if base.__module__ == "builtins")
-    return own(text)
+    """An error of a class with that text, or of its nearest base class that takes a text."""
+    for base in cls.__mro__:
+        with suppress(Exception):  # the classes of libraries may take any arguments
+            made = base(text)
+            if isinstance(made, Exception) and str(made) == text:
+                return made
+    raise AssertionError(f"{cls} is not a class of errors")
 
 
-def refuse_containers(error: Exception, verb: str, *arguments: Any) -> None:
-    """Raise Unsupported if an argument is sparse, as a tensor of a sparse layout may be, with what to write instead.
-
-    Verbs that take containers name them in errors of their own.
-    """
-    if _is_traced() or verb in CONTAINER_VERBS:
-        return
+def _refuse_containers(error: Exception, verb: str, arguments: tuple[Any, ...]) -> None:
     for name, x in zip(roles(verb), arguments, strict=False):
         for place, member in enumerate(x) if isinstance(x, (tuple, list)) else [(None, x)]:
             if _is_sparse(member):
@@ -76,9 +74,10 @@ def _is_traced() -> bool:
 
 
 def _shown(x: Any) -> str:
-    """An array by its library, dtype and shape; a sequence by its members; other arguments as they are."""
+    """An array by its library, dtype and shape; a sequence by its first members; other arguments as they are."""
     if isinstance(x, (tuple, list)):
-        return f"[{', '.join(map(_shown, x))}]"
+        members = [*map(_shown, x[:SHOWN]), *["..."] * (len(x) > SHOWN)]
+        return f"[{', '.join(members)}]" if isinstance(x, list) else f"({', '.join(members)}{',' * (len(x) == 1)})"
     backend = find.of_class(type(x))
     return repr(x) if backend is None else described(x, backend, device=False)
 

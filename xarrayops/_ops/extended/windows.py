@@ -134,7 +134,7 @@ def geomspace(
         f, dtype, device = creation("geomspace", like, backend, dtype, device, start, stop)
         return f(start, stop, num, endpoint=endpoint, dtype=dtype, device=device)
     except FAILURES as error:
-        add_call(error, "geomspace", start, stop)
+        add_call(error, "geomspace", start, stop, num)
         raise
 
 
@@ -277,5 +277,5 @@ def logspace(
         f, dtype, device = creation("logspace", like, backend, dtype, device, start, stop, base)
         return f(start, stop, num, endpoint=endpoint, base=base, dtype=dtype, device=device)
     except FAILURES as error:
-        add_call(error, "logspace", start, stop)
+        add_call(error, "logspace", start, stop, num)
         raise

@@ -80,6 +80,20 @@ def checked_shape(size: Any) -> tuple[int, ...]:
     return shape
 
 
+def number_or_array(method: str, name: str, value: Any) -> Any:
+    """A parameter of a distribution as a float, or an array as it is."""
+    if hasattr(value, "shape"):
+        return value
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        what = f"xo.random.Generator.{method}: {name} is {value!r}, but it must be a number or an array"
+        if not isinstance(value, (tuple, list)):
+            raise TypeError(f"{what} of the generator's library.") from None
+        fix = f"size={value!r} for a result of that shape, or {name}=xo.asarray({value!r}, like=x)"
+        raise TypeError(f"{what} of the generator's library. Instead: {fix}") from None
+
+
 def dtype_among(verb: str, backend: Backend, dtype: Any, names: tuple[str, ...]) -> str:
     """The name of a dtype, which must be one of these."""
     name = dtype if isinstance(dtype, str) else backend.functions["dtype_name"](backend.native_dtype(dtype))

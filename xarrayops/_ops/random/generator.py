@@ -22,6 +22,7 @@ from xarrayops._ops.random.arguments import (
     dtype_among,
     integers_draw,
     key_array,
+    number_or_array,
     place,
     words_of_seed,
 )
@@ -313,16 +314,17 @@ class Generator:
     def _scaled(self, kind: str, loc: Any, scale: Any, size: Size, dtype: Any) -> Array:
         """Numbers with a location and a scale, which are numbers or arrays."""
         draw, functions = Draw(kind, self._floating(dtype)), self._backend.functions
-        arrays = {name: x for name, x in (("loc", loc), ("scale", scale)) if hasattr(x, "shape")}
+        given = {name: number_or_array(kind, name, x) for name, x in (("loc", loc), ("scale", scale))}
+        arrays = {name: x for name, x in given.items() if hasattr(x, "shape")}
         if not arrays:
-            return self._drawn(draw._replace(loc=float(loc), scale=float(scale)), size)
+            return self._drawn(draw._replace(**given), size)
         for x in arrays.values():
             self._check_library(kind, x)
         if size is None:
             size = broadcast_shapes(*(tuple(x.shape) for x in arrays.values()))
         x = self._drawn(draw, size)
         native = self._backend.native_dtype(draw.dtype)
-        loc, scale = (functions["astype"](a, native) if hasattr(a, "shape") else a for a in (loc, scale))
+        loc, scale = (functions["astype"](a, native) if hasattr(a, "shape") else a for a in given.values())
         return x * scale + loc
 
     def _permutation(self, n: int) -> Array:

@@ -156,3 +156,14 @@ def test_unknown_attributes_of_generators():
     assert not hasattr(rng, "no_such_name")
     with pytest.raises(AttributeError, match=r"low \+ \(high - low\) \* rng.random"):
         rng.uniform(0, 1)
+
+
+def test_parameters_of_distributions_are_numbers_or_arrays():
+    rng = xo.random.default_rng(0)
+    named = r"^xo\.random\.Generator"
+    with pytest.raises(TypeError, match=named + r"\.normal: loc is \(2,\), .*number or an array.*size=\(2,\)"):
+        rng.normal((2,))
+    with pytest.raises(TypeError, match=named + r"\.exponential: scale is \[1, 2\], .*xo\.asarray\(\[1, 2\]"):
+        rng.exponential([1, 2])
+    with pytest.raises(TypeError, match=named + r"\.normal: scale is None, but it must be a number or an array"):
+        rng.normal(np.zeros(2), None)
