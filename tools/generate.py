@@ -9,7 +9,7 @@ names beyond it, and every family in xarrayops/_ops has a table ``VERBS``. From 
     xarrayops/standard.py, linalg.py, fft.py   the dispatching functions, and their stubs (.pyi) for type checkers
     xarrayops/_ops/extended/                   the same for the functions of tools/extended.pyi, a file for each section
     xarrayops/__init__.py, sparse.py           the imports, and the ``__all__`` of sparse
-    xarrayops/_protocol/surface.py             every function with its signature, every verb with its hook
+    xarrayops/_surface.py                      every function with its signature, every verb with its hook
     xarrayops/_ops/verbs.py                    the combined table of verbs of all families
     xarrayops/testing/_suite/row_files.py      the file of the suite with the oracle row of a function
 
@@ -285,7 +285,7 @@ def generate() -> tuple[dict[str, str], list[Function]]:
         if module.startswith(f"{EXTENDED}/"):
             names |= dict.fromkeys((f.name for f in rows if "." not in f.verb), f"xarrayops.{module.replace('/', '.')}")
     sources["__init__.py"] = with_types_of(sources["__init__.py"], names)
-    sources["_protocol/surface.py"] = render_surface(functions, families)
+    sources["_surface.py"] = render_surface(functions, families)
     sources["_ops/verbs.py"] = render_verbs(families)
     sources["testing/_suite/row_files.py"] = render_row_files(functions)
     return sources, functions

@@ -22,7 +22,7 @@ import picture
 import xarrayops as xo
 from xarrayops._core.backends.registry import Backend, entry_points
 from xarrayops._core.precision_plan import Policy
-from xarrayops._protocol.surface import SURFACE
+from xarrayops._surface import SURFACE
 from xarrayops.bench.report import markdown, tables
 from xarrayops.bench.results import Results
 from xarrayops.plugin import gap_of

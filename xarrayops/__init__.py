@@ -329,7 +329,7 @@ else:  # a type checker reports missing names itself
     def __getattr__(name: str) -> _typing.Any:
         from importlib import import_module
 
-        from xarrayops._protocol.surface import LATE, TOPICS
+        from xarrayops._surface import LATE, TOPICS
 
         if name in ("random", "sparse"):
             return import_module(f"{__name__}.{name}")
@@ -347,7 +347,7 @@ else:  # a type checker reports missing names itself
 
 def __dir__() -> list[str]:
     """The public names, without private modules that are imported."""
-    from xarrayops._protocol.surface import LATE, TOPICS
+    from xarrayops._surface import LATE, TOPICS
 
     hidden = {name for name, value in globals().items() if name[0] == "_" or isinstance(value, type(fft))}
     late = {name for name in TOPICS if "." not in name} | LATE.keys()

@@ -18,7 +18,7 @@ from types import GenericAlias, ModuleType
 from typing import Any
 
 import xarrayops as xo
-from xarrayops._protocol.surface import EXTENDED, TOPICS
+from xarrayops._surface import EXTENDED, TOPICS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "api" / "generated"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xarrayops._protocol.surface import TOPICS
+from xarrayops._surface import TOPICS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("xarrayops", "backends", "tests", "tools", "benchmarks", "examples", ".ci")
@@ -66,7 +66,7 @@ def test_which_files_are_generated():
     sections = (f"_ops/extended/{section}" for section in {*TOPICS.values()} - {"linalg"})
     modules = ("standard", "linalg", "fft", *sections)
     functions = {f"xarrayops/{module}.{suffix}" for module in modules for suffix in ("py", "pyi")}
-    lists = {"xarrayops/_protocol/surface.py", "xarrayops/_ops/verbs.py", "xarrayops/testing/_suite/row_files.py"}
+    lists = {"xarrayops/_surface.py", "xarrayops/_ops/verbs.py", "xarrayops/testing/_suite/row_files.py"}
     generated = {name(p) for p in TEXTS if p.suffix in (".py", ".pyi") and is_generated(p)}
     assert generated == functions | lists
 

@@ -16,7 +16,7 @@ from xarrayops import errors
 from xarrayops._ops import explain
 from xarrayops._ops.verbs import VERBS as TABLE
 from xarrayops._protocol.hooks import HOOKS
-from xarrayops._protocol.surface import CREATION, EXTENDED, OWN, SURFACE
+from xarrayops._surface import CREATION, EXTENDED, OWN, SURFACE
 
 STANDARD = {
     "creation": "arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like tril "

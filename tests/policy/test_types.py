@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from xarrayops._protocol.surface import CREATION, SURFACE
+from xarrayops._surface import CREATION, SURFACE
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -17,7 +17,7 @@ from xarrayops._ops.operations.define import defined
 from xarrayops._ops.operations.definition import Definition
 from xarrayops._ops.verb import Verb
 from xarrayops._ops.verbs import VERBS as TABLE
-from xarrayops._protocol.surface import CREATION, EXTENDED, MAIN_NAMESPACE_ALIASES, SURFACE
+from xarrayops._surface import CREATION, EXTENDED, MAIN_NAMESPACE_ALIASES, SURFACE
 from xarrayops.errors import Unsupported
 
 

@@ -11,8 +11,8 @@ from xarrayops._core.dispatch.refused import wrong_call
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.explanation import Candidate, Explanation, candidates, chosen_name
 from xarrayops._protocol.candidates import Call
-from xarrayops._protocol.surface import OWN
 from xarrayops._protocol.types import gap_of
+from xarrayops._surface import OWN
 from xarrayops.errors import Unsupported
 
 if TYPE_CHECKING:

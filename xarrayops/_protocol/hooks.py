@@ -19,9 +19,9 @@ from xarrayops._protocol.indexing import Index
 from xarrayops._protocol.native import NativeKernel
 from xarrayops._protocol.operations import Operation
 from xarrayops._protocol.running import RunMode
-from xarrayops._protocol.surface import ROLES
 from xarrayops._protocol.transformation_hooks import TransformationHooks
 from xarrayops._protocol.types import Array, Gap
+from xarrayops._surface import ROLES
 
 if TYPE_CHECKING:
     from xarrayops._protocol.random import Draw

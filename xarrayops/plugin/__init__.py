@@ -127,7 +127,6 @@ from xarrayops._protocol.operations import (
 )
 from xarrayops._protocol.running import ReportingMethods as ReportingMethods, RunMode as RunMode
 from xarrayops._protocol.sparse import SparseSupport as SparseSupport
-from xarrayops._protocol.surface import EXTENDED as EXTENDED
 from xarrayops._protocol.types import (
     Array as Array,
     FloatLimits as FloatLimits,
@@ -135,3 +134,4 @@ from xarrayops._protocol.types import (
     gap_of as gap_of,
     unsupported as unsupported,
 )
+from xarrayops._surface import EXTENDED as EXTENDED

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xarrayops._protocol.surface import SURFACE
+from xarrayops._surface import SURFACE
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "benchmarks"))

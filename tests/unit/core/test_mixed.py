@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._protocol.surface import SURFACE
+from xarrayops._surface import SURFACE
 
 MATRIX = [[2.0, 1.0], [1.0, 3.0]]
 OPTIONAL = {"clip": ["min", "max"], "diff": ["prepend", "append"], "searchsorted": ["sorter"]}

@@ -10,7 +10,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._core.backends import namespace as namespace_module, registry
-from xarrayops._protocol.surface import SURFACE
+from xarrayops._surface import SURFACE
 from xarrayops.plugin import HOOKS, WRAPPED_HOOKS, Call, gap_of, takes_arrays
 
 LIBRARIES = ("numpy", "torch", "jax", "dask", "cupy")

@@ -12,7 +12,7 @@ import xarrayops as xo
 from xarrayops import plugin
 from xarrayops._core.backends import validation
 from xarrayops._core.backends.validation import validate, validate_extended
-from xarrayops._protocol.surface import SURFACE
+from xarrayops._surface import SURFACE
 
 
 def refusal(module):

@@ -12,7 +12,7 @@ import xarrayops as xo
 from xarrayops._core.backends import registry
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._ops.verbs import VERBS
-from xarrayops._protocol.surface import CREATION, EXTENDED, OWN, SURFACE
+from xarrayops._surface import CREATION, EXTENDED, OWN, SURFACE
 
 N = np.eye(2)
 S = xps.ones((2, 2))

@@ -8,7 +8,7 @@ import pytest
 import xarrayops as xo
 from xarrayops._protocol.dtypes import FLOATING_ARGUMENTS, FLOATING_BY_DTYPE, FLOATING_EXTENDED
 from xarrayops._protocol.sparse import ELEMENTWISE
-from xarrayops._protocol.surface import EXTENDED
+from xarrayops._surface import EXTENDED
 
 VALUES = np.asarray([3, 1, 2, 1, 4])
 MATRIX = np.asarray([[3, 1, 4], [1, 5, 2], [2, 6, 5]])

@@ -10,7 +10,7 @@ import pytest
 import xarrayops as xo
 from xarrayops._core.dispatch.arguments import roles, signature
 from xarrayops._core.dispatch.errors import FAILURES, add_call
-from xarrayops._protocol.surface import EXTENDED, SURFACE
+from xarrayops._surface import EXTENDED, SURFACE
 
 X = np.asarray([1.0, 2.0, 4.0])
 M = np.ones((2, 3))

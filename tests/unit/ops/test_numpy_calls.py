@@ -14,7 +14,7 @@ import xarrayops as xo
 from xarrayops._core.dispatch.refused import NotGiven
 from xarrayops._core.numpy_names.calls import OPTIONS, STEPS
 from xarrayops._core.numpy_names.positions import POSITIONS, moved
-from xarrayops._protocol.surface import CREATION, EXTENDED, SURFACE
+from xarrayops._surface import CREATION, EXTENDED, SURFACE
 
 X = np.asarray([[0.5, 0.25, 0.75, 1.0], [0.125, 0.375, 0.625, 0.875], [0.2, 0.4, 0.6, 0.8]])
 CALLS = {

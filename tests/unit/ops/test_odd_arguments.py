@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._protocol.surface import ROLES, SURFACE
+from xarrayops._surface import ROLES, SURFACE
 
 HOSTS = (
     np.asarray([[0.5, 2, 1], [1.5, 4, 3]]),

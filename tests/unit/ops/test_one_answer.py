@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._protocol.surface import ROLES
+from xarrayops._surface import ROLES
 
 U8 = np.asarray([0, 100, 255], dtype="uint8")
 U64 = np.asarray([3, 2**63, 2**64 - 1], dtype="uint64")

@@ -26,8 +26,8 @@ from xarrayops._protocol.candidates import Kernel, KnownBad, constant_while_trac
 from xarrayops._protocol.devices import Device
 from xarrayops._protocol.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, REAL_OF
 from xarrayops._protocol.hooks import HOOKS
-from xarrayops._protocol.surface import SURFACE
 from xarrayops._protocol.types import Array, Gap, gap_of, unsupported
+from xarrayops._surface import SURFACE
 from xarrayops.errors import MixedBackends, Unsupported
 
 if TYPE_CHECKING:

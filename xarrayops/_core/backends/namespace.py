@@ -13,8 +13,8 @@ from xarrayops._protocol.candidates import Kernel, KnownBad, always, first_able,
 from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops._protocol.hooks import WRAPPED_HOOKS
 from xarrayops._protocol.records import Record
-from xarrayops._protocol.surface import EXTENDED, MAIN_NAMESPACE_ALIASES, OWN, TOPICS
 from xarrayops._protocol.types import gap_of, unsupported
+from xarrayops._surface import EXTENDED, MAIN_NAMESPACE_ALIASES, OWN, TOPICS
 from xarrayops.errors import Unsupported
 
 EXTENSIONS = ("linalg", "fft")

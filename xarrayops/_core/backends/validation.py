@@ -11,8 +11,8 @@ from typing import Any
 from xarrayops._core.backends.namespace import candidates_attribute, has_implementation, verb_attribute
 from xarrayops._protocol.hooks import HOOKS
 from xarrayops._protocol.sparse import SparseSupport
-from xarrayops._protocol.surface import EXTENDED, SURFACE
 from xarrayops._protocol.types import Gap
+from xarrayops._surface import EXTENDED, SURFACE
 from xarrayops.errors import InvalidBackend
 
 REQUIRED = ("NAMESPACE", "ARRAY_TYPES")

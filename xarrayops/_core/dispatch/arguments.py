@@ -12,8 +12,8 @@ from xarrayops._core.backends.registry import SCALARS, Backend
 from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops._protocol.hooks import HOOKS
 from xarrayops._protocol.sparse import ELEMENTWISE
-from xarrayops._protocol.surface import EXTENDED, OWN, ROLES, SURFACE
 from xarrayops._protocol.types import Array
+from xarrayops._surface import EXTENDED, OWN, ROLES, SURFACE
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 from xarrayops._core.dispatch.arguments import signature
 from xarrayops._protocol.dtypes import DTYPE_NAMES
-from xarrayops._protocol.surface import CREATION
+from xarrayops._surface import CREATION
 
 _ORDERS = {
     "dtype order": "asarray empty full ones zeros empty_like full_like ones_like zeros_like",

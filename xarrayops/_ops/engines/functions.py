@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xarrayops._core.backends.floating_results import CASTING
-from xarrayops._protocol.surface import ROLES
+from xarrayops._surface import ROLES
 
 _VIEWS = (
     *("atleast_nd", "broadcast_arrays", "broadcast_to", "conj", "diag", "expand_dims", "flip", "imag"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-from xarrayops._protocol.surface import TOPICS
+from xarrayops._surface import TOPICS
 
 
 def module_of(name: str) -> ModuleType:

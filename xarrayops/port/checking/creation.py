@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops._protocol.surface import CREATION
+from xarrayops._surface import CREATION
 from xarrayops.port.checking.places import Analysed
 from xarrayops.port.findings import Finding
 from xarrayops.port.source.names import FunctionNode, arguments

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TypeGuard
 
 from xarrayops._protocol.records import Record
-from xarrayops._protocol.surface import CREATION
+from xarrayops._surface import CREATION
 from xarrayops.port.rewriting.flow import Flow
 from xarrayops.port.rewriting.origins import CONTAINER, NONE, OUTSIDE, Origins
 from xarrayops.port.source import Program

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from xarrayops._protocol.records import Record
-from xarrayops._protocol.surface import CREATION
+from xarrayops._surface import CREATION
 from xarrayops.port.source.names import FunctionNode, Names, arguments
 from xarrayops.port.source.value import ARRAY, UNKNOWN
 from xarrayops.port.source.values import Values

@@ -9,7 +9,7 @@ import numpy as np
 
 from xarrayops._core.numpy_names.renamed import DTYPE_CODES
 from xarrayops._protocol.dtypes import REAL_OF
-from xarrayops._protocol.surface import CREATION
+from xarrayops._surface import CREATION
 from xarrayops.port.source.value import (
     ARRAY,
     BOOLEAN,

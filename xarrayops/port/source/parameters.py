@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from xarrayops._core.numpy_names import METHODS
-from xarrayops._protocol.surface import CREATION
+from xarrayops._surface import CREATION
 from xarrayops.port.source.names import FunctionNode, Names, arguments
 from xarrayops.port.source.numpy_results import is_elementwise
 from xarrayops.port.source.value import ARRAY, NOTHING, OTHER, SCALAR, WEAK, Value, of_constant, words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops._protocol.surface import EXTENDED, OWN, SURFACE
+from xarrayops._surface import EXTENDED, OWN, SURFACE
 from xarrayops.plugin import gap_of
 from xarrayops.testing._suite.extra.comparison import ComparisonSuite
 from xarrayops.testing._suite.extra.counting import CountingSuite

@@ -7,7 +7,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._core.dispatch.arguments import signature
-from xarrayops._protocol.surface import CREATION, SURFACE
+from xarrayops._surface import CREATION, SURFACE
 
 SEQUENCES = ("arrays", "operands")
 ARRAYS = (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._protocol.surface import SURFACE
+from xarrayops._surface import SURFACE
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.samples import sample
 from xarrayops.testing._suite.standard import elementwise
