@@ -7,11 +7,11 @@ from math import pi
 from typing import Any
 
 import xarrayops as xo
-from xarrayops._protocol.dtypes import FLOATING_EXTENDED, FLOATING_RESULTS
+from xarrayops._protocol.dtypes import FLOATING_EXTRA, FLOATING_RESULTS
 from xarrayops.numpy._operands import alike, arrays, harmonised, is_complex, is_integer
 from xarrayops.numpy._ufunc import BinaryUfunc, ProductUfunc, UnaryUfunc, ufunc
 
-_FLOATING = {*FLOATING_RESULTS, *FLOATING_EXTENDED}
+_FLOATING = {*FLOATING_RESULTS, *FLOATING_EXTRA}
 
 
 def _fabs(x: Any) -> Any:

@@ -75,7 +75,7 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
 - this module: the types of hooks (`Array`, `Device`, `Memory`, `Queue`, `Index`, `Attention`, `Gap`, `FloatLimits`),
   those of candidates (`Call`, `NotServed`, `KnownBad`, `constant_while_tracing`), those of runs (`RunMode`,
   `ReportingMethods`), those of operations (`Operation`, `CallTests`, `core_dimensions`, `options_of`,
-  `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTENDED`, the functions beyond the standard.
+  `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTRA`, the functions beyond the standard.
 - `xarrayops.plugin.dtypes`: the names of dtypes, their limits, and the functions of NumPy's dtypes.
 - `xarrayops.plugin.native`: native kernels of users' operations.
 - `xarrayops.plugin.layout`: views of host memory, and copies with permuted axes.
@@ -134,4 +134,4 @@ from xarrayops._protocol.types import (
     gap_of as gap_of,
     unsupported as unsupported,
 )
-from xarrayops._surface import EXTENDED as EXTENDED
+from xarrayops._surface import EXTRA as EXTRA

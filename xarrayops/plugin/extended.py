@@ -1,7 +1,7 @@
 """For functions beyond the standard, such as `pad` and `quantile`: checks of arguments, and shared steps.
 
 A backend whose library has such a function with NumPy's meaning defines it under its name in the module that its
-constant ``EXTENDED`` names, which is imported when the first of them is needed; or it lists kernels for some calls, as
+constant ``EXTRA`` names, which is imported when the first of them is needed; or it lists kernels for some calls, as
 ``QUANTILE_CANDIDATES``. The generic twin serves all other calls.
 """
 

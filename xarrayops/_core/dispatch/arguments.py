@@ -13,7 +13,7 @@ from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops._protocol.hooks import HOOKS
 from xarrayops._protocol.sparse import ELEMENTWISE
 from xarrayops._protocol.types import Array
-from xarrayops._surface import EXTENDED, OWN, ROLES, SURFACE
+from xarrayops._surface import EXTRA, OWN, ROLES, SURFACE
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ PUBLIC_NAMES = {hook: verb for verb, hook in OWN.items() if hook}
 
 def roles(verb: str) -> dict[str, str]:
     """The array parameters of a function of the tables or a hook, each with its role."""
-    if verb in SURFACE or verb in EXTENDED:
+    if verb in SURFACE or verb in EXTRA:
         return ROLES.get(verb, {})
     return {name: HOOK_ROLES[name] for name in signature(verb).parameters if name in HOOK_ROLES}
 
@@ -58,7 +58,7 @@ def signature(verb: str) -> inspect.Signature:
     if verb in HOOKS:
         return inspect.signature(HOOKS[verb])
     scope: dict[str, Any] = {}
-    exec(f"def f{SURFACE.get(verb) or EXTENDED[verb]}: ...", scope)
+    exec(f"def f{SURFACE.get(verb) or EXTRA[verb]}: ...", scope)
     return inspect.signature(scope["f"])
 
 
