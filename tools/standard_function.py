@@ -46,11 +46,11 @@ def attribute(module: Any, verb: str) -> Any:
 
 
 class Function:
-    """One row of the table tools/standard.pyi, or of tools/extended.pyi with its topic."""
+    """One row of the table tools/standard.pyi, or of tools/extra.pyi."""
 
-    def __init__(self, node: ast.FunctionDef, module: str, row_file: str, topic: str = "") -> None:
+    def __init__(self, node: ast.FunctionDef, module: str, row_file: str, table: str) -> None:
         self.row_file = row_file
-        self.topic = topic
+        self.listed_in, self.is_extra = table, table == "extra"
         self.doc = ast.get_docstring(node) or ""
         self.name = node.name
         self.verb = f"{module}.{node.name}" if module in ("linalg", "fft") else node.name
@@ -254,7 +254,7 @@ class Function:
 
     def source(self, module: str) -> str:
         prefix = "extensions/generated/array_api" if module != "standard" else "API_specification/generated/array_api"
-        page = f"{PAGES}/{prefix}.{self.verb}.html" if not self.topic else self.numpy_page()
+        page = f"{PAGES}/{prefix}.{self.verb}.html" if not self.is_extra else self.numpy_page()
         refusal = self.refusal()
         lines = [*self.docstring(page), *refusal, *self.delegation(), *self.lookup(), *self.returning()]
         body = "\n".join(f"    {line}" if line else "" for line in lines)

@@ -222,87 +222,6 @@ if _typing.TYPE_CHECKING:
     from xarrayops._ops.export.exported import Exported as Exported
     from xarrayops._ops.export.exporting import export as export
     from xarrayops._ops.export.report import ExportReport as ExportReport
-    from xarrayops._ops.extended.comparison import allclose as allclose, array_equal as array_equal, isclose as isclose
-    from xarrayops._ops.extended.counting import (
-        bincount as bincount,
-        segment_max as segment_max,
-        segment_mean as segment_mean,
-        segment_min as segment_min,
-        segment_sum as segment_sum,
-    )
-    from xarrayops._ops.extended.elementwise import (
-        apply_where as apply_where,
-        cbrt as cbrt,
-        logsumexp as logsumexp,
-        one_hot as one_hot,
-        softmax as softmax,
-    )
-    from xarrayops._ops.extended.nans import (
-        nan_to_num as nan_to_num,
-        nanmax as nanmax,
-        nanmean as nanmean,
-        nanmin as nanmin,
-        nanstd as nanstd,
-        nansum as nansum,
-        nanvar as nanvar,
-    )
-    from xarrayops._ops.extended.order import (
-        argpartition as argpartition,
-        lexsort as lexsort,
-        partition as partition,
-        topk as topk,
-    )
-    from xarrayops._ops.extended.padding import pad as pad
-    from xarrayops._ops.extended.quantiles import (
-        median as median,
-        nanmedian as nanmedian,
-        nanpercentile as nanpercentile,
-        nanquantile as nanquantile,
-        percentile as percentile,
-        quantile as quantile,
-    )
-    from xarrayops._ops.extended.setops import (
-        intersect1d as intersect1d,
-        setdiff1d as setdiff1d,
-        setxor1d as setxor1d,
-        union1d as union1d,
-    )
-    from xarrayops._ops.extended.shaping import (
-        atleast_nd as atleast_nd,
-        compress as compress,
-        delete as delete,
-        diag as diag,
-        fill_diagonal as fill_diagonal,
-        insert as insert,
-        kron as kron,
-        outer as outer,
-        sliding_window_view as sliding_window_view,
-    )
-    from xarrayops._ops.extended.signal import (
-        convolve as convolve,
-        correlate as correlate,
-        gradient as gradient,
-        interp as interp,
-        polyval as polyval,
-        trapezoid as trapezoid,
-    )
-    from xarrayops._ops.extended.statistics import (
-        average as average,
-        corrcoef as corrcoef,
-        cov as cov,
-        digitize as digitize,
-        histogram as histogram,
-        ptp as ptp,
-    )
-    from xarrayops._ops.extended.windows import (
-        bartlett as bartlett,
-        blackman as blackman,
-        geomspace as geomspace,
-        hamming as hamming,
-        hanning as hanning,
-        kaiser as kaiser,
-        logspace as logspace,
-    )
     from xarrayops._ops.layout.layout import (
         Layout as Layout,
         as_strided as as_strided,
@@ -324,32 +243,92 @@ if _typing.TYPE_CHECKING:
     from xarrayops._ops.transformations.batches import vmap as vmap
     from xarrayops._ops.transformations.gradients import grad as grad, value_and_grad as value_and_grad
     from xarrayops._ops.transformations.memory import checkpoint as checkpoint, no_grad as no_grad
+    from xarrayops.extra import (
+        allclose as allclose,
+        apply_where as apply_where,
+        argpartition as argpartition,
+        array_equal as array_equal,
+        atleast_nd as atleast_nd,
+        average as average,
+        bartlett as bartlett,
+        bincount as bincount,
+        blackman as blackman,
+        cbrt as cbrt,
+        compress as compress,
+        convolve as convolve,
+        corrcoef as corrcoef,
+        correlate as correlate,
+        cov as cov,
+        delete as delete,
+        diag as diag,
+        digitize as digitize,
+        fill_diagonal as fill_diagonal,
+        geomspace as geomspace,
+        gradient as gradient,
+        hamming as hamming,
+        hanning as hanning,
+        histogram as histogram,
+        insert as insert,
+        interp as interp,
+        intersect1d as intersect1d,
+        isclose as isclose,
+        kaiser as kaiser,
+        kron as kron,
+        lexsort as lexsort,
+        logspace as logspace,
+        logsumexp as logsumexp,
+        median as median,
+        nan_to_num as nan_to_num,
+        nanmax as nanmax,
+        nanmean as nanmean,
+        nanmedian as nanmedian,
+        nanmin as nanmin,
+        nanpercentile as nanpercentile,
+        nanquantile as nanquantile,
+        nanstd as nanstd,
+        nansum as nansum,
+        nanvar as nanvar,
+        one_hot as one_hot,
+        outer as outer,
+        pad as pad,
+        partition as partition,
+        percentile as percentile,
+        polyval as polyval,
+        ptp as ptp,
+        quantile as quantile,
+        segment_max as segment_max,
+        segment_mean as segment_mean,
+        segment_min as segment_min,
+        segment_sum as segment_sum,
+        setdiff1d as setdiff1d,
+        setxor1d as setxor1d,
+        sliding_window_view as sliding_window_view,
+        softmax as softmax,
+        topk as topk,
+        trapezoid as trapezoid,
+        union1d as union1d,
+    )
 else:  # a type checker reports missing names itself
 
     def __getattr__(name: str) -> _typing.Any:
         from importlib import import_module
 
-        from xarrayops._surface import LATE, TOPICS
+        from xarrayops._surface import LATE
 
         if name in ("random", "sparse"):
             return import_module(f"{__name__}.{name}")
-        if name in TOPICS:
-            module = f"{__name__}._ops.extended.{TOPICS[name]}"
-        elif name in LATE:
-            module = LATE[name]
-        else:
+        if name not in LATE:
             from xarrayops._core.numpy_names import missing
 
             raise missing(__name__, name)
-        globals()[name] = value = getattr(import_module(module), name)
+        globals()[name] = value = getattr(import_module(LATE[name]), name)
         return value
 
 
 def __dir__() -> list[str]:
     """The public names, without private modules that are imported."""
-    from xarrayops._surface import LATE, TOPICS
+    from xarrayops._surface import LATE
 
     hidden = {name for name, value in globals().items() if name[0] == "_" or isinstance(value, type(fft))}
-    late = {name for name in TOPICS if "." not in name} | LATE.keys()
     modules = {"fft", "linalg", "random", "sparse"}
-    return sorted(globals().keys() - hidden | late | modules | {"__array_api_version__", "__version__"})
+    return sorted(globals().keys() - hidden | LATE.keys() | modules | {"__array_api_version__", "__version__"})

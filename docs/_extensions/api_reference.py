@@ -1,7 +1,7 @@
 """The API reference: a page for each family of public names, written before Sphinx reads its sources.
 
 What is public is asked of the package: `dir` of the public modules, and the sections of ``tools/standard.pyi`` and
-``tools/extended.pyi``. A new function of these tables, or a new operation in a family that exists, appears without a
+``tools/extra.pyi``. A new function of these tables, or a new operation in a family that exists, appears without a
 change here.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops._generic import hooks
-from xarrayops._surface import EXTENDED, TOPICS
+from xarrayops._surface import EXTRA, FAMILIES
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "api" / "generated"
@@ -61,7 +61,7 @@ TITLES = {
     "statistics": "Statistics",
     "windows": "Windows and scales",
 }
-"""The pages of functions that the standard lacks, by the section of tools/extended.pyi."""
+"""The pages of functions that the standard lacks, by the section of tools/extra.pyi."""
 BY_HAND = {"asarray": "creation", "from_dlpack": "creation", "broadcast_shapes": "manipulation"}
 """The sections of functions that the table lists under "by hand"; the others there are of data types."""
 PLUGIN = sorted(path.stem for path in (ROOT / "xarrayops" / "plugin").glob("[a-z]*.py"))
@@ -135,8 +135,8 @@ def pages() -> dict[str, str]:
             constants.append(name)
         elif value.__module__ == "xarrayops.errors":
             errors.append(name)
-        elif name in EXTENDED:
-            beyond.setdefault(TOPICS[name], []).append(name)
+        elif name in EXTRA:
+            beyond.setdefault(FAMILIES[name].removeprefix("extra."), []).append(name)
         elif name in standard:
             sections.setdefault(standard[name], []).append(name)
         else:

@@ -34,7 +34,7 @@ FLOORS = (
     ("plugin.generic",),
     ("_core",),
     ("plugin.backends",),
-    ("standard", "linalg", "fft"),  # generated: dispatch only
+    ("standard", "linalg", "fft", "extra"),  # generated: dispatch only
     ("_ops",),
     ("sparse", "random", ""),  # the public surface: sparse, random, and the package itself
     ("numpy",),  # NumPy's names on the public functions
@@ -157,7 +157,7 @@ def test_modules_at_the_root_are_public_or_generated():
     private = {"_cli", "_core", "_generic", "_host", "_ops", "_system"}
     packages = {"bench", "numpy", "plugin", "port", "testing"}
     assert {p.parent.name for p in CORE.glob("*/__init__.py")} == private | packages
-    modules = {"__init__", "__main__", "_surface", "errors", "fft", "linalg", "random", "sparse", "standard"}
+    modules = {"__init__", "__main__", "_surface", "errors", "extra", "fft", "linalg", "random", "sparse", "standard"}
     assert {p.stem for p in CORE.glob("*.py")} == modules
     assert {name for names in FLOORS for name in names} == private | packages | DOORS | modules - {"__init__"} | {""}
 

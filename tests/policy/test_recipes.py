@@ -115,7 +115,7 @@ def test_a_function_of_the_standard_needs_one_line_and_a_row(tree):
     changed = tree.changed()
     generated = {"xarrayops/standard.py", "xarrayops/standard.pyi", "xarrayops/__init__.py"}
     generated.add("xarrayops/_surface.py")
-    assert changed.keys() == {table, suite, "xarrayops/testing/_suite/row_files.py", *generated}
+    assert changed.keys() == {table, suite, *generated}
     assert (changed[table], changed[suite]) == (1, 1)
 
 
@@ -174,7 +174,7 @@ def test_a_verb_with_a_hook_needs_three_files_and_a_line_for_each_backend(tree):
     printed = tree.call(suite + misspelt)
     assert printed == "softmin passes\n" * 3 + "xo.explain knows no verb 'softmn'; did you mean 'softmin'?\n"
     changed = tree.changed()
-    generated = {"xarrayops/__init__.py", "xarrayops/_surface.py", "xarrayops/_ops/verbs.py"}
+    generated = {"xarrayops/__init__.py", "xarrayops/_surface.py"}
     assert changed.pop(torch) == 1
     assert len(changed.keys() - generated) == 3
 

@@ -15,8 +15,7 @@ import xarrayops as xo
 from xarrayops import errors
 from xarrayops._generic.hooks import HOOKS
 from xarrayops._ops import explain
-from xarrayops._ops.verbs import VERBS as TABLE
-from xarrayops._surface import CREATION, EXTENDED, OWN, SURFACE
+from xarrayops._surface import CREATION, EXTRA, OWN, SURFACE, TABLES
 
 STANDARD = {
     "creation": "arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like tril "
@@ -49,12 +48,12 @@ MAIN = [name for names in STANDARD.values() for name in names.split()]
 ALIASES = {f"linalg.{name}" for name in STANDARD["products"].split()}
 """Functions of the main namespace that the standard repeats in linalg."""
 STANDARD_VERBS = [*MAIN, *(f"linalg.{name}" for name in LINALG.split()), *(f"fft.{name}" for name in FFT.split())]
-VERBS = {**TABLE, **{row.name: row for row in explain.VERBS}}
+VERBS = {verb: explain.row_of(verb) for verb in TABLES}
 MAIN_VERBS = {name for name in OWN if "." not in name}
 SPARSE = {name.removeprefix("sparse.") for name in OWN if name.startswith("sparse.")}
 RANDOM = {name.removeprefix("random.") for name in OWN if name.startswith("random.")}
-BEYOND = [verb for verb in EXTENDED if "." not in verb]
-"""The functions of tools/extended.pyi at the top level."""
+BEYOND = [verb for verb in EXTRA if "." not in verb]
+"""The functions of tools/extra.pyi at the top level."""
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
 
 
@@ -93,7 +92,7 @@ def test_every_verb_beyond_the_standard_has_a_row():
     assert VERBS.keys() - set(STANDARD_VERBS) == OWN.keys()
 
 
-@pytest.mark.parametrize("verb", EXTENDED)
+@pytest.mark.parametrize("verb", EXTRA)
 def test_a_function_under_numpys_name_has_a_summary_and_an_example(verb):
     documentation = public(verb).__doc__
     assert documentation.strip().splitlines()[0].endswith((".", ":"))
@@ -101,8 +100,8 @@ def test_a_function_under_numpys_name_has_a_summary_and_an_example(verb):
 
 
 def test_functions_under_numpys_names_are_loaded_when_they_are_needed():
-    program = "import sys, xarrayops as xo; loaded = lambda: {m for m in sys.modules if '.extended.' in m}; dir(xo)"
-    program += "; assert not loaded(); xo.pad; assert loaded() == {'xarrayops._ops.extended.padding'}; vars(xo)['pad']"
+    program = "import sys, xarrayops as xo; name = 'xarrayops.extra'; dir(xo); assert name not in sys.modules; xo.pad"
+    program += "; assert sys.modules[name].pad is vars(xo)['pad']; assert 'quantile' not in vars(xo)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
@@ -140,7 +139,7 @@ def test_dir_lists_only_the_public_surface():
     names = {*MAIN, *MAIN_VERBS, *BEYOND, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others, *modules}
     assert set(dir(xo)) == names
     assert dir(xo) == sorted(dir(xo))
-    beyond = {verb.removeprefix("linalg.") for verb in EXTENDED if verb.startswith("linalg.")}
+    beyond = {verb.removeprefix("linalg.") for verb in EXTRA if verb.startswith("linalg.")}
     assert set(dir(xo.linalg)) == {*LINALG.split(), *beyond}
     assert set(dir(xo.fft)) == set(FFT.split())
     assert set(dir(xo.sparse)) == {"Parts", *SPARSE}
@@ -157,7 +156,7 @@ def test_docstrings_document_like_backend_and_device(verb):
 
 
 def test_types_of_parameters_and_results_can_be_resolved():
-    for verb in (*STANDARD_VERBS, *EXTENDED):
+    for verb in (*STANDARD_VERBS, *EXTRA):
         assert get_type_hints(public(verb))
 
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-from xarrayops import fft, linalg, standard
 from xarrayops._core.dispatch.arguments import roles, signature
 from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.modes import tables as modes
 from xarrayops._ops.creation import explain_creation
 from xarrayops._ops.explained import explain_call, refuse_wrong_arguments
 from xarrayops._ops.explanation import Candidate, Explanation
-from xarrayops._ops.extended import module_of
 from xarrayops._ops.operations.define import defined
 from xarrayops._ops.operations.definition import Definition
 from xarrayops._ops.verb import Verb
-from xarrayops._ops.verbs import VERBS as TABLE
-from xarrayops._surface import CREATION, EXTENDED, MAIN_NAMESPACE_ALIASES, SURFACE
+from xarrayops._surface import CREATION, EXTRA, LATE, MAIN_NAMESPACE_ALIASES, SURFACE, TABLES
 from xarrayops.errors import Unsupported
 
 
@@ -68,7 +66,7 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
     try:
         return explainer(name, *args, **kwargs)
     except FAILURES as error:
-        if name not in TABLE:  # the functions of this table name themselves
+        if name not in TABLES:  # the functions of these tables name themselves
             add_call(error, name, *_shown(name, args, kwargs))
         raise
 
@@ -86,13 +84,18 @@ def _shown(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any
 
 def _function_of(name: str) -> Callable[..., Any]:
     """The function that users call, by its name."""
-    if name in TABLE:
-        return TABLE[name].function
+    if name in TABLES:
+        return row_of(name).function
     module, _, function = name.rpartition(".")
-    is_extended = not module and name in EXTENDED
-    home = module_of(name) if is_extended else {"linalg": linalg, "fft": fft}.get(module, standard)
-    found: Callable[..., Any] = getattr(home, function)
+    home = LATE.get(name) or f"xarrayops.{module or 'standard'}"
+    found: Callable[..., Any] = getattr(import_module(home), function)
     return found
+
+
+def row_of(verb: str) -> Verb:
+    """The row of a verb in the table of its family, which is imported."""
+    rows: tuple[Verb, ...] = import_module(TABLES[verb]).VERBS
+    return next(row for row in rows if row.name == verb)
 
 
 def _explainer(name: str) -> Callable[..., Explanation]:
@@ -103,31 +106,31 @@ def _explainer(name: str) -> Callable[..., Explanation]:
     Unsupported
         No verb has that name, or the verb never chooses among kernels, so there is nothing to explain.
     """
-    row = TABLE.get(name)
-    if row is not None and row.explain is not None:
-        return row.explain
-    if row is not None:
-        raise Unsupported(f"xo.explain has nothing to explain for {name!r}: it never chooses among kernels.")
-    if name in SURFACE or name in EXTENDED:
+    if name in TABLES:
+        explainer = row_of(name).explain
+        if explainer is None:
+            raise Unsupported(f"xo.explain has nothing to explain for {name!r}: it never chooses among kernels.")
+        return explainer
+    if name in SURFACE or name in EXTRA:
         return explain_creation if name in CREATION else explain_call
     from difflib import get_close_matches
 
-    explained = [*SURFACE, *EXTENDED, *(each for each, row in TABLE.items() if row.explain)]
+    explained = [*SURFACE, *EXTRA, *(verb for verb in TABLES if row_of(verb).explain)]
     near = [each for each in explained if each.endswith(f".{name}")] or get_close_matches(name, explained, n=1)
     raise Unsupported(f"xo.explain knows no verb {name!r}{f'; did you mean {near[0]!r}?' if near else '.'}")
 
 
 def _name_of(function: Callable[..., Any]) -> str:
     """The name of a function of xarrayops, as users write it."""
-    for row in TABLE.values():
-        if row.function is function:
-            return row.name
+    name = getattr(function, "__name__", repr(function))
+    for verb in TABLES:
+        if verb.rpartition(".")[2] == name and row_of(verb).function is function:
+            return verb
     definition = getattr(function, "operation", None)
     if isinstance(definition, Definition):
         return definition.name
     extension = getattr(function, "__module__", "").rpartition(".")[2]
-    name = getattr(function, "__name__", repr(function))
-    return f"{extension}.{name}" if f"{extension}.{name}" in SURFACE | EXTENDED else name
+    return f"{extension}.{name}" if f"{extension}.{name}" in SURFACE | EXTRA else name
 
 
 _OF_LATER_CALLS = frozenset(("at", "export", "jit"))

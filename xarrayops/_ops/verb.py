@@ -15,8 +15,7 @@ class Verb(Record):
     """One row of the table ``VERBS`` of a family.
 
     The table is at the end of the family's file, or in the ``__init__`` of its folder. From all tables,
-    tools/generate.py writes the imports of the public modules, the lists in `xarrayops._surface` and the
-    combined table `xarrayops._ops.verbs`.
+    tools/generate.py writes the imports of the public modules and the lists in `xarrayops._surface`.
 
     Attributes
     ----------

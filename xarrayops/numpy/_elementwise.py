@@ -9,9 +9,9 @@ from typing import Any
 import xarrayops as xo
 from xarrayops.numpy._operands import alike, arrays, harmonised, is_complex, is_integer
 from xarrayops.numpy._ufunc import BinaryUfunc, ProductUfunc, UnaryUfunc, ufunc
-from xarrayops.plugin.dtypes import FLOATING_EXTENDED, FLOATING_RESULTS
+from xarrayops.plugin.dtypes import FLOATING_EXTRA, FLOATING_RESULTS
 
-_FLOATING = {*FLOATING_RESULTS, *FLOATING_EXTENDED}
+_FLOATING = {*FLOATING_RESULTS, *FLOATING_EXTRA}
 
 
 def _fabs(x: Any) -> Any:

@@ -75,7 +75,7 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
 - this module: the types of hooks (`Array`, `Device`, `Memory`, `Queue`, `Index`, `Attention`, `Gap`, `FloatLimits`),
   those of candidates (`Call`, `NotServed`, `KnownBad`, `constant_while_tracing`), those of runs (`RunMode`,
   `ReportingMethods`), those of operations (`Operation`, `CallTests`, `core_dimensions`, `options_of`,
-  `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTENDED`, the functions beyond the standard.
+  `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTRA`, the functions beyond the standard.
 - `xarrayops.plugin.dtypes`: the names of dtypes and their limits.
 - `xarrayops.plugin.random`: what a draw asks for, and the generator.
 - `xarrayops.plugin.sparse`: the contract of a sparse companion.
@@ -92,7 +92,7 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
 
 from __future__ import annotations
 
-from xarrayops._surface import EXTENDED as EXTENDED
+from xarrayops._surface import EXTRA as EXTRA
 from xarrayops.errors import install_command as install_command
 from xarrayops.plugin.arrays import (
     DEVICE_ATTRIBUTES as DEVICE_ATTRIBUTES,

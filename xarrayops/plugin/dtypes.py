@@ -42,7 +42,7 @@ FLOATING_RESULTS = (
     "fft.rfftn",
 )
 """The functions of the standard that compute floating-point numbers although all arguments are integers."""
-FLOATING_EXTENDED = (
+FLOATING_EXTRA = (
     *("average", "cbrt", "corrcoef", "cov", "gradient", "interp", "linalg.cond", "linalg.lstsq", "linalg.norm"),
     *("logsumexp", "median", "nanmean", "nanmedian", "nanpercentile", "nanquantile", "nanstd", "nanvar", "percentile"),
     *("quantile", "segment_mean", "softmax", "trapezoid"),

@@ -83,7 +83,7 @@ from xarrayops_backends.cupy._update import select, update
 NAMESPACE = array_api_compat.cupy
 ARRAY_TYPES = (cupy.ndarray,)
 WRAPS_INTEGERS = True
-EXTENDED = "xarrayops_backends.cupy._extra"
+EXTRA = "xarrayops_backends.cupy._extra"
 CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")
 SPARSE = SparseSupport("xarrayops_backends.cupy._sparse", "cupyx.scipy.sparse", extra="cupy-cuda12x")
 ENVIRONMENT = (

@@ -129,7 +129,7 @@ SHARED_ENVIRONMENT = {
     "XLA_PYTHON_CLIENT_PREALLOCATE": "false"
 }  # otherwise the first process reserves most of the device memory
 SPARSE = SparseSupport("xarrayops_backends.jax._sparse", "jax.experimental.sparse", extra="jax")
-EXTENDED = "xarrayops_backends.jax._extra"
+EXTRA = "xarrayops_backends.jax._extra"
 ENVIRONMENT = (
     *("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "NVIDIA_TF32_OVERRIDE"),
     *("JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION", "JAX_NUM_CPU_DEVICES"),

@@ -84,7 +84,7 @@ ENVIRONMENT = (
     "NPY_DISABLE_CPU_FEATURES",
 )
 SPARSE = SparseSupport("xarrayops_backends.numpy._sparse", "scipy.sparse", extra="sparse")
-EXTENDED = "xarrayops_backends.numpy._extra"
+EXTRA = "xarrayops_backends.numpy._extra"
 
 _OF_THE_STANDARD = ("sum", "prod", "max", "min", "all", "any", "matmul", "floor_divide", "select", "update")
 _BEYOND = (

@@ -197,7 +197,7 @@ ENVIRONMENT = (
 WRAPS_INTEGERS = True
 READS_CAPTURED_ARRAYS = True
 COMPILATION_SECONDS = 2.0
-EXTENDED = "xarrayops_backends.torch._extra"
+EXTRA = "xarrayops_backends.torch._extra"
 CASTS_INTEGERS = ("clip", "hypot", "logaddexp", "mean", "std", "var", *FLOATING_LINALG)
 SPARSE = SparseSupport("xarrayops_backends.torch._sparse", extra="torch")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import array_api_compat.torch
 
-from xarrayops.plugin import EXTENDED as _FUNCTIONS, unsupported
+from xarrayops.plugin import EXTRA as _FUNCTIONS, unsupported
 from xarrayops_backends import torch as _torch
 from xarrayops_backends.torch_xla import _guard
 from xarrayops_backends.torch_xla._compilation import compiled
@@ -117,7 +117,7 @@ checkpoint = unsupported(
 )
 native_kernel = unsupported("XLA owns the memory of its tensors", instead="serve another library")
 MATMUL_INT32_CANDIDATES = RANDOM_DRAW_CANDIDATES = ()
-EXTENDED = "xarrayops_backends.torch_xla._extra"
+EXTRA = "xarrayops_backends.torch_xla._extra"
 
 
 def exporters() -> tuple[()]:

@@ -11,7 +11,7 @@ import pytest
 import xarrayops as xo
 from xarrayops import plugin
 from xarrayops._core.backends import validation
-from xarrayops._core.backends.validation import validate, validate_extended
+from xarrayops._core.backends.validation import validate, validate_extra
 from xarrayops._surface import SURFACE
 from xarrayops.plugin import generic
 
@@ -206,10 +206,10 @@ def test_misspelt_candidates_beyond_the_standard():
     module = ModuleType("beyond")
     module.SEGMENTSUM_CANDIDATES = []
     with pytest.raises(xo.InvalidBackend, match="defines SEGMENTSUM_CANDIDATES, which is of no function"):
-        validate_extended(module)
+        validate_extra(module)
     del module.SEGMENTSUM_CANDIDATES
     module.SEGMENT_SUM_CANDIDATES = []
-    validate_extended(module)
+    validate_extra(module)
 
 
 def test_every_expected_signature_accepts_itself():

@@ -10,9 +10,9 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._core.backends import registry
+from xarrayops._ops.explain import row_of
 from xarrayops._ops.explanation import Candidate, Explanation
-from xarrayops._ops.verbs import VERBS
-from xarrayops._surface import CREATION, EXTENDED, OWN, SURFACE
+from xarrayops._surface import CREATION, EXTRA, OWN, SURFACE, TABLES
 
 N = np.eye(2)
 S = xps.ones((2, 2))
@@ -193,7 +193,7 @@ def test_the_origin_of_a_function():
 
 def test_the_list_of_creation_functions():
     """They are the functions with a parameter ``like=``."""
-    functions = {verb: attrgetter(verb)(xo) for verb in (*SURFACE, *EXTENDED, *OWN)}
+    functions = {verb: attrgetter(verb)(xo) for verb in (*SURFACE, *EXTRA, *OWN)}
     assert {v for v, f in functions.items() if "like" in inspect.signature(f).parameters} == CREATION
 
 
@@ -284,7 +284,7 @@ def test_the_verb_may_be_a_function():
     assert xo.explain(xo.relayout, x, "a b -> b a").verb == "relayout"
 
 
-@pytest.mark.parametrize("verb", [verb for verb, row in VERBS.items() if row.explain is None])
+@pytest.mark.parametrize("verb", [verb for verb in TABLES if row_of(verb).explain is None])
 def test_verbs_without_a_choice(verb):
     with pytest.raises(xo.Unsupported, match=f"nothing to explain for '{verb}'"):
         xo.explain(verb, N)

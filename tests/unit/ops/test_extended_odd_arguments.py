@@ -198,6 +198,6 @@ def test_objects_are_refused(verb):
 
 
 def test_every_function_has_a_call():
-    from xarrayops._surface import CREATION, EXTENDED
+    from xarrayops._surface import CREATION, EXTRA
 
-    assert {*EXTENDED} - CREATION - {"atleast_nd"} == {*VALUES, *ERRORS}
+    assert {*EXTRA} - CREATION - {"atleast_nd"} == {*VALUES, *ERRORS}

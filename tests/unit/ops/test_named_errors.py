@@ -6,11 +6,11 @@ from operator import attrgetter
 
 import numpy as np
 import pytest
-from xarrayops._protocol.surface import EXTENDED, SURFACE
 
 import xarrayops as xo
 from xarrayops._core.dispatch.arguments import roles, signature
 from xarrayops._core.dispatch.errors import FAILURES, add_call
+from xarrayops._surface import EXTRA, SURFACE
 
 X = np.asarray([1.0, 2.0, 4.0])
 M = np.ones((2, 3))
@@ -93,7 +93,7 @@ def _malformed(verb):
 @pytest.mark.filterwarnings("ignore")  # of calls that do not raise
 def test_every_function_names_the_call():
     unnamed, quiet = [], []
-    for verb in {*SURFACE, *EXTENDED} - BY_HAND:
+    for verb in {*SURFACE, *EXTRA} - BY_HAND:
         errors = []
         for args, options in _malformed(verb):
             try:

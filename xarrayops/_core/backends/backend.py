@@ -14,8 +14,8 @@ from xarrayops._core.backends.namespace import (
     GENERIC,
     Functions,
     build_namespace,
-    extended_module,
-    implementation_of_extended,
+    extra_module,
+    implementation_of_extra,
     implementation_of_function,
     implementation_of_hook,
 )
@@ -46,7 +46,7 @@ class Backend:
     module : module
         The backend module (see `xarrayops.plugin`).
     functions : dict
-        The function of each verb and hook, by name. Those of tools/extended.pyi are entered at their first use.
+        The function of each verb and hook, by name. Those of tools/extra.pyi are entered at their first use.
     kernels : dict
         The kernels of a verb or hook, best first, where the backend lists them.
     origins : dict
@@ -62,7 +62,7 @@ class Backend:
     def __init__(self, name: str, module: ModuleType) -> None:
         self.name = name
         self.module = module
-        self.functions: dict[str, Callable[..., Any]] = Functions(self._extended)
+        self.functions: dict[str, Callable[..., Any]] = Functions(self._extra)
         self._dtypes_like: dict[tuple[Any, bool], Any] = {}
         standard = {verb: implementation_of_function(module, verb) for verb in SURFACE}
         for verb in getattr(module, "CASTS_INTEGERS", ()):
@@ -88,14 +88,14 @@ class Backend:
         self.has_sparse_layouts = support is not None and not support.classes
         self.refuse, self.refine, self.returned = map(self.own_hook, ("refuse", "refine", "returned"))
 
-    def _extended(self, verb: str) -> Callable[..., Any]:
+    def _extra(self, verb: str) -> Callable[..., Any]:
         """The function of a verb beyond the standard that has no hook."""
-        from xarrayops._core.backends.validation import validate_extended  # it imports inspect
+        from xarrayops._core.backends.validation import validate_extra  # it imports inspect
 
-        own = extended_module(self.module)
+        own = extra_module(self.module)
         if own is not None:
-            validate_extended(own)
-        found = implementation_of_extended(self.module, verb, self.namespace)
+            validate_extra(own)
+        found = implementation_of_extra(self.module, verb, self.namespace)
         self.origins[verb] = found.origin
         if found.kernels:
             self.kernels[verb] = found.kernels

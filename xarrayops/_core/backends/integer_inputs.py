@@ -11,7 +11,7 @@ from xarrayops.plugin.dtypes import (
     FLOATING_ARGUMENTS,
     FLOATING_BY_DTYPE,
     FLOATING_EXCEPT_CHOSEN,
-    FLOATING_EXTENDED,
+    FLOATING_EXTRA,
     FLOATING_REDUCTIONS,
     FLOATING_RESULTS,
     INTEGER_LIMITS,
@@ -22,7 +22,7 @@ ARITHMETIC = (
     "polyval",
 )
 """The functions whose result is floating-point where integers meet a Python float."""
-CASTING = frozenset((*FLOATING_RESULTS, *FLOATING_EXTENDED, *FLOATING_ARGUMENTS, *FLOATING_BY_DTYPE, *ARITHMETIC))
+CASTING = frozenset((*FLOATING_RESULTS, *FLOATING_EXTRA, *FLOATING_ARGUMENTS, *FLOATING_BY_DTYPE, *ARITHMETIC))
 """The functions whose result may have the default floating-point dtype."""
 _INTEGERS = ("bool", *INTEGER_LIMITS)
 

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic import NAMESPACES
-from xarrayops._surface import EXTENDED, MAIN_NAMESPACE_ALIASES, OWN, TOPICS
+from xarrayops._surface import EXTRA, FAMILIES, MAIN_NAMESPACE_ALIASES, OWN
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Record, gap_of, unsupported
 from xarrayops.plugin.candidates import Kernel, KnownBad, always, first_able, screened
@@ -75,20 +75,20 @@ def implementation_of_hook(module: ModuleType, hook: str, twin: Callable[..., An
     return Implementation(function, kernels, _origin(function, lookup(module.NAMESPACE, hook)))
 
 
-def extended_module(module: ModuleType) -> ModuleType | None:
-    """The module that a backend names in ``EXTENDED``, which is imported when one of its functions is needed."""
-    name = getattr(module, "EXTENDED", None)
+def extra_module(module: ModuleType) -> ModuleType | None:
+    """The module that a backend names in ``EXTRA``, which is imported when one of its functions is needed."""
+    name = getattr(module, "EXTRA", None)
     return None if name is None else import_module(name)
 
 
-def implementation_of_extended(module: ModuleType, verb: str, namespace: ModuleType) -> Implementation:
-    """The implementation of a function of `EXTENDED`: the backend's function, or the generic one, which it imports."""
-    modules = [m for m in (module, extended_module(module)) if m is not None]
+def implementation_of_extra(module: ModuleType, verb: str, namespace: ModuleType) -> Implementation:
+    """The implementation of a function of `EXTRA`: the backend's function, or the generic one, which it imports."""
+    modules = [m for m in (module, extra_module(module)) if m is not None]
     own = next((f for m in modules if (f := getattr(m, verb_attribute(verb), None)) is not None), None)
     if own is not None:
         function = _wrapped(module, verb, own)
         return Implementation(function, [], _origin(function, lookup(module.NAMESPACE, verb)))
-    generic = getattr(import_module(f"xarrayops._generic.extra.{TOPICS[verb]}"), verb.rpartition(".")[2])
+    generic = getattr(import_module(f"xarrayops._generic.{FAMILIES[verb]}"), verb.rpartition(".")[2])
     twin: Callable[..., Any] = partial(generic, namespace)
     kernels = [kernel for m in modules for kernel in candidates(m, verb)]
     if not kernels:
@@ -98,14 +98,14 @@ def implementation_of_extended(module: ModuleType, verb: str, namespace: ModuleT
 
 
 class Functions(dict[str, Callable[..., Any]]):
-    """The functions of a backend by name. One of `EXTENDED` is found at its first use."""
+    """The functions of a backend by name. One of `EXTRA` is found at its first use."""
 
     def __init__(self, find: Callable[[str], Callable[..., Any]]) -> None:
         super().__init__()
         self._find = find
 
     def __missing__(self, verb: str) -> Callable[..., Any]:
-        if verb not in EXTENDED:
+        if verb not in EXTRA:
             raise KeyError(verb)
         self[verb] = function = self._find(verb)
         return function
@@ -150,7 +150,7 @@ def build_namespace(
 ) -> ModuleType:
     """A module with the functions of the standard for one backend, and those of xarrayops; no others.
 
-    ``functions`` are those of the standard, and ``all_functions`` has those of `EXTENDED`, which are found when they
+    ``functions`` are those of the standard, and ``all_functions`` has those of `EXTRA`, which are found when they
     are needed.
 
     Its name is not that of the library: array-api-compat and array-api-extra would call functions of the library, with
@@ -165,7 +165,7 @@ def build_namespace(
     for extension in EXTENSIONS:
         setattr(namespace, extension, ModuleType(f"{full_name}.{extension}"))
     linalg = namespace.linalg
-    vars(linalg)["__getattr__"] = lambda name: _extended(linalg, "linalg.", name, all_functions, _no_function)
+    vars(linalg)["__getattr__"] = lambda name: _extra(linalg, "linalg.", name, all_functions, _no_function)
     for verb, function in functions.items():
         path, _, attribute = verb.rpartition(".")
         setattr(getattr(namespace, path) if path else namespace, attribute, function)
@@ -178,22 +178,22 @@ def build_namespace(
     attributes: dict[str, Any] = {
         "__array_api_version__": "2025.12",
         "__array_namespace_info__": information,
-        "__getattr__": lambda name: _extended(namespace, "", name, all_functions, _function_of_xarrayops),
-        "__dir__": lambda: sorted({*vars(namespace), *(v for v in (*OWN, *EXTENDED) if "." not in v)}),
+        "__getattr__": lambda name: _extra(namespace, "", name, all_functions, _function_of_xarrayops),
+        "__dir__": lambda: sorted({*vars(namespace), *(v for v in (*OWN, *EXTRA) if "." not in v)}),
     }
     vars(namespace).update(attributes)
     return namespace
 
 
-def _extended(
+def _extra(
     namespace: ModuleType,
     prefix: str,
     name: str,
     functions: Mapping[str, Callable[..., Any]],
     otherwise: Callable[[str, str], Callable[..., Any]],
 ) -> Callable[..., Any]:
-    """A function of `EXTENDED`, which the namespace has from then on; or what ``otherwise`` gives or raises."""
-    if f"{prefix}{name}" not in EXTENDED:
+    """A function of `EXTRA`, which the namespace has from then on; or what ``otherwise`` gives or raises."""
+    if f"{prefix}{name}" not in EXTRA:
         return otherwise(namespace.__name__, name)
     setattr(namespace, name, functions[f"{prefix}{name}"])
     return functions[f"{prefix}{name}"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from xarrayops._core.backends.namespace import candidates_attribute, has_implementation, verb_attribute
 from xarrayops._generic.hooks import HOOKS, signature as hook_signature
-from xarrayops._surface import EXTENDED, SURFACE
+from xarrayops._surface import EXTRA, SURFACE
 from xarrayops.errors import InvalidBackend
 from xarrayops.plugin.arrays import Gap
 from xarrayops.plugin.sparse import SparseSupport
@@ -31,7 +31,7 @@ OPTIONAL = {
     "SETTINGS": (dict, "a dict of environment variables by the name of the setting"),
     "KNOWN_BAD": (tuple, "a tuple of KnownBad"),
     "SPARSE": (SparseSupport, "a SparseSupport"),
-    "EXTENDED": (str, "the name of a module"),
+    "EXTRA": (str, "the name of a module"),
 }
 
 
@@ -47,7 +47,7 @@ def validate(module: ModuleType) -> None:
     for name in REQUIRED:
         if not hasattr(module, name):
             raise InvalidBackend(f"{where} must define {name}; see xarrayops.plugin.")
-    contract = {verb_attribute(verb): signature for verb, signature in (SURFACE | EXTENDED).items()}
+    contract = {verb_attribute(verb): signature for verb, signature in (SURFACE | EXTRA).items()}
     contract |= {hook: str(hook_signature(hook)) for hook in HOOKS}
     _check_data(where, module, contract)
     _check_names(where, module, contract, "neither a function of the standard nor a hook of xarrayops.plugin")
@@ -61,8 +61,8 @@ def validate(module: ModuleType) -> None:
 
 
 @cache
-def validate_extended(module: ModuleType) -> None:
-    """Check the module that a backend names in ``EXTENDED``: its functions are of `EXTENDED`, with their parameters.
+def validate_extra(module: ModuleType) -> None:
+    """Check the module that a backend names in ``EXTRA``: its functions are of `EXTRA`, with their parameters.
 
     Raises
     ------
@@ -70,9 +70,9 @@ def validate_extended(module: ModuleType) -> None:
         As for `validate`.
     """
     where = getattr(module, "__file__", None) or module.__name__
-    contract = {verb_attribute(verb): signature for verb, signature in EXTENDED.items()}
+    contract = {verb_attribute(verb): signature for verb, signature in EXTRA.items()}
     _check_names(where, module, contract, "none of the functions beyond the standard")
-    known = {candidates_attribute(verb) for verb in EXTENDED}
+    known = {candidates_attribute(verb) for verb in EXTRA}
     for name in vars(module):
         if name.endswith("_CANDIDATES") and not name.startswith("_") and name not in known:
             raise InvalidBackend(f"{where} defines {name}, which is of no function beyond the standard.")
@@ -81,12 +81,12 @@ def validate_extended(module: ModuleType) -> None:
 def _check_names(where: str, module: ModuleType, contract: dict[str, str], otherwise: str) -> None:
     """Check the functions and the lists of candidates of a module; ``otherwise`` says what other functions are."""
     package = f"{module.__name__}."
-    verbs = {candidates_attribute(verb): verb for verb in EXTENDED}
+    verbs = {candidates_attribute(verb): verb for verb in EXTRA}
     for name, value in list(vars(module).items()):
         if name in contract:
             _check_signature(where, name, value, f"{name}{contract[name]}")
         elif name in verbs:
-            _check_candidates(where, name, value, f"{verbs[name]}{EXTENDED[verbs[name]]}")
+            _check_candidates(where, name, value, f"{verbs[name]}{EXTRA[verbs[name]]}")
         elif not name.startswith("_") and inspect.isfunction(value) and f"{value.__module__}.".startswith(package):
             raise InvalidBackend(
                 f"{where} defines {name}, which is {otherwise}{_near(name, contract)}. "

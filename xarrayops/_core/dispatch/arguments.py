@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends.find import NON_ARRAY_TYPES, SCALARS, if_array, refusal
 from xarrayops._generic import hooks
-from xarrayops._surface import EXTENDED, OWN, ROLES, SURFACE
+from xarrayops._surface import EXTRA, OWN, ROLES, SURFACE
 from xarrayops.errors import BackendNotFound
 from xarrayops.plugin.candidates import constant_while_tracing
 
@@ -31,7 +31,7 @@ PUBLIC_NAMES = {hook: verb for verb, hook in OWN.items() if hook}
 
 def roles(verb: str) -> dict[str, str]:
     """The array parameters of a function of the tables or a hook, each with its role."""
-    if verb in SURFACE or verb in EXTENDED:
+    if verb in SURFACE or verb in EXTRA:
         return ROLES.get(verb, {})
     return {name: HOOK_ROLES[name] for name in signature(verb).parameters if name in HOOK_ROLES}
 
@@ -44,7 +44,7 @@ def signature(verb: str) -> inspect.Signature:
     if verb in hooks.HOOKS:
         return hooks.signature(verb)
     scope: dict[str, Any] = {}
-    exec(f"def f{SURFACE.get(verb) or EXTENDED[verb]}: ...", scope)
+    exec(f"def f{SURFACE.get(verb) or EXTRA[verb]}: ...", scope)
     return inspect.signature(scope["f"])
 
 

@@ -1,4 +1,4 @@
-"""The generic twins of the functions of tools/extended.pyi, by topic, on the standard alone.
+"""The generic twins of the functions of tools/extra.pyi, by topic, on the standard alone.
 
 A module is imported when a backend without a function of its own first needs one of its functions.
 """

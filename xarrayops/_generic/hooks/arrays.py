@@ -14,7 +14,7 @@ def wrap(xp: ModuleType, verb: str, function: Callable[..., Any], /) -> Callable
     """The function that serves a verb in place of ``function``; ``function`` itself if it needs no wrapper.
 
     Called once for each function of the standard and each of `WRAPPED_HOOKS` when the backend loads, and for each
-    function of `EXTENDED` when it is first needed; with the function of the backend, the library's or the generic
+    function of `EXTRA` when it is first needed; with the function of the backend, the library's or the generic
     one. A gap is not wrapped. `takes_arrays` returns whether a verb has array arguments to check. A wrapper keeps
     the signature, as with ``functools.wraps``.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops._surface import EXTENDED, OWN, SURFACE
+from xarrayops._surface import EXTRA, FAMILIES, OWN, SURFACE
 from xarrayops.plugin import gap_of
 from xarrayops.testing._suite.extra.comparison import ComparisonSuite
 from xarrayops.testing._suite.extra.counting import CountingSuite
@@ -32,7 +32,6 @@ from xarrayops.testing._suite.operations.random import RandomSuite
 from xarrayops.testing._suite.operations.transfers import CrossingSuite
 from xarrayops.testing._suite.operations.transformations import TransformationSuite
 from xarrayops.testing._suite.operations.user_operations import OperationSuite
-from xarrayops.testing._suite.row_files import ROW_FILES
 from xarrayops.testing._suite.sparse.refusals import SparseRefusalSuite
 from xarrayops.testing._suite.sparse.suite import SparseSuite
 from xarrayops.testing._suite.standard.creation import CreationSuite
@@ -112,7 +111,7 @@ class ContractSuite(
 
     def test_every_verb_is_exercised(self) -> None:
         """Every public function is exercised, and every exercised name exists."""
-        public, done = {*SURFACE, *EXTENDED, *OWN}, exercised(type(self))
+        public, done = {*SURFACE, *EXTRA, *OWN}, exercised(type(self))
         assert not public - done, "\n".join(map(_missing_test, sorted(public - done)))
         assert not done - public, f"exercised, but not public: {sorted(done - public)}"
 
@@ -140,8 +139,8 @@ class ContractSuite(
 
 def _missing_test(verb: str) -> str:
     """The message for a verb without a test: the line to add, and the file."""
-    if verb in ROW_FILES:
-        file = f"xarrayops/testing/_suite/{ROW_FILES[verb]}"
+    if verb in FAMILIES:
+        file = f"xarrayops/testing/_suite/{FAMILIES[verb].replace('.', '/')}.py"
         return f'{verb} is not exercised: add row("{verb}", oracle, call(...)) to {file}'
     return f'{verb} is not exercised: add a test with @exercises("{verb}") to the file of its family'
 

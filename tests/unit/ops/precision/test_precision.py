@@ -10,7 +10,7 @@ import pytest
 import xarrayops as xo
 import xarrayops.numpy as names_of_numpy
 from xarrayops._core.modes import tables as modes
-from xarrayops._surface import EXTENDED, OWN, SURFACE
+from xarrayops._surface import EXTRA, OWN, SURFACE
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.precision import AUTOCAST
 
@@ -161,7 +161,7 @@ def test_sparse_tensors_are_refused():
 
 
 def test_the_recipe_names_functions_that_exist():
-    assert {*AUTOCAST} <= {*SURFACE, *EXTENDED, *OWN}
+    assert {*AUTOCAST} <= {*SURFACE, *EXTRA, *OWN}
     assert {*AUTOCAST.values()} == {"half", "float32"}
 
 

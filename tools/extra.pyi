@@ -1,6 +1,5 @@
 # The functions that the standard lacks, under NumPy's names and with NumPy's meaning. tools/generate.py makes
-# xarrayops/_ops/extended from this table, a file for each section; and the functions of the section linalg in
-# xarrayops/linalg.py.
+# xarrayops/extra.py from this table, and the functions of the section linalg in xarrayops/linalg.py.
 #
 # The annotations are those of tools/standard.pyi. A section names a module of xarrayops/_generic/extra, which has
 # the generic twins of its functions on the standard alone, and the file of xarrayops/testing/_suite with their oracle rows.
