@@ -32,7 +32,7 @@ SLOW_MODULES = frozenset(
         "contract/test_exchange_matrix",
         "unit/backends/jax/test_attention",
         "unit/backends/jax/test_attention_cudnn",
-        "unit/backends/jax/test_extrema",
+        "unit/backends/jax/test_statistics",
         "unit/backends/jax/test_sparse",
         "unit/backends/torch/test_attention",
         "unit/bench/test_compare",

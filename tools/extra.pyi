@@ -604,7 +604,7 @@ def topk(x: array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[
     (array([7, 5]), array([1, 2]))
     """
 
-# section: setops; rows in extra/setops.py
+# section: sets; rows in extra/sets.py
 def intersect1d(
     x1: array, x2: array, /, *, assume_unique: bool = False, return_indices: bool = False
 ) -> array | tuple[array, ...]:

@@ -55,7 +55,7 @@ TITLES = {
     "order": "Order",
     "padding": "Padding",
     "quantiles": "Medians and quantiles",
-    "setops": "Set operations",
+    "sets": "Set operations",
     "shaping": "Diagonals, windows and insertion",
     "signal": "Interpolation, gradients and convolution",
     "statistics": "Statistics",

@@ -103,7 +103,6 @@ from xarrayops_backends.jax._standard.creation import (
     zeros,
     zeros_like,
 )
-from xarrayops_backends.jax._standard.extrema import argmax, argmin, linalg_matrix_norm, linalg_vector_norm, max, min
 from xarrayops_backends.jax._standard.linalg import (
     einsum,
     linalg_matrix_power,
@@ -114,6 +113,7 @@ from xarrayops_backends.jax._standard.linalg import (
     vecdot,
 )
 from xarrayops_backends.jax._standard.sets import SIZE_UNKNOWN as _SIZE_UNKNOWN, unique
+from xarrayops_backends.jax._standard.statistics import argmax, argmin, linalg_matrix_norm, linalg_vector_norm, max, min
 from xarrayops_backends.jax._transfers import crossings
 from xarrayops_backends.jax._transformations import checkpoint, no_grad, opaque, value_and_grad, vjp, vmap
 from xarrayops_backends.jax._update import select, update

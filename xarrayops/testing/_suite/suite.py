@@ -12,7 +12,7 @@ from xarrayops.testing._suite.extra.nans import NanSuite
 from xarrayops.testing._suite.extra.order import OrderSuite
 from xarrayops.testing._suite.extra.padding import PaddingSuite
 from xarrayops.testing._suite.extra.quantiles import QuantileSuite
-from xarrayops.testing._suite.extra.setops import SetSuite
+from xarrayops.testing._suite.extra.sets import SetSuite
 from xarrayops.testing._suite.extra.shaping import ShapingSuite
 from xarrayops.testing._suite.extra.signal import SignalSuite
 from xarrayops.testing._suite.extra.statistics import StatisticsSuite

@@ -10,8 +10,7 @@ import numpy as np
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import common, counting, padding, shaping, signal, statistics
 from xarrayops.plugin.host import NUMBERS, sums
-from xarrayops_backends.numpy._guard import require_all_numbers as _require_numbers
-from xarrayops_backends.numpy._quantiles import (
+from xarrayops_backends.numpy._extra.quantiles import (
     median as median,
     nanmedian as nanmedian,
     nanpercentile as nanpercentile,
@@ -19,13 +18,7 @@ from xarrayops_backends.numpy._quantiles import (
     percentile as percentile,
     quantile as quantile,
 )
-from xarrayops_backends.numpy._standard.norms import (
-    linalg_cond as linalg_cond,
-    linalg_lstsq as linalg_lstsq,
-    linalg_norm as linalg_norm,
-)
-from xarrayops_backends.numpy._topk import topk as topk
-from xarrayops_backends.numpy._windows import (
+from xarrayops_backends.numpy._extra.windows import (
     bartlett as bartlett,
     blackman as blackman,
     geomspace as geomspace,
@@ -34,6 +27,7 @@ from xarrayops_backends.numpy._windows import (
     kaiser as kaiser,
     logspace as logspace,
 )
+from xarrayops_backends.numpy._guard import require_all_numbers as _require_numbers
 
 _np: Any = np
 """Typed as Any: the overloads of these functions do not know arrays of any dtype."""
