@@ -1,8 +1,9 @@
 """For functions beyond the standard, such as `pad` and `quantile`: checks of arguments, and shared steps.
 
 A backend whose library has such a function with NumPy's meaning defines it under its name in the module that its
-constant ``EXTRA`` names, which is imported when the first of them is needed; or it lists kernels for some calls, as
-``QUANTILE_CANDIDATES``. The generic twin serves all other calls.
+constant ``EXTRA`` names; or it lists kernels for some calls, as ``QUANTILE_CANDIDATES``. The generic twin serves all
+other calls. ``EXTRA`` may also name a package with a module for each family, under the names of the generic twins'
+modules, such as ``padding``. Such a module is imported when one of its functions is needed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The greatest or the least elements along an axis, by a partition."""
+"""NumPy's own functions of order, and the greatest or the least elements along an axis by a partition."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.dtypes import NUMBERS
 from xarrayops.plugin.extended import require_count
 from xarrayops_backends.numpy._guard import require_numbers
+
+argpartition = np.argpartition
+lexsort = np.lexsort
+partition = np.partition
 
 
 def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
