@@ -92,7 +92,7 @@ class Backend:
         """The function of a verb beyond the standard that has no hook."""
         from xarrayops._core.backends.validation import validate_extra  # it imports inspect
 
-        own = extra_module(self.module)
+        own = extra_module(self.module, verb)
         if own is not None:
             validate_extra(own)
         found = implementation_of_extra(self.module, verb, self.namespace)

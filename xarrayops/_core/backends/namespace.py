@@ -75,15 +75,27 @@ def implementation_of_hook(module: ModuleType, hook: str, twin: Callable[..., An
     return Implementation(function, kernels, _origin(function, lookup(module.NAMESPACE, hook)))
 
 
-def extra_module(module: ModuleType) -> ModuleType | None:
-    """The module that a backend names in ``EXTRA``, which is imported when one of its functions is needed."""
+def extra_module(module: ModuleType, verb: str) -> ModuleType | None:
+    """The module that a backend names in ``EXTRA``, or in that package the one with the family of a verb, if any.
+
+    It is imported when one of its functions is needed.
+    """
     name = getattr(module, "EXTRA", None)
-    return None if name is None else import_module(name)
+    found = None if name is None else import_module(name)
+    if found is None or not hasattr(found, "__path__"):
+        return found
+    family = f"{name}.{FAMILIES[verb].rpartition('.')[2]}"
+    try:
+        return import_module(family)
+    except ModuleNotFoundError as error:
+        if error.name != family:
+            raise
+        return None
 
 
 def implementation_of_extra(module: ModuleType, verb: str, namespace: ModuleType) -> Implementation:
     """The implementation of a function of `EXTRA`: the backend's function, or the generic one, which it imports."""
-    modules = [m for m in (module, extra_module(module)) if m is not None]
+    modules = [m for m in (module, extra_module(module, verb)) if m is not None]
     own = next((f for m in modules if (f := getattr(m, verb_attribute(verb), None)) is not None), None)
     if own is not None:
         function = _wrapped(module, verb, own)

@@ -31,7 +31,7 @@ OPTIONAL = {
     "SETTINGS": (dict, "a dict of environment variables by the name of the setting"),
     "KNOWN_BAD": (tuple, "a tuple of KnownBad"),
     "SPARSE": (SparseSupport, "a SparseSupport"),
-    "EXTRA": (str, "the name of a module"),
+    "EXTRA": (str, "the name of a module or a package"),
 }
 
 
@@ -62,7 +62,7 @@ def validate(module: ModuleType) -> None:
 
 @cache
 def validate_extra(module: ModuleType) -> None:
-    """Check the module that a backend names in ``EXTRA``: its functions are of `EXTRA`, with their parameters.
+    """Check a module that a backend names in ``EXTRA``: its functions are of `EXTRA`, with their parameters.
 
     Raises
     ------

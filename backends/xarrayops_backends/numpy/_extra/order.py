@@ -1,4 +1,4 @@
-"""The greatest or the least elements along an axis, by a partition."""
+"""NumPy's own functions of order, and the greatest or the least elements along an axis by a partition."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import numpy as np
 from xarrayops.plugin import Array, generic
 from xarrayops.plugin.host import NUMBERS
 from xarrayops_backends.numpy._guard import require_numbers
+
+argpartition = np.argpartition
+lexsort = np.lexsort
+partition = np.partition
 
 
 def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:

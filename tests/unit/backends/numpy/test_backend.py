@@ -1,13 +1,16 @@
 """What the NumPy backend adds to NumPy: non-numeric dtypes are refused, ml_dtypes are supported, casts are checked."""
 
+import importlib
+import pkgutil
 import re
 
 import numpy as np
 import pytest
 
 import xarrayops as xo
+from xarrayops._core.backends.namespace import GENERIC
 from xarrayops._core.dispatch.arguments import signature
-from xarrayops._surface import CREATION, SURFACE
+from xarrayops._surface import CREATION, EXTRA, FAMILIES, SURFACE
 
 SEQUENCES = ("arrays", "operands")
 ARRAYS = (
@@ -288,3 +291,17 @@ def test_mixed_products_with_ml_dtypes():
     assert xo.einsum("i,i->", half, np.asarray([1e-9, 1 / 3, 1e9 + 1])) == 1e9 + 1 + 1 / 3 + 1e-9
     for pair in ((half, np.ones(3, np.int8)), (np.ones(3, np.int8), half)):
         assert xo.matmul(*pair).dtype == xo.result_type(*pair)
+
+
+def test_functions_beyond_the_standard_are_in_the_modules_of_their_families():
+    """A function in another module of the package would not be found."""
+    backend = xo.backend("numpy")
+    package = importlib.import_module(backend.module.EXTRA)
+    served = set()
+    for family in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{family.name}")
+        own = {verb for verb in EXTRA if hasattr(module, verb.replace(".", "_"))}
+        assert {FAMILIES[verb] for verb in own} == {f"extra.{family.name}"}
+        assert not any(backend.origins.get(verb) == GENERIC for verb in own if backend.functions[verb])
+        served |= own
+    assert {"pad", "bincount", "quantile", "linalg.norm", "topk", "hanning"} <= served

@@ -1,0 +1,10 @@
+"""NumPy's own set operations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+intersect1d = np.intersect1d
+setdiff1d = np.setdiff1d
+setxor1d = np.setxor1d
+union1d = np.union1d

@@ -1,0 +1,59 @@
+"""Diagonals, windows, insertion and deletion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xarrayops.plugin import Array
+from xarrayops.plugin.generic import shaping
+from xarrayops.plugin.host import NUMBERS
+from xarrayops_backends.numpy._guard import require_all_numbers as _require_numbers
+
+kron = np.kron
+outer = np.outer
+sliding_window_view = np.lib.stride_tricks.sliding_window_view
+
+
+def atleast_nd(x: Array, /, ndim: int) -> Array:
+    """A view with more axes."""
+    return x if x.ndim >= ndim else x.reshape((*(1,) * (ndim - x.ndim), *x.shape))
+
+
+def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array:
+    """The method, without the wrapper of np.compress."""
+    return x.compress(condition, axis)
+
+
+def diag(x: Array, /, k: int = 0) -> Array:
+    """The method for matrices, without the wrapper of np.diag."""
+    return x.diagonal(k) if x.ndim == 2 else np.diag(x, k)
+
+
+def fill_diagonal(x: Array, value: Any, /, *, wrap: bool = False) -> Array:
+    """np.fill_diagonal writes its argument; a number is written to a slice."""
+    if x.dtype.kind not in NUMBERS:
+        _require_numbers("fill_diagonal", x)
+    filled = x.copy()
+    if getattr(value, "ndim", 0):
+        np.fill_diagonal(filled, value, wrap)
+    else:
+        start, stop, step = shaping.diagonal_slice(x.shape, wrap)
+        filled.reshape(-1)[start:stop:step] = value
+    return filled
+
+
+def insert(x: Array, index: Any, values: Any, /, *, axis: int | None = None) -> Array:
+    """np.insert takes the axis by position, too."""
+    _require_numbers("insert", x, values)
+    return np.insert(x, index, values, axis)
+
+
+def delete(x: Array, index: Any, /, *, axis: int | None = None) -> Array:
+    """np.delete raises IndexError for a fraction. Around one element of a vector, the pieces are joined."""
+    if type(index) is int and x.ndim == 1 and 0 <= index < x.shape[0]:
+        return np.concatenate((x[:index], x[index + 1 :]))
+    if isinstance(index, float):
+        raise TypeError(f"the index must be of integers, but it is {index!r}")
+    return np.delete(x, index, axis)
