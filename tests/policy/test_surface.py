@@ -9,8 +9,6 @@ import sys
 from operator import attrgetter
 from typing import get_type_hints
 
-import pytest
-
 import xarrayops as xo
 from xarrayops import errors
 from xarrayops._ops import explain
