@@ -112,7 +112,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if config.getoption("--sweeps"):
             left_out.update(() if sweep else members)
             continue
-        kept, quick = (chosen(names, group, recorded, min(limit, each)) for each in (math.inf, SECONDS_OF_A_GROUP))
+        kept = chosen(names, group, recorded, limit, SECONDS_OF_A_SWEEP)
+        quick = chosen(names, group, recorded, min(limit, SECONDS_OF_A_GROUP), SECONDS_OF_A_GROUP)
         for item in members:
             if item.nodeid not in kept:
                 left_out.add(item)
@@ -140,11 +141,11 @@ def group_of(item: pytest.Item) -> str:
     return f"{file}::{function}" if of is None else f"{file}::{function}[{of}]"
 
 
-def chosen(names: list[str], group: str, recorded: dict[str, Any], seconds: float) -> set[str]:
+def chosen(names: list[str], group: str, recorded: dict[str, Any], seconds: float, most: float) -> set[str]:
     """Those of the tests of a group that together take a number of seconds, as recorded.
 
     The choice depends on the name of a test, and not on which others exist. At least one test of a group is chosen,
-    unless a test of it takes longer than the quick tests of a group may.
+    unless a test of it takes more than ``most`` seconds.
     """
     alone, (count, total) = recorded.get("tests", {}), recorded.get("groups", {}).get(group, (1, 0.0))
     found = {name for name in names if name in recorded.get("keep", ()) or 0 < alone.get(name, 0) <= seconds}
@@ -152,7 +153,7 @@ def chosen(names: list[str], group: str, recorded: dict[str, Any], seconds: floa
     if total <= seconds:
         return found.union(rest)
     found.update(name for name in rest if zlib.crc32(name.encode()) < seconds / total * 2**32)
-    if not found and rest and total / count <= max(seconds, SECONDS_OF_A_GROUP):
+    if not found and rest and total / count <= most:
         found.add(min(rest, key=lambda name: zlib.crc32(name.encode())))
     return found
 

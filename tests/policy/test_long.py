@@ -60,20 +60,20 @@ NAMES = [f"test_x[{i}]" for i in range(200)]
 
 
 def test_a_test_that_is_not_recorded_is_quick() -> None:
-    assert chosen(NAMES, "test_x", {}, LIMIT) == {*NAMES}
-    assert chosen(NAMES, "test_x", {"groups": {"test_x": [200, LIMIT]}}, LIMIT) == {*NAMES}
+    assert chosen(NAMES, "test_x", {}, LIMIT, LIMIT) == {*NAMES}
+    assert chosen(NAMES, "test_x", {"groups": {"test_x": [200, LIMIT]}}, LIMIT, LIMIT) == {*NAMES}
 
 
 def test_a_choice_does_not_depend_on_other_tests() -> None:
     recorded = {"groups": {"test_x": [200, 10 * LIMIT]}}
-    found = chosen(NAMES, "test_x", recorded, LIMIT)
+    found = chosen(NAMES, "test_x", recorded, LIMIT, LIMIT)
     assert 8 < len(found) < 40
-    assert chosen(["test_x[new]", *NAMES[::2]], "test_x", recorded, LIMIT) & {*NAMES} == found & {*NAMES[::2]}
+    assert chosen(["test_x[new]", *NAMES[::2]], "test_x", recorded, LIMIT, LIMIT) & {*NAMES} == found & {*NAMES[::2]}
 
 
 def test_one_test_of_a_group_is_chosen_unless_it_takes_too_long() -> None:
-    assert len(chosen(NAMES, "test_x", {"groups": {"test_x": [200, 190 * LIMIT]}}, LIMIT)) >= 1
-    assert not chosen(NAMES[:2], "test_x", {"groups": {"test_x": [2, 400 * LIMIT]}}, LIMIT)
+    assert len(chosen(NAMES, "test_x", {"groups": {"test_x": [200, 190 * LIMIT]}}, LIMIT, LIMIT)) >= 1
+    assert not chosen(NAMES[:2], "test_x", {"groups": {"test_x": [2, 400 * LIMIT]}}, LIMIT, LIMIT)
 
 
 def test_tests_that_stand_out_are_judged_alone() -> None:
@@ -81,7 +81,7 @@ def test_tests_that_stand_out_are_judged_alone() -> None:
         "tests": {"test_x[0]": 2 * LIMIT, "test_x[1]": 2 * LIMIT, "test_x[2]": LIMIT / 2},
         "keep": ["test_x[1]"],
     }
-    assert {*NAMES} - chosen(NAMES, "test_x", recorded, LIMIT) == {"test_x[0]"}
+    assert {*NAMES} - chosen(NAMES, "test_x", recorded, LIMIT, LIMIT) == {"test_x[0]"}
 
 
 def test_durations_are_merged() -> None:
