@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import runpy
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
+if TYPE_CHECKING:
+    import pytest
 
 shared_programs = runpy.run_path(str(Path(__file__).parents[1] / "conftest.py"))["_shared_programs_of_jax"]
 
