@@ -33,8 +33,8 @@ CACHE = Path(os.environ.get("XARRAYOPS_TEST_CACHE") or Path.home() / ".cache" / 
 """Compiled programs that later runs use again."""
 DURATIONS = FOLDER / "durations.json"
 """The processor seconds of the tests that take long: ``make durations`` writes it."""
-SECONDS_OF_A_GROUP = 1.5
-"""The quick tests include all of a group that takes no longer, else a choice of its tests that takes as long."""
+SECONDS_OF_QUICK_TESTS = 700.0
+"""The processor seconds of those quick tests that are recorded: all of each small group, and a choice of the others."""
 SECONDS_OF_A_SWEEP = 20.0
 """All tests include a choice of each sweep that takes about as long; ``--sweeps`` runs the whole of it."""
 RECORDED_FROM = 0.5
@@ -100,6 +100,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.long)
     recorded = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
     seconds = {group: total for group, (_, total) in recorded.get("groups", {}).items()}
+    of_a_group = limit_of_groups(recorded, SECONDS_OF_QUICK_TESTS)
     of_sweep: Counter[str] = Counter()
     for group, members in groups.items():
         of_sweep[sweep_of(members[0])] += seconds.get(group, 0)
@@ -113,7 +114,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             left_out.update(() if sweep else members)
             continue
         kept = chosen(names, group, recorded, limit, SECONDS_OF_A_SWEEP)
-        quick = chosen(names, group, recorded, min(limit, SECONDS_OF_A_GROUP), SECONDS_OF_A_GROUP)
+        quick = chosen(names, group, recorded, min(limit, of_a_group), of_a_group)
         for item in members:
             if item.nodeid not in kept:
                 left_out.add(item)
@@ -139,6 +140,24 @@ def group_of(item: pytest.Item) -> str:
     of = given.get("variant", given.get("library"))
     function = item.name.partition("[")[0]
     return f"{file}::{function}" if of is None else f"{file}::{function}[{of}]"
+
+
+def limit_of_groups(recorded: dict[str, Any], seconds: float) -> float:
+    """How long the tests of one group may take, so that all groups together take a number of seconds.
+
+    So many short tests are preferred to few long ones: they find more per second.
+    """
+    sizes = [(total, total / count) for count, total in recorded.get("groups", {}).values()]
+    sizes += [(alone, alone) for alone in recorded.get("tests", {}).values()]
+
+    def cost(limit: float) -> float:
+        return sum(total if total <= limit else limit if each <= limit else 0 for total, each in sizes)
+
+    low, high = 0.0, seconds
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if cost(middle) <= seconds else (low, middle)
+    return low
 
 
 def chosen(names: list[str], group: str, recorded: dict[str, Any], seconds: float, most: float) -> set[str]:

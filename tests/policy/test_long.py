@@ -11,10 +11,14 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parents[1]
 RECORDED = json.loads((TESTS / "durations.json").read_text())
 SHARED = runpy.run_path(str(TESTS / "conftest.py"))
-chosen, merged, LIMIT = SHARED["chosen"], SHARED["merged"], SHARED["SECONDS_OF_A_GROUP"]
+chosen, limit_of_groups, merged = SHARED["chosen"], SHARED["limit_of_groups"], SHARED["merged"]
+LIMIT = 1.5
+"""The seconds of a group in these tests."""
 LIST = """
 import re
 import sys
@@ -82,6 +86,13 @@ def test_tests_that_stand_out_are_judged_alone() -> None:
         "keep": ["test_x[1]"],
     }
     assert {*NAMES} - chosen(NAMES, "test_x", recorded, LIMIT, LIMIT) == {"test_x[0]"}
+
+
+def test_all_groups_together_take_the_seconds() -> None:
+    recorded = {"groups": {"small": [10, 1.0], "large": [100, 50.0], "slow": [2, 80.0]}, "tests": {"alone": 3.0}}
+    assert limit_of_groups(recorded, 11.0) == pytest.approx(7.0)  # 1 + 7 + 3
+    assert limit_of_groups(recorded, 4.0) == pytest.approx(2.99, abs=0.02)  # 1 + 2.99, without the one that is alone
+    assert limit_of_groups({}, 11.0) == pytest.approx(11.0)
 
 
 def test_durations_are_merged() -> None:
