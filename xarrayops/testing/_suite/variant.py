@@ -196,12 +196,15 @@ def select_variants(metafunc: pytest.Metafunc) -> None:
 
     It does nothing if the fixture has no ``params``, or if they are not variants.
     """
-    fixture = (metafunc._arg2fixturedefs.get("variant") or [None])[-1]
-    params = [p if isinstance(p, _Param) else pytest.param(p) for p in getattr(fixture, "params", None) or ()]
-    variants = [param.values[0] for param in params]
-    if fixture is None or not params or not all(isinstance(variant, Variant) for variant in variants):
+    fixtures: Any = metafunc._arg2fixturedefs.get("variant")
+    if not fixtures or not fixtures[-1].params:
         return
-    kept = distinct(variants, metafunc.function)
+    fixture = fixtures[-1]
+    params = [param if isinstance(param, _Param) else pytest.param(param) for param in fixture.params]
+    variants = [param.values[0] for param in params]
+    if not all(isinstance(variant, Variant) for variant in variants):
+        return
+    kept: list[Any] = distinct(variants, metafunc.function)  # type: ignore[arg-type]
     chosen = [param for param in params if any(param.values[0] is variant for variant in kept)]
     # The mark takes precedence over the fixture's own params, which pytest would otherwise add.
     mark = pytest.mark.parametrize("variant", chosen, indirect=True, ids=fixture.ids, scope=fixture.scope)
