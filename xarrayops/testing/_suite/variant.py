@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -124,6 +125,12 @@ class Variant:
         except Unsupported:
             return None
 
+    @cached_property
+    def has_containers(self) -> bool:
+        """Whether the library has sparse containers that are installed; `sparse` would import much to find out."""
+        support = getattr(self.backend.module, "SPARSE", None)
+        return support is not None and (not support.classes or find_spec(support.classes.partition(".")[0]) is not None)
+
     @property
     def untraceable(self) -> dict[str, Gap]:
         """The functions that must fail under this variant, as the backend declares."""
@@ -185,7 +192,7 @@ def distinct(variants: list[Variant], test: Callable[..., None]) -> list[Variant
     needed = getattr(test, "containers", None)
     kept: dict[Any, Variant] = {}
     for variant in variants:
-        if needed is None or needed is (variant.sparse is not None):
+        if needed is None or needed is variant.has_containers:
             ways = (variant.way(aspect) for aspect in getattr(test, "aspects", ASPECTS))
             kept.setdefault((variant.library, variant.device_name, *ways), variant)
     return list(kept.values())
