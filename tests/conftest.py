@@ -261,6 +261,16 @@ def sweeping(pytestconfig: pytest.Config) -> bool:
     return bool(pytestconfig.getoption("--sweeps"))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect the tests without collections of garbage: nearly all that is made meanwhile stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish() -> None:
     """Exempt the libraries and the collected tests, millions of objects, from the collections of garbage."""
     gc.collect()
