@@ -18,8 +18,8 @@ export PIP_FIND_LINKS := $(abspath $(WHEELS))
 export WHEELS := $(abspath $(WHEELS))
 endif
 
-.PHONY: help env bench claims test test-all base lint types docs check size conformance exchange peers ports \
-	planted-faults generate xla cupy-signatures gpu gpu-list gpu-rehearsal wheels clean
+.PHONY: help env bench claims test test-all sweeps durations base lint types docs check size conformance exchange \
+	peers ports planted-faults generate xla cupy-signatures gpu gpu-list gpu-rehearsal wheels clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -33,17 +33,25 @@ bench: env       ## compare the same workloads on every backend that this machin
 claims: env      ## published figures, measured again on this machine
 	$(RUN) benchmarks/claims --out benchmarks/results/claims.json
 
-test: env        ## run the tests on every backend that this machine has, but for what takes long
+test: env        ## run the tests that find most in a short time, on every backend that this machine has
 	@$(PYTHON) tools/environment.py $(VENV) test
 	$(RUN) -m pytest -q -n auto --dist worksteal -m "not long"
 
-test-all: env    ## run all tests
+test-all: env    ## run all tests, and a choice of each sweep
 	@$(PYTHON) tools/environment.py $(VENV) test
 	$(RUN) -m pytest -q -n auto --dist worksteal
 
 planted-faults: env ## plant faults one at a time and record which tests find them; an hour, ARGUMENTS="--only dask"
 	@$(PYTHON) tools/environment.py $(VENV) test
 	$(RUN) tools/planted_faults.py $(ARGUMENTS)
+
+sweeps: env      ## run the whole of the sweeps, which takes hours, and write the counts to benchmarks/results/sweeps
+	@$(PYTHON) tools/environment.py $(VENV) test
+	$(RUN) -m pytest -q -n auto --dist worksteal --sweeps benchmarks/results/sweeps
+
+durations: env   ## run all tests without kept programs, and record how long they take in tests/durations.json
+	@$(PYTHON) tools/environment.py $(VENV) test
+	XARRAYOPS_TEST_CACHE=$$(mktemp -d) $(RUN) -m pytest -q -n auto --dist worksteal --record-durations
 
 base: env        ## prove the base install: the built wheel in a clean environment with NumPy alone
 	$(RUN) tests/base_install.py

@@ -18,8 +18,9 @@ MISSING = [folder for folder, library in LIBRARIES.items() if find_spec(library)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option for the whole contract suite."""
-    parser.addoption("--every-row", action="store_true", help="run every row of the contract suite by engines of JAX")
+    """Add the options that the tests use; pytest knows them only if they are added here."""
+    parser.addoption("--sweeps", metavar="FOLDER", help="run the sweeps alone, and write their results into a folder")
+    parser.addoption("--record-durations", action="store_true", help="record how long the tests take")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -15,15 +15,16 @@ from tests.fuzz.sparse import WORKERS, fuzz
 from xarrayops.testing import Variant
 
 COUNTS = {"numpy": 2500, "torch": 1500, "jax": 200}
-"""The number of calls for each library, for tests of a few seconds; the fuzzer's command can make more."""
+"""The number of calls for each library, for tests of a few seconds; sweeps make 20 times as many."""
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("library", COUNTS)
-def test_hostile_calls(library, monkeypatch):
+def test_hostile_calls(library, monkeypatch, sweeping):
     if importlib.util.find_spec(library) is None:
         pytest.skip(f"{library} is not installed")
     monkeypatch.setenv("JAX_ENABLE_X64", "1")  # the contract suite's setting, for all dtypes
-    count = COUNTS[library]
+    count = COUNTS[library] * (20 if sweeping else 1)
     summary = fuzz(library, range(count))
     assert not summary.findings, str(summary)
     assert summary.outcomes.total() == count

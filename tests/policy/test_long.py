@@ -1,22 +1,34 @@
-"""Each pattern of ``long_except`` matches some parameters of its test, but not all; each slow module exists."""
+"""Which tests are quick: by their recorded duration, by marks, and never by their position."""
 
 from __future__ import annotations
 
 import ast
+import json
+import re
+import runpy
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parents[1]
+RECORDED = json.loads((TESTS / "durations.json").read_text())
+SHARED = runpy.run_path(str(TESTS / "conftest.py"))
+chosen, limit_of_groups, merged = SHARED["chosen"], SHARED["limit_of_groups"], SHARED["merged"]
+LIMIT = 1.5
+"""The seconds of a group in these tests."""
 LIST = """
+import re
 import sys
 import pytest
 
 class List:
     def pytest_collection_finish(self, session):
         for item in session.items:
-            if item.get_closest_marker("long_except"):
-                speed = "long" if item.get_closest_marker("long") else "quick"
+            for mark in item.iter_markers("long_except"):
+                speed = "quick" if re.match(mark.args[0], item.callspec.id) else "long"
                 print("listed", item.nodeid.partition("[")[0], speed)
 
 sys.exit(pytest.main(["--collect-only", "-qq", *sys.argv[1:]], plugins=[List()]))
@@ -31,10 +43,63 @@ def test_every_pattern_matches_some_but_not_all_parameters() -> None:
     assert {test for test, speed in found if speed == "quick"} == {test for test, speed in found if speed == "long"}
 
 
-def test_every_slow_module_exists() -> None:
-    body = ast.parse((TESTS / "conftest.py").read_text()).body
-    (call,) = (n.value for n in body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "SLOW_MODULES")
-    assert isinstance(call, ast.Call)
-    modules = ast.literal_eval(call.args[0])
-    assert [name for name in modules if not (TESTS / f"{name}.py").is_file()] == []
-    assert modules == sorted(set(modules))
+def functions(file: str) -> set[str]:
+    """The functions that a file of tests defines; those of the contract suite for a class that inherits it."""
+    paths = [TESTS / file]
+    if file.startswith("contract/"):
+        paths += (TESTS.parent / "xarrayops" / "testing" / "_suite").rglob("*.py")
+    trees = [ast.parse(path.read_text()) for path in paths if path.is_file()]
+    return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def test_recorded_tests_exist() -> None:
+    names = {re.sub(r"\[.*", "", name) for name in RECORDED["groups"]}
+    names |= {re.sub(r"\[.*", "", name.removeprefix("tests/")) for name in (*RECORDED["tests"], *RECORDED["keep"])}
+    defined = {file: functions(file) for file in {name.partition("::")[0] for name in names}}
+    stale = {name for name in names if name.rpartition("::")[2] not in defined[name.partition("::")[0]]}
+    assert not stale, "run make durations: these tests do not exist"
+
+
+NAMES = [f"test_x[{i}]" for i in range(200)]
+
+
+def test_a_test_that_is_not_recorded_is_quick() -> None:
+    assert chosen(NAMES, "test_x", {}, LIMIT, LIMIT) == {*NAMES}
+    assert chosen(NAMES, "test_x", {"groups": {"test_x": [200, LIMIT]}}, LIMIT, LIMIT) == {*NAMES}
+
+
+def test_a_choice_does_not_depend_on_other_tests() -> None:
+    recorded = {"groups": {"test_x": [200, 10 * LIMIT]}}
+    found = chosen(NAMES, "test_x", recorded, LIMIT, LIMIT)
+    assert 8 < len(found) < 40
+    assert chosen(["test_x[new]", *NAMES[::2]], "test_x", recorded, LIMIT, LIMIT) & {*NAMES} == found & {*NAMES[::2]}
+
+
+def test_one_test_of_a_group_is_chosen_unless_it_takes_too_long() -> None:
+    assert len(chosen(NAMES, "test_x", {"groups": {"test_x": [200, 190 * LIMIT]}}, LIMIT, LIMIT)) >= 1
+    assert not chosen(NAMES[:2], "test_x", {"groups": {"test_x": [2, 400 * LIMIT]}}, LIMIT, LIMIT)
+
+
+def test_tests_that_stand_out_are_judged_alone() -> None:
+    recorded = {
+        "tests": {"test_x[0]": 2 * LIMIT, "test_x[1]": 2 * LIMIT, "test_x[2]": LIMIT / 2},
+        "keep": ["test_x[1]"],
+    }
+    assert {*NAMES} - chosen(NAMES, "test_x", recorded, LIMIT, LIMIT) == {"test_x[0]"}
+
+
+def test_all_groups_together_take_the_seconds() -> None:
+    recorded = {"groups": {"small": [10, 1.0], "large": [100, 50.0], "slow": [2, 80.0]}, "tests": {"alone": 3.0}}
+    assert limit_of_groups(recorded, 11.0) == pytest.approx(7.0)  # 1 + 7 + 3
+    assert limit_of_groups(recorded, 4.0) == pytest.approx(2.99, abs=0.02)  # 1 + 2.99, without the one that is alone
+    assert limit_of_groups({}, 11.0) == pytest.approx(11.0)
+
+
+def test_durations_are_merged() -> None:
+    old = {"groups": {"a": [2, 9.0], "b": [1, 5.0]}, "tests": {"a[1]": 8.0, "b[1]": 3.0}, "keep": ["b[1]"]}
+    new = {"a": {"a[1]": 0.01, "a[2]": 0.01}, "c": {f"c[{i}]": 0.1 for i in range(10)} | {"c[slow]": 7.04}}
+    assert merged(old, new, Counter({"a": 2, "c": 21})) == {
+        "groups": {"b": [1, 5.0], "c": [20, 2.0]},
+        "tests": {"b[1]": 3.0, "c[slow]": 7.0},
+        "keep": ["b[1]"],
+    }

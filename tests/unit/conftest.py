@@ -4,6 +4,7 @@ import queue
 import subprocess
 import sys
 from contextlib import ExitStack, suppress
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from unittest import mock
 
@@ -129,6 +130,18 @@ def hanging(monkeypatch, tmp_path):
 
     monkeypatch.setattr(Worker, "_line", line)
     return mark
+
+
+@pytest.fixture
+def without_inductor(monkeypatch):
+    """Compile by Dynamo alone, for tests of which calls share a program: Inductor's code takes seconds for each.
+
+    It does nothing without PyTorch.
+    """
+    with suppress(ImportError):
+        import torch
+
+        monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
 
 
 @pytest.fixture

@@ -159,8 +159,9 @@ def test_a_missed_bar_is_the_exit_status(tmp_path, monkeypatch, capsys):
     del sys.modules["imports"], sys.modules["measuring"]
 
 
-def test_attention(tmp_path):
-    options = ("--rounds", 1, "--pause", 0, "--scale", 64)
+@pytest.mark.sweep
+def test_attention(tmp_path, sweeping):
+    options = ("--rounds", 1, "--pause", 0, "--scale", 64, "--only", "" if sweeping else "numpy")
     results = results_of("attention.py", tmp_path, *options)
     names = {row["case"] for row in results["rows"]}
     assert {"numpy plain", "numpy window", "numpy decode"} <= names

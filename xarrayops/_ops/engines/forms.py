@@ -93,6 +93,10 @@ def refusal_of_form(verb: str, own: Backend, engine: Backend, form: Form) -> str
             result = own.functions[verb](own.functions["empty"]((0,), dtype=dtypes[0]))
             if own.functions["dtype_name"](result.dtype) != default:
                 return f"{verb} of {names[0]} is {result.dtype} in {own.name}"
+    if are_integers and verb in functions.DEFAULT_FLOATS:
+        refusal = _other_default("real floating", own, engine)
+        if refusal is not None:
+            return refusal
     if are_integers and (verb in functions.SUMS or ("bool" in names and int in numbers)):
         refusal = _other_default("integral", own, engine)
         if refusal is not None:

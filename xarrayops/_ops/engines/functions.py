@@ -24,6 +24,8 @@ SPARSE = frozenset(
 """The functions of sparse containers that engines serve. The others share the indices of an operand."""
 SERVED = (frozenset(ROLES) | {"einsum", "unique"}) - OWN_LIBRARY_ONLY.keys()
 """The functions with a table of dispatch that engines serve. Beside them they serve attention and relayout."""
+DEFAULT_FLOATS = frozenset(("sparse.norm",))
+"""Those of them that return floating-point numbers of the library's default dtype for integers."""
 CAST = CASTING
 """Those whose integers become the default floating-point dtype of the caller's library."""
 ELEMENTWISE = frozenset(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from xarrayops._surface import EXTRA, FAMILIES, OWN, SURFACE
 from xarrayops.plugin import gap_of
 from xarrayops.testing._suite.extra.comparison import ComparisonSuite
@@ -52,7 +54,10 @@ from xarrayops.testing._suite.table import (
     supported_cases,
     without_warnings,
 )
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on, select_variants
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def exercised(suite: type) -> frozenset[str]:
@@ -109,12 +114,17 @@ class ContractSuite(
 ):
     """The tests of all themes. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""
 
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Select the variants that run a test, by what it declares with `depends_on`."""
+        select_variants(metafunc)
+
     def test_every_verb_is_exercised(self) -> None:
         """Every public function is exercised, and every exercised name exists."""
         public, done = {*SURFACE, *EXTRA, *OWN}, exercised(type(self))
         assert not public - done, "\n".join(map(_missing_test, sorted(public - done)))
         assert not done - public, f"exercised, but not public: {sorted(done - public)}"
 
+    @depends_on("run")
     def test_untraceable_functions_are_untraceable(self, variant: Variant) -> None:
         """Each row of a name in ``UNTRACEABLE`` has a case that fails under the variant and works in a plain call.
 
@@ -130,6 +140,7 @@ class ContractSuite(
                     f"xo.{row}: {stale_entry_message(variant, verb)}"
                 )
 
+    @depends_on()
     def test_unsupported_functions_say_what_to_do_instead(self, variant: Variant) -> None:
         """Each function that is bound to ``unsupported(...)`` has a reason, and says what to do instead."""
         for verb, function in variant.backend.functions.items():

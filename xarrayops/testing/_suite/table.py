@@ -16,58 +16,9 @@ import pytest
 import xarrayops as xo
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Gap, gap_of
+from xarrayops.testing._suite.case import Case as Case, HostArray, NativeDtype as NativeDtype, call as call
 from xarrayops.testing._suite.compare import check_array, check_unchanged, check_values, is_namedtuple_with
 from xarrayops.testing._suite.variant import Variant
-
-HostArray = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True)
-class NativeDtype:
-    """A placeholder for the library's own dtype of this name."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Case:
-    """The arguments of one call. Each NumPy array and `NativeDtype` is replaced by the library's array or dtype."""
-
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-
-    def __str__(self) -> str:
-        listed = [_show(a) for a in self.args] + [f"{name}={_show(value)}" for name, value in self.kwargs.items()]
-        return f"({', '.join(listed)})"
-
-    @property
-    def arrays(self) -> list[HostArray]:
-        """All arrays, including those in sequences."""
-        return list(_arrays((self.args, self.kwargs)))
-
-    @property
-    def dtypes(self) -> set[str]:
-        """The dtypes that the library must have for this call."""
-        requested = self.kwargs.get("dtype")
-        named = {requested.name if isinstance(requested, NativeDtype) else requested} - {None}
-        return {str(name) for name in named} | {a.dtype.name for a in self.arrays}
-
-    def filled(self, array: Callable[[HostArray], Any], dtype: Callable[[str], Any]) -> Case:
-        """The case with every array and `NativeDtype` replaced by the results of the two functions."""
-
-        def fill(item: Any) -> Any:
-            if isinstance(item, np.ndarray):
-                return array(item)
-            if isinstance(item, NativeDtype):
-                return dtype(item.name)
-            return type(item)(map(fill, item)) if isinstance(item, (tuple, list)) else item
-
-        return Case(fill(self.args), {name: fill(value) for name, value in self.kwargs.items()})
-
-
-def call(*args: Any, **kwargs: Any) -> Case:
-    """The case of a call with these arguments."""
-    return Case(args, kwargs)
 
 
 @dataclass(frozen=True)
@@ -216,16 +167,34 @@ def result_dtypes(variant: Variant, row: Row, case: Case) -> set[str]:
 
 
 def selected_cases(variant: Variant, row: Row) -> list[Case]:
-    """The cases that a variant runs: at most ``variant.calls``.
+    """The cases that a variant runs: ``variant.calls``, and those of each dtype class that these lack.
 
-    Half of them are the first cases, and the others are evenly spaced among the rest.
+    Half of them are the first cases, and the others are evenly spaced among the rest. A variant that traces runs the
+    dtype classes of these cases alone: the plain variant of its library has run the others.
     """
     calls = supported_cases(variant, row)
     if variant.calls is None or len(calls) <= variant.calls:
         return calls
     head = (variant.calls + 1) // 2
     rest, more = calls[head:], variant.calls - head
-    return calls[:head] + [rest[(i + 1) * len(rest) // more - 1] for i in range(more)]
+    chosen = calls[:head] + [rest[(i + 1) * len(rest) // more - 1] for i in range(more)]
+    if not variant.traced:
+        present = set(map(dtype_class, chosen))
+        missing = [case for case in calls if dtype_class(case) not in present]
+        narrowest = {dtype_class(case): case for case in sorted(missing, key=_by_use)[::-1]}
+        chosen += narrowest.values()
+    return chosen
+
+
+def dtype_class(case: Case) -> str:
+    """The class of the dtype of the first array: its kind, and whether it is an integer below 32 bits."""
+    dtype = case.arrays[0].dtype if case.arrays else np.dtype(bool)
+    return f"narrow {dtype.kind}" if dtype.kind in "iu" and dtype.itemsize < 4 else dtype.kind
+
+
+def _by_use(case: Case) -> tuple[bool, int]:
+    """A key that sorts cases with elements first, and the narrowest dtypes first among them."""
+    return case.arrays[0].size == 0, case.arrays[0].dtype.itemsize
 
 
 def check_gap(variant: Variant, row: Row, case: Case, gap: Gap) -> None:
@@ -279,10 +248,12 @@ def check_call(variant: Variant, row: Row, case: Case) -> None:
         if row.verb in variant.untraceable:
             raise Untraceable from error
         raise
-    for x, before in zip(_matching(native, case), case.arrays, strict=True):
-        check_unchanged(variant, x, before)
-    wide = case.filled(widen, str)
+    inputs = list(_matching(native, case))
     results = result if isinstance(result, (tuple, list)) else (result,)
+    values = variant.values_of([*inputs, *results])
+    for x, before, host in zip(inputs, case.arrays, values, strict=False):
+        check_unchanged(variant, x, before, host=host)
+    wide = case.filled(widen, str)
     rules = row.dtype if isinstance(row.dtype, tuple) else (row.dtype,) * len(results)
     options: dict[str, Any] = {"ulps": row.ulps, "normwise": row.normwise, "values": row.values}
     if row.fields:
@@ -292,13 +263,12 @@ def check_call(variant: Variant, row: Row, case: Case) -> None:
         wanted = row.oracle(*wide.args, **{k: v for k, v in wide.kwargs.items() if k != "like"})
         wanted = wanted if isinstance(result, (tuple, list)) else (wanted,)
     else:
-        wanted = [variant.values(x) for x in results]
-        host = [widen(value) for value in wanted]
-        for got, want in row.law(*wide.args, *host, **wide.kwargs):
+        wanted = [host for host in values[len(inputs) :] if host is not None]
+        for got, want in row.law(*wide.args, *map(widen, wanted), **wide.kwargs):
             check_values(_rounded(got, wanted), np.asarray(want), ulps=row.ulps, normwise=True)
     assert len(results) == len(wanted) == len(rules), f"results: {len(results)}, expected {len(wanted)}"
-    for got, want, rule in zip(results, wanted, rules, strict=True):
-        check_array(variant, got, want, dtype=expected_dtype(rule, case, variant.defaults), **options)
+    for got, want, rule, host in zip(results, wanted, rules, values[len(inputs) :], strict=True):
+        check_array(variant, got, want, dtype=expected_dtype(rule, case, variant.defaults), host=host, **options)
 
 
 def widen(a: HostArray) -> HostArray:
@@ -355,16 +325,6 @@ RULES: dict[str, Callable[[list[Any], dict[str, str]], str]] = {
 """The rules that compute a result's dtype from the arrays' dtypes. A row may also name a dtype, or a default dtype."""
 
 
-def _arrays(item: Any) -> Iterator[HostArray]:
-    if isinstance(item, np.ndarray):
-        yield item
-    elif isinstance(item, dict):
-        yield from _arrays(tuple(item.values()))
-    elif isinstance(item, (tuple, list)):
-        for member in item:
-            yield from _arrays(member)
-
-
 def _matching(native: Case, case: Case) -> Iterator[Any]:
     """The native array for each NumPy array of the case."""
 
@@ -390,11 +350,3 @@ def _brief(error: BaseException) -> str:
     text = str(error).strip().splitlines() or [""]
     kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
     return f"{kind}{text[0][:300]}"
-
-
-def _show(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype.name}{list(value.shape)}"
-    if isinstance(value, (tuple, list)) and any(isinstance(v, np.ndarray) for v in value):
-        return f"[{', '.join(map(_show, value))}]"
-    return repr(value)

@@ -1,13 +1,15 @@
-"""A variant: one backend on one device, with one way to run functions."""
+"""A variant: one backend on one device, with one way to run functions; and which variants run which tests."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 import xarrayops as xo
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from xarrayops._core.backends.sparse_backend import SparseBackend
 
 Make = Callable[[NDArray[Any]], Array]
+ASPECTS = ("run", "memory")
+"""What variants of one library can differ in: how functions run, and how arrays lie in memory (layout, chunks)."""
 
 
 def compact(make: Make, a: NDArray[Any]) -> Array:
@@ -96,6 +100,23 @@ class Variant:
         """The values of an array as a NumPy array; lazy arrays are computed."""
         return np.asarray(xo.convert(xo.compute(x), "numpy"))
 
+    def values_of(self, arrays: list[Any]) -> list[NDArray[Any] | None]:
+        """The values of several arrays, of which lazy ones are computed in one pass; None for what is not an array.
+
+        One pass is quicker than several, and an input shares its chunks with the results: its values show whether a
+        function writes to them.
+        """
+        lazy = [x for x in arrays if isinstance(x, self.backend.module.ARRAY_TYPES) and xo.is_lazy(x)]
+        if len(lazy) > 1:
+            computed = {id(x): value for x, value in zip(lazy, self.compute(*lazy), strict=True)}
+            arrays = [computed.get(id(x), x) for x in arrays]
+        known = (np.ndarray, np.generic, *self.backend.module.ARRAY_TYPES)
+        return [self.values(x) if isinstance(x, known) else None for x in arrays]
+
+    def compute(self, *arrays: Any) -> Any:
+        """Several lazy arrays with their values computed in one pass."""
+        return xo.compute(*arrays)
+
     @cached_property
     def sparse(self) -> SparseBackend | None:
         """The backend of the library's sparse containers; None if it has no containers or a dependency is missing."""
@@ -103,6 +124,12 @@ class Variant:
             return self.backend.sparse
         except Unsupported:
             return None
+
+    @cached_property
+    def has_containers(self) -> bool:
+        """Whether the library has sparse containers that are installed; `sparse` would import much to find out."""
+        support = getattr(self.backend.module, "SPARSE", None)
+        return support is not None and (not support.classes or find_spec(support.classes.partition(".")[0]) is not None)
 
     @property
     def untraceable(self) -> dict[str, Gap]:
@@ -112,7 +139,7 @@ class Variant:
     @cached_property
     def device(self) -> Any:
         """The native device of this variant's arrays."""
-        return xo.device(self.array(np.zeros(1, dtype="float32")))
+        return xo.device(self.make(np.zeros(1, dtype="float32")))
 
     @cached_property
     def dtypes(self) -> frozenset[str]:
@@ -131,3 +158,64 @@ class Variant:
         if isinstance(self.library, str):
             return {"backend": self.library, "device": self.device_name}
         return {"like": self.make(np.zeros(()))}
+
+    def way(self, aspect: str) -> Any:
+        """How this variant does one of `ASPECTS`; equal for variants that do it in the same way."""
+        if aspect == "memory":
+            return type(self).array, type(self).make, self.lay
+        return None if type(self).run is Variant.run and not self.traced else self
+
+
+def depends_on(*aspects: str, containers: bool | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Declare which of `ASPECTS` a test depends on, so that variants that differ in none of them do not repeat it.
+
+    A test without a declaration depends on all of them.
+
+    Parameters
+    ----------
+    *aspects : str
+        "run" if the test calls `Variant.run` or asks whether functions are traced, "memory" if it tests arrays of
+        `Variant.array` and not only of `Variant.make`.
+    containers : bool, optional
+        True: the test needs a library with sparse containers. False: it needs one without.
+    """
+
+    def mark(test: Callable[..., None]) -> Callable[..., None]:
+        vars(test).update(aspects=aspects, containers=containers)
+        return test
+
+    return mark
+
+
+def distinct(variants: list[Variant], test: Callable[..., None]) -> list[Variant]:
+    """The variants that run a test: the first of those that differ in nothing that the test depends on."""
+    needed = getattr(test, "containers", None)
+    kept: dict[Any, Variant] = {}
+    for variant in variants:
+        if needed is None or needed is variant.has_containers:
+            ways = (variant.way(aspect) for aspect in getattr(test, "aspects", ASPECTS))
+            kept.setdefault((variant.library, variant.device_name, *ways), variant)
+    return list(kept.values())
+
+
+def select_variants(metafunc: pytest.Metafunc) -> None:
+    """Run a test once for each of the `distinct` variants among the ``params`` of the fixture ``variant``.
+
+    It does nothing if the fixture has no ``params``, or if they are not variants.
+    """
+    fixtures: Any = metafunc._arg2fixturedefs.get("variant")
+    if not fixtures or not fixtures[-1].params:
+        return
+    fixture = fixtures[-1]
+    params = [param if isinstance(param, _Param) else pytest.param(param) for param in fixture.params]
+    variants = [param.values[0] for param in params]
+    if not all(isinstance(variant, Variant) for variant in variants):
+        return
+    kept: list[Any] = distinct(variants, metafunc.function)  # type: ignore[arg-type]
+    chosen = [param for param in params if any(param.values[0] is variant for variant in kept)]
+    # The mark takes precedence over the fixture's own params, which pytest would otherwise add.
+    mark = pytest.mark.parametrize("variant", chosen, indirect=True, ids=fixture.ids, scope=fixture.scope)
+    metafunc.definition.add_marker(mark, append=False)  # first, so that ids begin with the variant
+
+
+_Param = type(pytest.param(None))

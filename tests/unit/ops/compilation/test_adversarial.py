@@ -31,6 +31,7 @@ OTHER_DTYPES = {
 """NumPy's default dtype is float64, and it promotes subclasses of float to float64; its engines here do not."""
 
 
+@pytest.mark.usefixtures("without_inductor")
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_compiled_function_is_right_or_raises(library, name):

@@ -332,7 +332,7 @@ class TestTorch:
     def torch(self):
         self.torch = pytest.importorskip("torch", exc_type=ImportError)
 
-    def test_random_numbers_are_not_compared(self):
+    def test_random_numbers_are_not_compared(self, without_inductor):
         f = xo.jit(lambda x: x + self.torch.rand(3))
         x = self.torch.zeros(3)
         before = self.torch.get_rng_state()
@@ -340,7 +340,7 @@ class TestTorch:
         self.torch.set_rng_state(before)
         assert f.ledger[0].reason == ""
 
-    def test_a_dynamic_axis(self):
+    def test_a_dynamic_axis(self, without_inductor):
         f = xo.jit(lambda x, k: xo.sum(x * k, axis=0), dynamic="x:0")
         for n in (5, 7, 11, 2):
             assert f(self.torch.ones((n, 2)), 2.0).tolist() == [2 * n, 2 * n]
@@ -361,13 +361,13 @@ class TestTorch:
         g = self.torch.compile(lambda x: f(x, 2.0) + 1, fullgraph=True, backend="eager")
         np.testing.assert_allclose(g(self.torch.zeros(2)), [3.0, 3.0])
 
-    def test_many_strides(self):
+    def test_many_strides(self, without_inductor):
         f = xo.jit(lambda x: xo.sum(x, axis=0))
         for i in range(12):
             x = self.torch.ones(3, 4 + i)[:, :4]
             assert settled(f, x).tolist() == [3, 3, 3, 3]
 
-    def test_many_signatures(self):
+    def test_many_signatures(self, without_inductor):
         """PyTorch limits the number of programs of one code object, which are those of one signature here."""
         f = xo.jit(lambda x, k: x * k, limit=20)
         for k in range(12):

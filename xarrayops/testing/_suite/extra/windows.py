@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 LENGTHS = (8, 5, 1, 2, 0)
 
@@ -61,6 +61,7 @@ ROWS = [
 class WindowSuite:
     """Windows and scales."""
 
+    @depends_on("run")
     @cases(ROWS)
     def test_windows(self, variant: Variant, row: Row) -> None:
         """Class, dtype, device, shape and values match NumPy's."""

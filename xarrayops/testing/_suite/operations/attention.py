@@ -35,7 +35,7 @@ from xarrayops.testing._suite.table import (
     widen,
     without_warnings,
 )
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 NARROW = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
 """Dtypes of 16 bits, which the standard does not require, and their epsilon."""
@@ -212,13 +212,15 @@ class AttentionSuite:
                 for got, want in zip(results, expected(*wide.args, **wide.kwargs), strict=True):
                     check_array(variant, got, want, dtype="float32", ulps=64, normwise=True)
 
+    @depends_on()
     @exercises("attention")
     def test_attention_with_an_unknown_implementation(self, variant: Variant) -> None:
         """The error message lists the available implementations."""
-        arrays = map(variant.array, qkv())
+        arrays = map(variant.make, qkv())
         with pytest.raises((ValueError, xo.Unsupported), match=f"nonesuch(.|\n)*{variant.backend.name}:"):
             xo.attention(*arrays, implementation="nonesuch")
 
+    @depends_on("memory")
     @exercises("engines")
     def test_attention_by_engines(self, variant: Variant) -> None:
         """The values are the same, in arrays of this library, whichever library's kernels may serve."""
@@ -228,6 +230,7 @@ class AttentionSuite:
                 out = xo.attention(*arrays)
             check_array(variant, out, expected(*qkv()), dtype="float32", ulps=64, normwise=True)
 
+    @depends_on()
     @exercises("attention")
     @pytest.mark.parametrize("wrong", WRONG)
     def test_attention_refusals(self, variant: Variant, wrong: str) -> None:
@@ -235,27 +238,29 @@ class AttentionSuite:
         case, pattern = WRONG[wrong]
         if not case.dtypes <= variant.dtypes:
             pytest.skip(f"{variant} does not support all of {sorted(case.dtypes)}")
-        native = case.filled(variant.array, variant.backend.native_dtype)
+        native = case.filled(variant.make, variant.backend.native_dtype)
         with pytest.raises(REFUSALS, match=pattern) as caught:
             xo.attention(*native.args, **native.kwargs)
         assert "xo.attention" in str(caught.value)
 
+    @depends_on()
     @exercises("attention")
     def test_attention_lengths_out_of_range(self, variant: Variant) -> None:
         """Lengths out of range raise if their values can be read without computing or waiting."""
         if variant.backend.name not in EAGER or str(variant.device) != "cpu":
             pytest.skip(f"reading lengths may make {variant} compute or wait")
-        arrays = [variant.array(each) for each in qkv()]
+        arrays = [variant.make(each) for each in qkv()]
         for name, lengths in (("kv_lengths", [7, 8]), ("q_lengths", [-1, 5])):
             with pytest.raises(ValueError, match=name):
-                xo.attention(*arrays, **{name: variant.array(np.asarray(lengths))})
+                xo.attention(*arrays, **{name: variant.make(np.asarray(lengths))})
 
+    @depends_on()
     @exercises("attention")
     @pytest.mark.parametrize("argument", ["q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths"])
     def test_attention_of_mixed_libraries(self, variant: Variant, argument: str) -> None:
         """An array of another library raises for every argument, and the message says what to do instead."""
         for library, foreign in foreign_arrays(variant).items():
-            given = dict(zip("qkv", map(variant.array, qkv()), strict=True)) | {argument: foreign}
+            given = dict(zip("qkv", map(variant.make, qkv()), strict=True)) | {argument: foreign}
             arrays = [given.pop(name) for name in "qkv"]
             with pytest.raises(xo.MixedBackends) as caught:
                 xo.attention(*arrays, **given)

@@ -12,7 +12,7 @@ from xarrayops.plugin import gap_of
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.samples import sample
 from xarrayops.testing._suite.table import called, exercises
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 X = sample("float32", (3, 4), low=1, high=2)
 
@@ -68,10 +68,11 @@ class CompilationSuite:
         )
         check_array(variant, last, X.astype("float64").sum(axis=0).astype("float32"), dtype="float32")
 
+    @depends_on()
     @exercises("jit")
     def test_compiled(self, variant: Variant) -> None:
         """The results are those of the function; a library without a compiler runs it eagerly."""
-        x = variant.array(X)
+        x = variant.make(X)
         function = xo.jit(lambda x, factor: xo.multiply(xo.exp(x), factor))
         for factor in (2.0, 3.0, 2.0):
             for _ in range(2):

@@ -11,7 +11,7 @@ import xarrayops as xo
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.samples import ALL, sample, unusual_layouts
 from xarrayops.testing._suite.table import called, exercises
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 
 def _native(a: Any) -> Any:
@@ -21,6 +21,7 @@ def _native(a: Any) -> Any:
 class ExchangeSuite:
     """Conversion from NumPy to the library and back."""
 
+    @depends_on()
     @exercises("convert")
     @pytest.mark.parametrize("dtype", ALL)
     def test_round_trip_of_every_dtype(self, variant: Variant, dtype: str) -> None:
@@ -35,6 +36,7 @@ class ExchangeSuite:
             assert back.dtype == host.dtype
             assert np.array_equal(back, host)
 
+    @depends_on()
     @exercises("convert", "shares_memory")
     @pytest.mark.parametrize("what", unusual_layouts())
     def test_unusual_memory_layouts(self, variant: Variant, what: str) -> None:
@@ -68,6 +70,7 @@ class ExchangeSuite:
         assert not xo.shares_memory(x, other)
         check_array(variant, other, sample("float32"), dtype="float32")
 
+    @depends_on("memory")
     @exercises("convert", "shares_memory")
     def test_conversion_to_numpy(self, variant: Variant) -> None:
         """NumPy receives the values of views; ``copy=True`` returns a writable array in new memory."""
@@ -94,6 +97,7 @@ class ExchangeSuite:
         assert called(variant, "shares_memory", xo.shares_memory, x, other) is False
         assert not xo.shares_memory(x, sample("float32", (4, 6)))
 
+    @depends_on()
     def test_shares_memory_after_zero_copy(self, variant: Variant) -> None:
         """After a conversion without a copy, both arrays share memory."""
         x = variant.make(sample("float64", (8,)))
@@ -105,7 +109,8 @@ class ExchangeSuite:
             assert plan.action == "copy"
             assert plan.reason
 
+    @depends_on()
     def test_unknown_target(self, variant: Variant) -> None:
         """The error message lists the known names."""
         with pytest.raises(xo.BackendNotFound, match="numpy"):
-            xo.convert(variant.array(sample("float32")), "no_such_library")
+            xo.convert(variant.make(sample("float32")), "no_such_library")

@@ -13,7 +13,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.samples import sample
 from xarrayops.testing._suite.table import exercises
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 X = sample("float32", (6, 4))
 W = sample("float32", (4, 3), seed=1)
@@ -27,11 +27,12 @@ def projected(x: Any, w: Any) -> Any:
 class ExportSuite:
     """Functions in files."""
 
+    @depends_on()
     @exercises("export")
     @pytest.mark.parametrize("target", ["stablehlo", "pt2", "onnx"])
     def test_exported(self, variant: Variant, target: Literal["stablehlo", "pt2", "onnx"], tmp_path: Path) -> None:
         """Axis 0 of another length than in the example; without an exporter the error names what to install."""
-        x, w = variant.array(X), variant.array(W)
+        x, w = variant.make(X), variant.make(W)
         path = tmp_path / "f"
         try:
             file = xo.export(projected, x, w, target=target, path=path, dynamic={"x": {0: "n"}})
@@ -41,7 +42,7 @@ class ExportSuite:
             assert not path.exists()
             return
         more = np.concatenate([X, X[::-1] + 1])
-        product, positions = file(variant.array(more), w)
+        product, positions = file(variant.make(more), w)
         wide = more.astype("float64")
         check_array(variant, product, (wide - wide.mean(axis=0)) @ W, dtype="float32", ulps=64, normwise=True)
         check_array(variant, positions, np.argmax(more, axis=1), dtype=None)

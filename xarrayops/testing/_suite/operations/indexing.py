@@ -15,7 +15,7 @@ from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.operations.index_fuzz import cases as index_cases, fault as index_fault
 from xarrayops.testing._suite.samples import ALL, INEXACT, INTEGERS, NUMERIC, REAL, sample, shuffled
 from xarrayops.testing._suite.table import Row, call, cases, check_row, row, without_warnings
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 ORDERS: list[dict[str, Any]] = [{}, {"axis": 0}, {"descending": True}, {"axis": 0, "descending": True, "stable": False}]
 TIED = np.asarray([3, 1, 3, 1, 2], dtype="int32")
@@ -239,6 +239,7 @@ class AtSuite:
         """``at(x)[i].add(v)`` equals ``numpy.add.at(x, i, v)``, and x does not change."""
         check_row(variant, row)
 
+    @depends_on("memory")
     def test_at_of_random_indices(self, variant: Variant) -> None:
         """Seeded random indices of all kinds select the elements that NumPy selects, or raise IndexError."""
         count = 300 if variant.calls is None else 6 * variant.calls
@@ -249,6 +250,7 @@ class AtSuite:
             failures += [f"  {case}: {fault}" for fault in found if fault]
         assert not failures, f"xo.at on {variant}:\n" + "\n".join(failures)
 
+    @depends_on("memory")
     def test_at_of_memory_that_it_reads(self, variant: Variant) -> None:
         """A value is read before x is written, also if both share memory."""
         host = sample("float32", (5, 6))
@@ -260,6 +262,7 @@ class AtSuite:
                 want[place] = host[of]
                 check_array(variant, got, want, dtype="float32")
 
+    @depends_on("memory")
     def test_at_of_an_index_that_shares_memory(self, variant: Variant) -> None:
         """An index is read before x is written, also if it is x itself or a view of x."""
         dtype = variant.defaults["indexing"]
@@ -274,6 +277,7 @@ class AtSuite:
                 {"add": np.add, "max": np.maximum}[op].at(want, host[of], value)
             check_array(variant, got, want, dtype=dtype)
 
+    @depends_on("memory")
     def test_at_of_products(self, variant: Variant) -> None:
         """Products by an array of indices are the library's own, and quotients stay in range if an index repeats."""
         if "complex64" in variant.dtypes:
@@ -289,6 +293,7 @@ class AtSuite:
         got = xo.at(x)[[0, 1, 0]].divide(variant.array(np.asarray([1e20, 49.0, 1e20], dtype="float32")))
         check_array(variant, got, np.asarray([1e-2, 1 / 7], dtype="float32"), dtype="float32")
 
+    @depends_on("memory")
     def test_at_does_not_write_by_default(self, variant: Variant) -> None:
         """``copy=True`` is the default, for views and for elements that are returned."""
         host = sample("float32", (5,))
@@ -298,22 +303,24 @@ class AtSuite:
         xo.at(got)[...].set(7.0, copy=None)
         check_array(variant, x, host, dtype="float32")
 
+    @depends_on()
     def test_at_refuses_what_does_not_fit(self, variant: Variant) -> None:
         """Indices out of bounds, masks and values of other shapes, and unknown modes raise errors of ours."""
-        x, mask = variant.array(sample("float32", (2, 3))), variant.array(np.asarray([True, False, True]))
+        x, mask = variant.make(sample("float32", (2, 3))), variant.make(np.asarray([True, False, True]))
         for index in (2, (0, -4), (0, 0, 0), (..., ...), mask, (0, mask, 0)):
             with pytest.raises(IndexError, match=r"^xo\.at\(x\)\[index\]\.set: "):
                 xo.at(x)[index].set(1.0)
-        value = variant.array(sample("float32", (2,)))
+        value = variant.make(sample("float32", (2,)))
         for op in ("set", "add", "max"):
             with pytest.raises(ValueError, match=r"^xo\.at\(x\).*shape \(2,\) .*\(2, 3\)"):
                 getattr(xo.at(x)[...], op)(value)
         with pytest.raises(TypeError, match="copy must be True, False or None"):
             xo.at(x)[0].set(1.0, copy="invalid")  # type: ignore[arg-type]
-        whole = variant.array(sample("int32", (2, 3)))
+        whole = variant.make(sample("int32", (2, 3)))
         with pytest.raises(xo.Unsupported, match=r"divide does not serve .* Instead"):
             xo.at(whole)[0].divide(2)
 
+    @depends_on("memory")
     def test_at_without_a_copy(self, variant: Variant) -> None:
         """``copy=False`` updates x itself or raises; None may update x or a copy."""
         host = sample("float32", (5,))
@@ -331,9 +338,10 @@ class AtSuite:
             check_array(variant, x, want, dtype="float32")
             assert got is x or xo.shares_memory(got, x)
 
+    @depends_on()
     def test_at_refuses_values_of_other_types(self, variant: Variant) -> None:
         """A value must be an array, or a Python number that the dtype of x can represent."""
-        x = variant.array(sample("int8", (4,)))
+        x = variant.make(sample("int8", (4,)))
         for value in ([1, 2], (1, 2)):
             with pytest.raises(TypeError, match="an array or a Python number, not a"):
                 xo.at(x)[1:3].set(value)
@@ -341,6 +349,7 @@ class AtSuite:
             with pytest.raises(OverflowError, match="does not fit"):
                 getattr(xo.at(x)[0], op)(300)
 
+    @depends_on("memory")
     def test_at_of_numpy_scalars(self, variant: Variant) -> None:
         """NumPy's scalars count as Python numbers, as values and in an index."""
         x = variant.array(np.asarray([1.0, 2.0, 3.0], dtype="float32"))
@@ -360,6 +369,7 @@ class AtSuite:
         with pytest.raises(xo.Unsupported, match="must hold integers or bools, not a Python float"):
             xo.at(x)[np.float64(1)].get()
 
+    @depends_on("memory")
     def test_at_of_large_numbers(self, variant: Variant) -> None:
         """Integers beyond 64 bits become floats; numbers beyond the limits of floating point become infinite."""
         host = np.asarray([1.0, 2.0], dtype="float32")
@@ -371,7 +381,8 @@ class AtSuite:
         with pytest.raises(OverflowError, match=r"^xo\.at\(x\)\[index\]\.set: int too large to convert to float"):
             xo.at(variant.array(host))[0].set(10**400)
 
+    @depends_on()
     def test_at_refuses_unknown_operations(self, variant: Variant) -> None:
         """An unknown operation raises AttributeError."""
         with pytest.raises(AttributeError):
-            getattr(xo.at(variant.array(sample("float32")))[0], "power")  # noqa: B009 - the type checker would reject the attribute
+            getattr(xo.at(variant.make(sample("float32")))[0], "power")  # noqa: B009 - the type checker would reject the attribute

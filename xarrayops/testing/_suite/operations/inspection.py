@@ -12,7 +12,7 @@ from xarrayops.plugin import DEVICE_ATTRIBUTES
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.samples import sample
 from xarrayops.testing._suite.table import called, exercises
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 X = sample("float32")
 
@@ -31,10 +31,11 @@ class InspectionSuite:
         assert namespace.zeros((2,), dtype=namespace.float32).dtype == x.dtype
         assert {"linalg", "fft", "pi", "e", "inf", "nan", "newaxis"} <= vars(namespace).keys()
 
+    @depends_on("run")
     @exercises("backend", "backends")
     def test_backend(self, variant: Variant) -> None:
         """A backend has a name, versions and devices. `xo.backends` lists it if it has an entry point."""
-        backend = called(variant, "backend", xo.backend, variant.array(X))
+        backend = called(variant, "backend", xo.backend, variant.make(X))
         assert backend is variant.backend
         assert all(isinstance(v, str) for v in backend.versions.values())
         assert any(d.native == variant.device for d in backend.devices())
@@ -43,7 +44,7 @@ class InspectionSuite:
             assert all(isinstance(value, str) or value > 0 for value in each.values())
         for device in backend.devices():
             free, call = (backend.functions[name] for name in ("free_bytes", "peak_bytes"))
-            moved = xo.to_device(variant.array(X), device.native)
+            moved = xo.to_device(variant.make(X), device.native)
             backend.functions["release_memory"](device.native)
             assert free(device.native) is None or free(device.native) >= 0
             peak = call(device.native, lambda moved=moved: xo.synchronize(xo.add(moved, moved)))

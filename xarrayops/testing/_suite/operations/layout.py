@@ -14,7 +14,7 @@ from xarrayops.plugin import Array
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.samples import ALL, Host, sample
 from xarrayops.testing._suite.table import called, exercises
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 LOW_PRECISION = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 X = sample("float32", (4, 6, 2))
@@ -201,10 +201,11 @@ class LayoutSuite:
         if exposes_memory(variant, got):
             assert xo.layout_of(got).is_contiguous
 
+    @depends_on()
     @exercises("relayout")
     def test_relayout_refuses(self, variant: Variant) -> None:
         """An invalid pattern raises an error that describes x."""
-        x = variant.array(sample("float32", (2, 3, 4)))
+        x = variant.make(sample("float32", (2, 3, 4)))
         for wrong in ("ab -> ba", "abc -> abd", "abc", "abc -> acbb", "a b c -> a b 2d", "ab2a -> ab"):
             for call in (xo.relayout, lambda x, pattern: xo.explain("relayout", x, pattern)):
                 with pytest.raises(xo.LayoutError, match=rf"xo\.relayout\({variant.backend.name} float32 .*{wrong}"):
@@ -227,16 +228,18 @@ class LayoutSuite:
             if 1 not in shape and 0 not in shape:
                 assert xo.layout_of(got).memory_format == memory_format
 
+    @depends_on()
     @exercises("with_memory_format", "contiguous")
     def test_wrong_orders(self, variant: Variant) -> None:
         """An unknown order, an unknown format and a format for another number of axes raise."""
-        x = variant.array(X)
+        x = variant.make(X)
         with pytest.raises(xo.LayoutError, match="'C' or 'F'"):
             xo.contiguous(x, "A")
         for shape, memory_format in [((2, 3), "channels_last"), ((1, 2, 3, 4), "channels_first")]:
             with pytest.raises(xo.LayoutError, match=r"Instead: xo\.relayout"):
-                xo.with_memory_format(variant.array(sample("float32", shape)), memory_format)
+                xo.with_memory_format(variant.make(sample("float32", shape)), memory_format)
 
+    @depends_on("run")
     @exercises("as_strided", "explain")
     @pytest.mark.parametrize(
         "spec",
@@ -276,6 +279,7 @@ class LayoutSuite:
             assert xo.shares_memory(got, x)
             assert xo.layout_of(got).strides == strides
 
+    @depends_on("memory")
     @exercises("pin_memory", "explain")
     def test_pin_memory(self, variant: Variant) -> None:
         """The result has the same values in pinned memory; or the call raises and says what to do instead."""

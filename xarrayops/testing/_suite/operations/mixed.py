@@ -22,7 +22,7 @@ from xarrayops.testing._suite.standard import (
     reductions,
 )
 from xarrayops.testing._suite.table import Case, Row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 TABLES = (creation, elementwise, indexing, linalg, manipulation, reductions)
 CALLS_WITH_SEVERAL_ARRAYS = {
@@ -40,6 +40,7 @@ MASKED: np.ma.MaskedArray[Any, Any] = np.ma.masked_array([1.0, 2.0], mask=[True,
 class MixedSuite:
     """Arrays of several libraries, and arguments that are not arrays."""
 
+    @depends_on()
     @pytest.mark.parametrize("verb", CALLS_WITH_SEVERAL_ARRAYS)
     def test_mixed_libraries(self, variant: Variant, verb: str) -> None:
         """An array of another library, as any argument or item of a sequence, raises and says what to do instead."""
@@ -52,10 +53,11 @@ class MixedSuite:
                 for part in (f"xo.{verb}", variant.backend.name, library, "xo.convert("):
                     assert part in message, f"{mixed.kwargs or ''} the message lacks {part!r}: {message}"
 
+    @depends_on()
     def test_numpy_scalars_are_numbers(self, variant: Variant) -> None:
         """``np.float64(1)`` beside an array of another library is the Python number 1.0; a 0-d array is an array."""
         host = sample("float32")
-        x = variant.array(host)
+        x = variant.make(host)
         if "numpy" not in foreign_arrays(variant):
             return
         for result in (xo.add(x, np.float64(1)), xo.add(np.float64(1), x)):
@@ -63,19 +65,21 @@ class MixedSuite:
         with pytest.raises(xo.MixedBackends, match="numpy"):
             xo.add(x, np.asarray(1.0))
 
+    @depends_on()
     def test_array_namespace_of_several_libraries(self, variant: Variant) -> None:
         """``array_namespace`` raises for arrays of several libraries; it ignores scalars and None."""
-        x = variant.array(sample("float32"))
+        x = variant.make(sample("float32"))
         assert xo.array_namespace(x, 1.0, None, x) is variant.backend.namespace
         with pytest.raises(xo.MixedBackends, match=r"arrays\[1\]"):
             xo.array_namespace(x, ForeignArray())
 
     NOT_ARRAYS = ([1.0, 2.0], "text", {"a": 1}, object(), range(3))
 
+    @depends_on()
     @pytest.mark.parametrize("bad", NOT_ARRAYS, ids=lambda bad: type(bad).__name__)
     def test_arguments_of_other_types(self, variant: Variant, bad: Any) -> None:
         """An argument that is not an array raises an error that says so, alone and with an array."""
-        x = variant.array(sample("float32", (2,)))
+        x = variant.make(sample("float32", (2,)))
         uses: list[Use] = [
             lambda: xo.add(x, bad),
             lambda: xo.add(bad, x),
@@ -86,18 +90,20 @@ class MixedSuite:
             with pytest.raises(xo.BackendNotFound, match=r"which is not an array|must be an array|asarray"):
                 use()
 
+    @depends_on()
     @pytest.mark.parametrize("bad", [MASKED, np.asarray([{}, None])], ids=["masked", "objects"])
     def test_unsupported_numpy_arrays(self, variant: Variant, bad: Any) -> None:
         """Masked arrays and object arrays raise, and the message says what to do instead."""
-        x = variant.array(sample("float64", (2,)))
+        x = variant.make(sample("float64", (2,)))
         uses: list[Use] = [lambda: xo.concat([x, bad]), lambda: xo.sum(bad), lambda: xo.convert(bad, variant.library)]
         for use in uses:
             with pytest.raises((xo.Unsupported, xo.ExchangeError), match="Instead"):
                 use()
 
+    @depends_on()
     def test_numbers_as_array_arguments(self, variant: Variant) -> None:
         """A Python number as an argument that must be an array raises an error that names the argument."""
-        x = variant.array(sample("float32", (2, 2)))
+        x = variant.make(sample("float32", (2, 2)))
         uses: dict[str, Use] = {
             "x": lambda: xo.sum(2.0),
             "x1": lambda: xo.matmul(2.0, x),
@@ -125,6 +131,6 @@ def _with_foreign_array(variant: Variant, row: Row, case: Case, foreign: Any) ->
         count = iter(range(len(case.arrays)))
 
         def array(a: Any, position: int = position, count: Iterator[int] = count) -> Any:
-            return foreign if next(count) == position else variant.array(a)
+            return foreign if next(count) == position else variant.make(a)
 
         yield case.filled(array, variant.backend.native_dtype)

@@ -13,7 +13,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 import xarrayops as xo
 from xarrayops.testing._suite.samples import FLOATS, sample
 from xarrayops.testing._suite.table import Case, Row, call, cases, check_row, exercises, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 LEAST = {"float32": 2.0**-62, "float64": 2.0**-510}
 """The least scale."""
@@ -221,20 +221,22 @@ class QuantizationSuite:
         """With the same bits."""
         check_row(variant, row)
 
+    @depends_on()
     @exercises("calibrate", "qmatmul", "quantize")
     def test_a_calibration_without_a_percentile(self, variant: Variant) -> None:
         """It has the scale and the zero of the array itself."""
-        x = variant.array(sample("float32", (5, 6)))
+        x = variant.make(sample("float32", (5, 6)))
         for options in ({"axis": 1}, {"scheme": "asymmetric"}):
             own = xo.quantize(x, **options)
             static = xo.quantize(x, calibration=xo.calibrate([x[:3, :], x[3:, :]], **options))
             for one, other in zip(_given(own), _given(static), strict=True):
                 np.testing.assert_array_equal(variant.values(one), variant.values(other))
 
+    @depends_on()
     @exercises("qmatmul")
     def test_sums_that_may_not_fit(self, variant: Variant) -> None:
         """They are refused before anything is computed."""
-        x, w = (variant.array(np.zeros(shape, np.float32)) for shape in ((1, 32768), (32768, 1)))
+        x, w = (variant.make(np.zeros(shape, np.float32)) for shape in ((1, 32768), (32768, 1)))
         x, w = (xo.quantize(each, scheme="asymmetric") for each in (x, w))
         with pytest.raises(OverflowError, match="sums of 32768 products may exceed int32, sums of 32767 cannot"):
             xo.qmatmul(x, w)

@@ -12,7 +12,7 @@ import xarrayops as xo
 from xarrayops.errors import MixedBackends, Unsupported
 from xarrayops.plugin import Array
 from xarrayops.testing._suite.table import exercises
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 Draws = Callable[[Any], Any]
 DRAWS: dict[str, tuple[str, Draws]] = {
@@ -45,6 +45,7 @@ DRAWS: dict[str, tuple[str, Draws]] = {
 class RandomSuite:
     """Random numbers."""
 
+    @depends_on("run")
     @exercises("random.default_rng", "random.key")
     def test_random_numbers_are_those_of_numpy(self, variant: Variant) -> None:
         """Every kind of draw has NumPy's bits: by an integer as the seed, and by a key in a function that is traced."""
@@ -57,6 +58,7 @@ class RandomSuite:
             _check(variant, name, draw(xo.random.default_rng(seed, **_place(variant))), want, dtype)
             _check(variant, f"{name} by a key", traced, want, dtype)
 
+    @depends_on("run")
     @exercises("random.bits", "random.split", "random.fold_in", "random.key")
     def test_keys(self, variant: Variant) -> None:
         """Keys and bits are those of NumPy."""
@@ -73,6 +75,7 @@ class RandomSuite:
             bits = variant.run(lambda key, dtype=dtype: xo.random.bits(key, (2, 3), dtype=dtype), key)
             _check(variant, "bits", bits, xo.random.bits(host, (2, 3), dtype=dtype), dtype)
 
+    @depends_on("memory")
     @exercises("random.default_rng")
     def test_a_sample_of_an_array(self, variant: Variant) -> None:
         """``choice``, ``shuffled`` and arrays of locations and scales."""
@@ -90,6 +93,7 @@ class RandomSuite:
             want = draw(xo.random.default_rng(i))(host)
             np.testing.assert_allclose(variant.values(found), want, rtol=1e-6)
 
+    @depends_on()
     @exercises("random.default_rng")
     def test_errors_of_random_functions(self, variant: Variant) -> None:
         """Seeds, keys, limits and sizes that do not fit, and arrays of another library."""
@@ -99,7 +103,7 @@ class RandomSuite:
             with pytest.raises(error, match="seed"):
                 xo.random.default_rng(seed, **place)
         with pytest.raises(ValueError, match="a key is an array"):
-            xo.random.default_rng(variant.array(np.zeros(2, np.float32)))
+            xo.random.default_rng(variant.make(np.zeros(2, np.float32)))
         calls: tuple[Callable[[], Any], ...] = (
             lambda: rng.integers(3, 3),
             lambda: rng.integers(0, 300, dtype="int8"),
@@ -118,6 +122,7 @@ class RandomSuite:
         with pytest.raises(MixedBackends) if variant.backend.name != "numpy" else pytest.raises(Unsupported):
             rng.shuffled(np.zeros(3) if variant.backend.name != "numpy" else np.zeros(3, object))
 
+    @depends_on()
     @exercises("random.default_rng")
     def test_the_own_generator_of_the_library(self, variant: Variant) -> None:
         """``native=True``: the same methods; a gap says so."""

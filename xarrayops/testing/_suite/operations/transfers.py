@@ -6,7 +6,7 @@ import xarrayops as xo
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.samples import sample
 from xarrayops.testing._suite.table import exercises
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 X = sample("float32")
 
@@ -14,6 +14,7 @@ X = sample("float32")
 class CrossingSuite:
     """Blocks that count crossings."""
 
+    @depends_on("memory")
     @exercises("strict", "profile")
     def test_crossings(self, variant: Variant) -> None:
         """Arithmetic crosses nothing. A truth value crosses once where the library reports crossings."""

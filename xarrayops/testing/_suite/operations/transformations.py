@@ -14,7 +14,7 @@ from xarrayops.plugin import gap_of
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.samples import sample
 from xarrayops.testing._suite.table import exercises
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 X = sample("float32", (3, 4), low=-1, high=1)
 CUBE = np.float32(3) * X * X
@@ -28,6 +28,7 @@ def cubes(x: Any) -> Any:
 class TransformationSuite:
     """Functions that are differentiated, batched, and computed again."""
 
+    @depends_on("memory")
     @exercises("grad", "value_and_grad", "no_grad")
     def test_gradient(self, variant: Variant) -> None:
         """Of a sum of cubes. A library that does not differentiate raises."""
@@ -41,6 +42,7 @@ class TransformationSuite:
         second = xo.grad(lambda x: xo.sum(xo.grad(cubes)(x)))(x)
         check_array(variant, second, np.float32(6) * X, dtype="float32")
 
+    @depends_on("memory")
     @exercises("vmap")
     def test_batch(self, variant: Variant) -> None:
         """Each column is an item; the results are columns, too."""
@@ -49,6 +51,7 @@ class TransformationSuite:
         if not refuses(variant, "vmap", reverse, x):
             check_array(variant, reverse(x), X[::-1] * 2, dtype="float32")
 
+    @depends_on("memory")
     @exercises("checkpoint")
     def test_checkpoint(self, variant: Variant) -> None:
         """The results and the gradient are those of the function."""
@@ -63,6 +66,7 @@ class TransformationSuite:
             gradient = xo.grad(lambda x: xo.sum(function(x, 2.0)[0]))(x)
             check_array(variant, gradient, X * 4, dtype="float32")
 
+    @depends_on("memory")
     @exercises("no_grad")
     def test_no_grad(self, variant: Variant) -> None:
         """The results are those outside of the block."""

@@ -18,7 +18,7 @@ from xarrayops.testing._suite.sparse.cases import GENERAL, distinct
 from xarrayops.testing._suite.sparse.check import block_of, container
 from xarrayops.testing._suite.sparse.oracle import parts_of
 from xarrayops.testing._suite.table import exercises
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 Call = Callable[[], Any]
 REFUSALS = (xo.errors.XArrayOpsError, ValueError, TypeError)
@@ -92,10 +92,11 @@ class Operands:
 
     def __init__(self, variant: Variant) -> None:
         self.format = variant.backend.sparse.formats[0]
-        self.x = variant.array(GENERAL.dense())
-        self.s = container(variant, GENERAL, self.format)
-        self.other = container(variant, distinct(shape=(3, 6)), self.format)
-        self.square = container(variant, distinct(shape=(4, 4)), self.format)
+        self.x = variant.make(GENERAL.dense())
+        self.s, self.other, self.square = (
+            container(variant, e, self.format, array=variant.make)
+            for e in (GENERAL, distinct(shape=(3, 6)), distinct(shape=(4, 4)))
+        )
         self.make = variant.make
 
 
@@ -236,13 +237,14 @@ GAPS: dict[str, Callable[[Any], Any]] = {
 
 
 def lacks_containers(variant: Variant) -> bool:
-    """Whether the variant has no sparse containers, or does not trace them."""
-    return variant.sparse is None or variant.traced
+    """Whether the variant has no sparse containers."""
+    return variant.sparse is None
 
 
 class SparseRefusalSuite:
     """Errors of the sparse verbs."""
 
+    @depends_on(containers=False)
     @exercises(*GAPS)
     @pytest.mark.parametrize("verb", GAPS)
     def test_sparse_gap(self, variant: Variant, verb: str) -> None:
@@ -250,8 +252,9 @@ class SparseRefusalSuite:
         if variant.sparse is not None:
             pytest.skip(f"{variant} has sparse containers")
         with pytest.raises(xo.Unsupported, match="Instead"):
-            GAPS[verb](variant.array(GENERAL.dense()))
+            GAPS[verb](variant.make(GENERAL.dense()))
 
+    @depends_on(containers=True)
     @exercises("sparse.from_parts", "sparse.validate", "sparse.to_dense", "matmul")
     @pytest.mark.parametrize(("format", "what"), [(f, what) for f in FORMATS for what in FAULTS[f]])
     def test_sparse_malformed(self, variant: Variant, format: str, what: str) -> None:
@@ -284,6 +287,7 @@ class SparseRefusalSuite:
                 with pytest.raises(xo.InvalidSparse, match=pattern):
                     use()
 
+    @depends_on(containers=True)
     @exercises("sparse.from_parts")
     @pytest.mark.parametrize("shape", [(3,), (3, 4, 1), (3, -4), (-3, 4), (3.5, 4), ("3", 4), (), 12, None, (2, 4)])
     def test_sparse_shapes(self, variant: Variant, shape: Any) -> None:
@@ -295,6 +299,7 @@ class SparseRefusalSuite:
             with pytest.raises(REFUSALS, match="from_parts"):
                 xo.sparse.from_parts(format, *map(variant.make, host.values()), shape=shape)
 
+    @depends_on(containers=True)
     @exercises(*{f"sparse.{label.partition(':')[0]}" for label in WRONG} - {"sparse.matmul"}, "matmul")
     @pytest.mark.parametrize("wrong", WRONG)
     def test_sparse_refusals(self, variant: Variant, wrong: str) -> None:
@@ -307,6 +312,7 @@ class SparseRefusalSuite:
         verb = wrong.partition(":")[0]
         assert f"xo.{'' if verb == 'matmul' else 'sparse.'}{verb}" in str(caught.value), caught.value
 
+    @depends_on(containers=True)
     @exercises("sparse.from_dense", "sparse.from_parts")
     @pytest.mark.parametrize("dtype", [*ALL, *LOW_PRECISION])
     def test_sparse_dtypes(self, variant: Variant, dtype: str) -> None:
@@ -314,7 +320,7 @@ class SparseRefusalSuite:
         if lacks_containers(variant):
             pytest.skip(f"{variant} does not test sparse containers")
         try:
-            x = xo.astype(variant.array(np.abs(GENERAL.dense())), dtype)
+            x = xo.astype(variant.make(np.abs(GENERAL.dense())), dtype)
         except xo.Unsupported:
             pytest.skip(f"{variant} does not support {dtype}")
         why = variant.backend.sparse.dtype_refusal(dtype)
@@ -336,6 +342,7 @@ class SparseRefusalSuite:
                 with pytest.raises(xo.Unsupported, match=re.escape(why)):
                     use()
 
+    @depends_on(containers=True)
     @exercises(*MIXED)
     @pytest.mark.parametrize("verb", MIXED)
     def test_sparse_of_mixed_libraries(self, variant: Variant, verb: str) -> None:
@@ -349,6 +356,7 @@ class SparseRefusalSuite:
             for part in (f"xo.{verb}", variant.backend.name, library, "xo.convert("):
                 assert part in str(caught.value), f"the message lacks {part!r}: {caught.value}"
 
+    @depends_on(containers=True)
     @exercises("add", "sum")
     def test_containers_with_dense_verbs(self, variant: Variant) -> None:
         """Dense verbs refuse containers that are not arrays of the library, and name the sparse verbs."""

@@ -12,7 +12,7 @@ from xarrayops.plugin import Array
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.samples import ALL, NUMERIC, sample
 from xarrayops.testing._suite.table import NativeDtype, Row, call, called, cases, check_row, exercises, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 LIKE = sample("int8", (2,))
 X = sample("float32", (2, 3))
@@ -160,6 +160,7 @@ class CreationSuite:
         """Class, dtype, device, shape and values match the oracle; the default dtype is the library's."""
         check_row(variant, row)
 
+    @depends_on("memory")
     @exercises("asarray")
     def test_asarray_copy_argument(self, variant: Variant) -> None:
         """The default returns x or shares its memory; ``copy=True`` returns new memory."""
@@ -167,6 +168,7 @@ class CreationSuite:
         assert xo.asarray(x) is x or xo.shares_memory(xo.asarray(x), x)
         assert not xo.shares_memory(xo.asarray(x, copy=True), x)
 
+    @depends_on("memory")
     @exercises("asarray")
     def test_asarray_of_a_numpy_array(self, variant: Variant) -> None:
         """``asarray`` converts an array of another library only if ``like=`` requests it."""
@@ -174,6 +176,7 @@ class CreationSuite:
         check_array(variant, xo.asarray(X, like=like), X, dtype="float32")
         assert xo.array_namespace(xo.asarray(X)) is xo.backend("numpy").namespace
 
+    @depends_on("memory")
     @exercises("from_dlpack")
     def test_from_dlpack(self, variant: Variant) -> None:
         """``from_dlpack`` accepts NumPy's arrays and the library's own."""
@@ -182,6 +185,7 @@ class CreationSuite:
         check_array(variant, xo.from_dlpack(x, like=x), X, dtype="float32")
         check_array(variant, xo.from_dlpack(x, like=x, copy=True), X, dtype="float32")
 
+    @depends_on("run")
     @exercises("zeros", "use")
     def test_use_sets_the_default_backend(self, variant: Variant) -> None:
         """``xo.use`` sets the backend and device of creation functions, compiled ones too."""
@@ -191,6 +195,7 @@ class CreationSuite:
                 check_array(variant, zeros, np.zeros(2), dtype=variant.defaults["real floating"])
                 check_array(variant, xo.asarray([1.0], dtype="float32"), [1.0], dtype="float32")
 
+    @depends_on("run")
     @exercises("zeros", "use")
     def test_use_inside_a_function(self, variant: Variant) -> None:
         """``xo.use`` works inside a function that is compiled or run as a whole."""
@@ -205,6 +210,7 @@ class CreationSuite:
             explicit = variant.run(lambda: xo.zeros((2,), **variant.creation))
             check_array(variant, explicit, np.zeros(2), dtype=variant.defaults["real floating"])
 
+    @depends_on("run")
     @exercises("set_default")
     def test_set_default(self, variant: Variant) -> None:
         """``xo.set_default`` sets the backend, device and floating-point dtype of creation functions."""
@@ -234,14 +240,16 @@ class CreationSuite:
         integers = called(variant, "asarray", lambda x: xo.asarray([1], like=x), x)
         check_array(variant, integers, [1], dtype=variant.defaults["integral"])
 
+    @depends_on()
     def test_like_and_backend_exclude_each_other(self, variant: Variant) -> None:
         """``like=`` and ``backend=`` together raise."""
         with pytest.raises(TypeError, match="not both"):
-            xo.zeros(2, like=variant.array(X), backend="numpy")
+            xo.zeros(2, like=variant.make(X), backend="numpy")
 
+    @depends_on()
     def test_unknown_device_and_dtype(self, variant: Variant) -> None:
         """An unknown device or dtype raises, and the message names it."""
-        x = variant.array(X)
+        x = variant.make(X)
         with pytest.raises(xo.Unsupported, match=r"no device 'nowhere:7': "):
             xo.zeros(2, like=x, device="nowhere:7")
         with pytest.raises(xo.Unsupported, match=r"no device 'nowhere:7': "):

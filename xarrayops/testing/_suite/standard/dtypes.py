@@ -12,7 +12,7 @@ import xarrayops as xo
 from xarrayops.testing._suite.foreign import ForeignDtype
 from xarrayops.testing._suite.samples import ALL, COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED, sample, specials
 from xarrayops.testing._suite.table import Case, NativeDtype, Row, call, called, cases, check_row, exercises, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Variant, depends_on
 
 TARGETS = ("float32", "int64", "bool", "uint8", "complex64")
 KINDS = {
@@ -67,12 +67,14 @@ class DtypeSuite:
         """Values match NumPy's."""
         check_row(variant, row)
 
+    @depends_on()
     def test_astype_gives_the_dtype(self, variant: Variant) -> None:
         """The result has the requested dtype."""
-        x = variant.array(sample("float32", low=0))
+        x = variant.make(sample("float32", low=0))
         for name in sorted(variant.dtypes):
             assert variant.backend.functions["dtype_name"](xo.astype(x, name).dtype) == name
 
+    @depends_on("memory")
     def test_astype_copy_argument(self, variant: Variant) -> None:
         """For the same dtype, ``copy=False`` returns x or shares its memory; the default returns new memory."""
         x = variant.array(sample("float32"))
@@ -80,16 +82,18 @@ class DtypeSuite:
         assert same is x or xo.shares_memory(same, x)
         assert not xo.shares_memory(xo.astype(x, "float32"), x)
 
+    @depends_on()
     def test_names_and_native_dtypes_correspond(self, variant: Variant) -> None:
         """``dtype_name(as_dtype(name)) == name``, and an array of that dtype has it."""
         functions = variant.backend.functions
         for name in sorted(variant.dtypes & {*ALL}):
             native = functions["as_dtype"](name)
             assert functions["dtype_name"](native) == name
-            assert variant.array(np.zeros(2, dtype=name)).dtype == native
+            assert variant.make(np.zeros(2, dtype=name)).dtype == native
         with pytest.raises(ValueError, match=r"\w"):
             functions["as_dtype"]("float23")
 
+    @depends_on("run")
     @exercises("can_cast")
     def test_can_cast(self, variant: Variant) -> None:
         """``can_cast`` follows the promotion rules."""
@@ -101,16 +105,17 @@ class DtypeSuite:
             if kinds[0] is kinds[1]:
                 got = called(variant, "can_cast", xo.can_cast, dtype(one), dtype(other))
                 assert got is np.can_cast(one, other), (one, other)
-        x = variant.array(sample("float64"))
+        x = variant.make(sample("float64"))
         assert called(variant, "can_cast", xo.can_cast, x, dtype("float64")) is True
         assert called(variant, "can_cast", xo.can_cast, x, "float32") is False
 
+    @depends_on("run")
     @exercises("finfo")
     def test_finfo(self, variant: Variant) -> None:
         """``finfo`` gives limits as Python numbers, for a dtype and for an array."""
         for name in sorted(variant.dtypes & {*FLOATS}):
             want = np.finfo(name)
-            for argument in (variant.backend.native_dtype(name), variant.array(sample(name))):
+            for argument in (variant.backend.native_dtype(name), variant.make(sample(name))):
                 got = called(variant, "finfo", xo.finfo, argument)
                 assert (got.bits, got.dtype) == (want.bits, variant.backend.native_dtype(name))
                 for limit in ("eps", "max", "min", "smallest_normal"):
@@ -118,15 +123,17 @@ class DtypeSuite:
                     assert type(value) is float, f"{limit} of {name} is a {type(value).__name__}, not a Python float"
                     assert value == float(getattr(want, limit)), f"{limit} of {name}"
 
+    @depends_on("run")
     @exercises("iinfo")
     def test_iinfo(self, variant: Variant) -> None:
         """``iinfo`` gives limits as Python integers, for a dtype and for an array."""
         for name in sorted(variant.dtypes & {*INTEGERS}):
             want = np.iinfo(name)
-            for argument in (variant.backend.native_dtype(name), variant.array(sample(name))):
+            for argument in (variant.backend.native_dtype(name), variant.make(sample(name))):
                 got = called(variant, "iinfo", xo.iinfo, argument)
                 assert (got.bits, got.max, got.min) == (want.bits, want.max, want.min)
 
+    @depends_on("run")
     @exercises("isdtype")
     def test_isdtype(self, variant: Variant) -> None:
         """``isdtype`` accepts kinds, dtypes, dtype names and tuples of these."""
@@ -140,28 +147,31 @@ class DtypeSuite:
             assert called(variant, "isdtype", xo.isdtype, single, kind) is True, kind
         assert called(variant, "isdtype", xo.isdtype, dtype("int8"), ("bool", "real floating")) is False
 
+    @depends_on("run")
     @exercises("result_type")
     def test_result_type(self, variant: Variant) -> None:
         """``result_type`` accepts arrays, dtypes, dtype names and Python scalars."""
         dtype = variant.backend.native_dtype
         for (one, other), want in PROMOTIONS.items():
             if {one, other, want} <= variant.dtypes:
-                arrays = variant.array(sample(one)), variant.array(sample(other, ()))
+                arrays = variant.make(sample(one)), variant.make(sample(other, ()))
                 for items in ((dtype(one), dtype(other)), arrays, (arrays[0], other)):
                     got = called(variant, "result_type", xo.result_type, *items)
                     assert got == dtype(want), (one, other)
-        x = variant.array(sample("float32"))
+        x = variant.make(sample("float32"))
         for items, want in (((x, 1.0), "float32"), ((x, 1), "float32"), ((dtype("int8"), 1), "int8")):
             assert called(variant, "result_type", xo.result_type, *items) == dtype(want), items
 
+    @depends_on()
     def test_foreign_dtype_is_refused(self, variant: Variant) -> None:
         """A native dtype of another library raises."""
-        x = variant.array(sample("float32"))
+        x = variant.make(sample("float32"))
         with pytest.raises(xo.MixedBackends, match="belongs to xarrayops_foreign"):
             xo.astype(x, ForeignDtype("float64"))
         with pytest.raises(xo.MixedBackends, match="belongs to xarrayops_foreign"):
             xo.zeros(2, like=x, dtype=ForeignDtype("float64"))
 
+    @depends_on()
     def test_the_namespace_info_is_correct(self, variant: Variant) -> None:
         """Every dtype and device that ``__array_namespace_info__`` lists is usable, and the defaults are listed."""
         namespace = variant.backend.namespace

@@ -184,6 +184,7 @@ ROWS = [
         call(sample("int64"), -1, 1),
         call(sample("int8"), -1000, 1),
         call(sample("uint8"), 1, 300),
+        *(call(sample(dtype), 1, 3) for dtype in INTEGERS),
         call(sample("float32")),
         call(sample("float32", (), high=0), 0.5),
         call(sample("float64", (0, 3)), -1, 1),
