@@ -1,4 +1,4 @@
-"""NumPy's windows and scales, without what they take in the place of whole numbers and of positive ends."""
+"""NumPy's windows and scales; they refuse fractions as the number of values, and ends of two signs."""
 
 from __future__ import annotations
 
