@@ -1,7 +1,7 @@
 """Moving NumPy programs to other libraries: ``python -m xarrayops.port``.
 
 `check` reads a program and lists, line by line, what differs by library, with a verdict for each backend. `rewrite`
-rewrites it, with only those edits that keep its meaning. `xarrayops.testing.verify` compares the result with the
+rewrites it with edits that keep its meaning only. `xarrayops.testing.verify` compares the result with the
 original on every library.
 
 Each command has a package or module: `checking`, `rewriting` and `verifying`.

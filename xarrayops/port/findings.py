@@ -30,20 +30,20 @@ KINDS = {
 }
 """The kinds of findings, each with its meaning."""
 COSTS = ("copy", "data-dependent shape", "loop", "scalar")
-"""The kinds with which a program runs, but slowly, or not under a compiler."""
+"""The kinds with which a program runs, but slowly or not under a compiler."""
 NOTES = ("random",)
 """The kinds that need no change of the program."""
 ALL = ("torch", "jax", "cupy", "dask")
-"""The backends that findings name, besides NumPy, on which the program runs already."""
+"""The backends that findings name, without NumPy, on which the program already runs."""
 
 
 class Finding(Record):
     """What differs by library at a place of a program.
 
-    Lines and columns count from 1; columns count characters, and the end is the first column behind.
+    Lines and columns count from 1; columns count characters, and the end is exclusive.
 
-    ``backends`` are those where the program does something else than on NumPy: an error, other values, or many times
-    the time. ``certain`` is False where the kind of a value is a guess, for example because it is a parameter.
+    ``backends`` are those where the program differs from NumPy: it raises, gives other values, or takes many times as
+    long. ``certain`` is False where the kind of a value is a guess, for example because it is a parameter.
     """
 
     line: int
@@ -58,12 +58,12 @@ class Finding(Record):
 
 
 def alike(findings: Iterable[Finding]) -> Counter[Finding]:
-    """The findings of a line without their columns, and how often each stands there."""
+    """The findings of a line without their columns, and how often each occurs."""
     return Counter(finding._replace(column=1, end_line=finding.line, end_column=1) for finding in findings)
 
 
 def times(count: int) -> str:
-    """The words after a finding that stands several times in a line."""
+    """The text after a finding that occurs several times in a line."""
     return f" ({count} times in this line)" if count > 1 else ""
 
 

@@ -1,4 +1,4 @@
-"""Executing a program: its files as modules of their package, beside the others of their folder, and calls in them."""
+"""Executing a program: loads its files as modules of their package or folder, and parses calls."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Place(Record):
         return f"{self.package}.{name}" if self.package else name
 
     def has(self, name: str) -> bool:
-        """Whether a module is part of the program: of the package of the file, or without one of its folder."""
+        """Whether a module is part of the program: of the file's package or, without a package, of its folder."""
         first = name.partition(".")[0]
         if self.package:
             return first == self.package.partition(".")[0]
@@ -53,9 +53,9 @@ class Place(Record):
 
 @contextmanager
 def importable(place: Place) -> Iterator[None]:
-    """The modules of a program can be imported meanwhile; afterwards the process is as before.
+    """Make the modules of a program importable in this block; afterwards the process is as before.
 
-    Modules of the same names from other folders, such as those of an original beside its port, are hidden.
+    Modules of the same names from other folders, such as an original and its port, are hidden.
     """
     known = set(sys.modules)
     hidden = {name: sys.modules[name] for name in known if place.has(name) and not place.is_from_here(name)}

@@ -53,7 +53,7 @@ def _folder(text: str) -> Path:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return its exit status, 0. PortError says what cannot be used."""
+    """Run the subcommand and return its exit status, 0. Raises PortError for unusable arguments."""
     if arguments.machine is not None and arguments.call is None:
         raise PortError("--machine is for the forecast of a call. Instead: --call 'f(np.ones(10))' with it")
     report = check(arguments.file, arguments.call, machine=arguments.machine)

@@ -1,4 +1,4 @@
-"""Arrays of the default library beside those of the caller: new ones without like=, and those of the module."""
+"""Arrays of the default library combined with the caller's: new arrays without like=, and arrays of the module."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NEW = CREATION - {"asarray"} | {"identity", "array", "tri"}
 
 
 def rules(program: Program) -> Iterator[Finding]:
-    """Findings about functions that make arrays, or use those of the module, beside those of the caller."""
+    """Findings about functions that combine new arrays, or arrays of the module, with arrays of the caller."""
     yield from _of_module(program)
     given: dict[FunctionNode, tuple[str, bool] | None] = {}
     for place in program.places:
@@ -41,7 +41,7 @@ def _of_module(program: Program) -> Iterator[Finding]:
 
 
 def _copies(program: Program, node: ast.Call) -> bool:
-    """Whether the argument decides the library: an array, or something unknown that may be one."""
+    """Whether the argument decides the library: it is an array, or unknown and may be one."""
     if program.names.numpy_name(node.func) != "array" or not node.args:
         return False
     value = program.value(node.args[0])

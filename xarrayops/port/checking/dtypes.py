@@ -16,7 +16,7 @@ _PYTHON = ("float", "int", "bool", "complex")
 
 
 def rules(program: Program) -> Iterator[Finding]:
-    """Findings about dtypes; that the program computes in float64 is said once, at the first such array."""
+    """Findings about dtypes; float64 is reported once, at the first such array."""
     for comparison in program.nodes(ast.Compare):
         yield from _of_test(program, comparison)
     for attribute in program.nodes(ast.Attribute):
@@ -58,7 +58,7 @@ def _argument(program: Program, node: ast.expr) -> str:
 
 
 def _of_dtype(program: Program, node: ast.Call) -> Iterator[Finding]:
-    """A dtype that no device has, given as ``dtype=`` or to ``astype``."""
+    """A dtype that only NumPy supports, given as ``dtype=`` or to ``astype``."""
     is_method = isinstance(node.func, ast.Attribute) and node.func.attr == "astype"
     given = [keyword.value for keyword in node.keywords if keyword.arg == "dtype"]
     given += node.args[:1] if is_method else []

@@ -1,4 +1,4 @@
-"""Functions of other packages, which work on memory of the host."""
+"""Functions of other packages, which need host memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COMPILERS = ("numba", "pythran", "transonic", "cython", "numexpr")
 
 
 def rules(program: Program) -> Iterator[Finding]:
-    """Findings about arrays that are given to other packages, and about functions that others compile."""
+    """Findings about arrays passed to other packages, and functions compiled by other packages."""
     for call in program.nodes(ast.Call):
         yield from _of_call(program, call)
     for function in program.nodes(ast.FunctionDef):

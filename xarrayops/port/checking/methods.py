@@ -20,7 +20,7 @@ NO_OTHER = ("torch", "jax", "dask")
 
 
 class Use(Record):
-    """A use of a method or attribute: the array, the call if there is one, and how the analysis knows values."""
+    """A use of a method or attribute: the array, the call if there is one, and the analysis of values."""
 
     base: Value
     call: ast.Call | None
@@ -40,7 +40,7 @@ class Use(Record):
 
 
 class Difference(Record):
-    """What differs on some backends, where the condition holds."""
+    """A difference on some backends, under a condition."""
 
     backends: tuple[str, ...]
     what: str
@@ -151,7 +151,7 @@ def _of_use(program: Program, node: ast.Attribute, call: ast.Call | None) -> Ite
 
 
 def _instead(program: Program, node: ast.Attribute, call: ast.Call | None) -> str:
-    """NumPy's function of the same name with the array as the first argument, or the answer of the tables."""
+    """The NumPy function of the same name with the array as the first argument, or the advice from the tables."""
     x = program.text(node.value)
     if node.attr == "astype" and call is not None and call.args:
         return f"np.astype({x}, {program.text(call.args[0])})"

@@ -46,7 +46,7 @@ def rules(program: Program) -> Iterator[Finding]:
 
 
 def _of_name(program: Program, node: ast.expr, name: str) -> Iterator[Finding]:
-    """A name that is missing; of ``np.ma.array`` only ``np.ma``."""
+    """A missing name; for ``np.ma.array`` only ``np.ma``."""
     owner, _, last = name.rpartition(".")
     if has(name) or (owner and owner not in _SUBMODULES):
         return

@@ -1,4 +1,4 @@
-"""Operators whose result differs by library: promotion of dtypes, booleans, lists beside arrays."""
+"""Operators whose result differs by library: dtype promotion, booleans, lists as operands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SMALL = ("int8", "int16", "uint8", "uint16")
 
 
 def rules(program: Program) -> Iterator[Finding]:
-    """Findings about operators, and about Python's functions that stand for one."""
+    """Findings about operators, and about Python functions that are equivalent to one."""
     for operator in program.nodes(ast.BinOp):
         yield from _of_operator(program, operator)
     for comparison in program.nodes(ast.Compare):
@@ -57,12 +57,12 @@ def _of_comparison(program: Program, node: ast.Compare) -> Iterator[Finding]:
     if is_of_values and any(v.is_array for v in values) and any(v.kind == SEQUENCE for v in values):
         what = "lists and tuples are not compared with the elements of arrays on torch, JAX and CuPy"
         certain = all(value.certain for value in values)
-        instead = "np.array([...]) in the place of the list"
+        instead = "np.array([...]) instead of the list"
         yield finding(program, node, "operator", what, instead, NO_LISTS, certain=certain)
 
 
 def _promotion(op: ast.operator, left: Value, right: Value) -> tuple[tuple[str, ...], str] | None:
-    """The libraries with another dtype of the result than NumPy, and the text about it."""
+    """The libraries whose result has another dtype than NumPy's, and the text about it."""
     arrays = [value for value in (left, right) if value.is_array]
     numbers = [value for value in (left, right) if value.kind == SCALAR]
     becomes_floating = isinstance(op, ast.Div) or any(value.dtype_kind in ("float", "complex") for value in numbers)

@@ -1,4 +1,4 @@
-"""The report as one HTML file that opens from disk, without scripts: the findings beside the source."""
+"""The report as one self-contained HTML file without scripts: the source with its findings."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _forecast(forecast: Forecast) -> str:
 
 
 def _source(report: Report) -> str:
-    """The lines of the program, each with its findings and with what it did in the run."""
+    """The lines of the program, each with its findings and its counts in the run."""
     found: dict[int, list[Finding]] = {}
     for finding in report.findings:
         found.setdefault(finding.line, []).append(finding)

@@ -21,11 +21,11 @@ TOPICS = (names, creation, methods, operators, indices, writes, scalars, dtypes,
 FORECAST = ("numpy", "torch", "jax", "cupy")
 """The libraries that have a forecast."""
 _NEVER = {"dask": "it computes at the end, and its time depends on the chunks and on what is computed together"}
-"""The libraries that have none, with the reason."""
+"""The libraries without a forecast, with the reason."""
 
 
 class Report(Record):
-    """What stands in the way of a program on each library.
+    """The findings and verdicts of `check` on a program.
 
     Attributes
     ----------
@@ -72,15 +72,15 @@ class Report(Record):
 def check(
     path: str | Path, call: str | None = None, *, machine: str | Path | None = None, backends: Sequence[str] = FORECAST
 ) -> Report:
-    r"""What stands in the way of a NumPy program on each library. Without a call, nothing is executed.
+    r"""Report what prevents a NumPy program from running on each library. Without a call, nothing is executed.
 
     Parameters
     ----------
     path : str or path
         A Python file or a notebook.
     call : str, optional
-        A call such as ``"f(np.ones(1000))"``. The program is then executed once on NumPy, with arrays that count, and
-        the report has a forecast of the time on each library.
+        A call such as ``"f(np.ones(1000))"``. The program is then executed once on NumPy with counting arrays, and
+        the report forecasts the time on each library.
     machine : str or path, optional
         A folder of results of ``python -m xarrayops.bench`` for the forecast; by default this machine is measured.
     backends : sequence of str, optional
@@ -120,7 +120,7 @@ def check(
 
 
 def findings(program: Program) -> tuple[Finding, ...]:
-    """What differs by library, in the order of the source; the same text at the same place is said once."""
+    """What differs by library, in the order of the source, without repetitions at the same place."""
     return tuple(sorted({finding for topic in TOPICS for finding in topic.rules(program)}))
 
 

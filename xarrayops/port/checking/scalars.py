@@ -1,4 +1,4 @@
-"""Python numbers of arrays in loops, and loops in Python over elements."""
+"""Conversions of elements to Python numbers in loops, and Python loops over elements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOOPS = ast.For | ast.AsyncFor
 
 
 def rules(program: Program) -> Iterator[Finding]:
-    """Findings about numbers that are taken out of arrays, one at a time."""
+    """Findings about elements that are converted to Python numbers one at a time."""
     for place in program.places:
         node = place.node
         if isinstance(node, _LOOPS):
@@ -46,7 +46,7 @@ def _pull(program: Program, node: ast.expr, value: Value) -> Finding:
 
 
 def _of_test(program: Program, test: ast.expr) -> Iterator[Finding]:
-    """A choice by the value of an array."""
+    """A branch on the value of an array."""
     for part in test.values if isinstance(test, ast.BoolOp) else [test]:
         tested = part.operand if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not) else part
         if (value := program.value(tested)).is_array:
@@ -56,7 +56,7 @@ def _of_test(program: Program, test: ast.expr) -> Iterator[Finding]:
 
 
 def _of_iteration(program: Program, node: ast.Call) -> Iterator[Finding]:
-    """A function of Python that visits each element."""
+    """A Python function that iterates over the elements."""
     name = program.names.resolve(node.func)
     value = program.value(node.args[0]) if len(node.args) == 1 else None
     if name in _ITERATIONS and value is not None and value.is_array and value.ndim != 0:
@@ -85,7 +85,7 @@ def _of_loop(program: Program, place: Place, node: ast.For | ast.AsyncFor) -> It
 
 
 def _elements(program: Program, loop: ast.For | ast.AsyncFor) -> list[Value]:
-    """The arrays whose elements the steps of a loop select, or over whose elements it goes."""
+    """The arrays that a loop indexes by single elements or iterates over."""
     names = {name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
     found = []
     for node in (inner for statement in loop.body for inner in ast.walk(statement)):
@@ -100,7 +100,7 @@ def _elements(program: Program, loop: ast.For | ast.AsyncFor) -> list[Value]:
 
 
 def _selects_one(program: Program, node: ast.Subscript) -> bool:
-    """Whether an index selects one element, as far as is known."""
+    """Whether an index is known to select one element."""
     found = indices.kinds(node.slice, program.values.known)
     ndim = program.value(node.value).ndim
     is_whole = len(found) == ndim or (ndim is None and len(found) > 1)

@@ -10,11 +10,11 @@ from xarrayops.port.source import Source
 from xarrayops.port.trace.record import Trace
 
 _MANY = 10
-"""Numbers taken out of arrays in one line: fewer cost less than a transfer."""
+"""The minimum of numbers read from arrays in one line: fewer cost less than a transfer."""
 
 
 class LineOfRun(Record):
-    """What a line did: operations with their bytes, numbers taken out of arrays, calls of other packages."""
+    """What a line did: operations with their bytes, numbers read from arrays, calls of other packages."""
 
     line: int
     operations: int
@@ -44,7 +44,7 @@ def by_line(trace: Trace) -> tuple[LineOfRun, ...]:
 
 
 def of_trace(source: Source, trace: Trace, known: Sequence[Finding]) -> Iterator[Finding]:
-    """Findings about lines for which the source alone has none of the kind."""
+    """Findings that only a run can show, for lines that have no such finding from the source."""
     found = {(finding.line, finding.kind) for finding in known if finding.certain}
     for line, count in trace.duplicates.items():
         what = (

@@ -11,12 +11,12 @@ from xarrayops.port.trace.forecast import Forecast, shown
 
 READY, SMALL_FIXES, REDESIGN, STAY = "ready", "small fixes", "redesign", "stay on the CPU"
 _MANY_VIEWS = 3
-"""Views that are written through are a design from this number on."""
+"""From this number of writes through views on, the verdict is "redesign"."""
 _MOST_REASONS = 5
 
 
 class Verdict(Record):
-    """Whether a program should move to a backend: one of the constants of this module, with reasons."""
+    """The advice on moving a program to a backend: one of the constants of this module, with reasons."""
 
     backend: str
     verdict: str
@@ -47,7 +47,7 @@ def _verdict(backend: str, found: list[Finding]) -> Verdict:
 
 
 def with_forecasts(found: Sequence[Verdict], forecasts: Sequence[Forecast]) -> tuple[Verdict, ...]:
-    """The verdicts with the forecast: where a library would not be quicker than NumPy, a port does not pay."""
+    """The verdicts with the forecast: a port does not pay on a library that is not faster than NumPy."""
     base = next((forecast for forecast in forecasts if forecast.backend == "numpy"), None)
     return tuple(_with_forecasts(verdict, base, forecasts) for verdict in found)
 
@@ -71,7 +71,7 @@ def _compared(ratio: float) -> str:
 
 
 def _is_only_for_numpy(finding: Finding) -> bool:
-    """Whether the program works on data that no device has, or in code compiled for NumPy."""
+    """Whether the program uses dtypes that only NumPy supports, or code compiled for NumPy."""
     return "only NumPy has arrays" in finding.what or "for arrays of NumPy only" in finding.what
 
 

@@ -1,4 +1,4 @@
-"""Assignments to elements, changes in place, and views that are written through."""
+"""Assignments to elements, changes in place, and writes through views."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _has_mask(program: Program, node: ast.AST) -> bool:
 
 
 def _of_augmented(program: Program, write: Write) -> Iterator[Finding]:
-    """``x += v`` where something else shares the memory, or where the dtype would change."""
+    """``x += v`` if something else shares the memory, or if the dtype would change."""
     node = write.node
     assert isinstance(node, ast.AugAssign)
     text = program.text(write.target)

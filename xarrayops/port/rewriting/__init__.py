@@ -1,4 +1,4 @@
-"""`rewrite`: a NumPy program for every library, with only those edits that keep its meaning."""
+"""`rewrite`: rewrite a NumPy program for every library, with edits that keep its meaning only."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ STYLES = ("numpy", "xo")
 def rewrite(path: str | Path, *, style: str = "numpy", return_arguments: bool = False) -> Rewritten:
     """Rewrite a NumPy program for every library.
 
-    Only edits that keep the meaning are made, each with its reason. What cannot be proved gets a comment ``TODO(port)``
-    with the problem. The file does not change, and rewriting the result changes nothing.
+    Only edits that keep the meaning are made, each with its reason. A place without a proof gets a comment
+    ``TODO(port)`` with the problem. The file does not change, and rewriting the result changes nothing.
 
     Parameters
     ----------
@@ -25,7 +25,8 @@ def rewrite(path: str | Path, *, style: str = "numpy", return_arguments: bool = 
         A file of Python.
     style : {"numpy", "xo"}
         Whether the functions keep NumPy's names, from `xarrayops.numpy`, or become ours: ``np.std(x, 0, ddof=1)`` as
-        ``xo.std(x, axis=0, correction=1)``. What is not proved to do the same keeps NumPy's name, with a comment.
+        ``xo.std(x, axis=0, correction=1)``. A call without a proof that both do the same keeps NumPy's name, with a
+        comment.
     return_arguments : bool
         Whether functions that write into their arguments return them, so that they serve libraries whose arrays cannot
         change: their signatures change openly, with the calls in the file.

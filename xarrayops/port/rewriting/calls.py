@@ -89,13 +89,13 @@ def moved(
 
 
 def is_moved(context: Context, node: ast.expr) -> bool:
-    """Whether the array is an argument of a call that moves it."""
+    """Whether the array is an argument of a call that converts it."""
     parent = context.parent(node)
     return isinstance(parent, ast.Call) and any(keyword.arg == "like" for keyword in parent.keywords)
 
 
 def _takes_like(context: Context, node: ast.Call, name: str) -> bool:
-    """Whether a function makes an array that follows no argument but ``like=``."""
+    """Whether only ``like=`` decides the library of the array that a function makes."""
     function = getattr(ours, name, None)
     if function is None or "like" not in parameters(name):
         return False
@@ -105,7 +105,7 @@ def _takes_like(context: Context, node: ast.Call, name: str) -> bool:
 
 
 def _is_of_literals(context: Context, node: ast.Call) -> bool:
-    """Whether the result is an array that is made from lists of numbers, such as that of ``np.diag([1, 2])``."""
+    """Whether the result is an array made from lists of numbers, as in ``np.diag([1, 2])``."""
     is_list = bool(node.args) and isinstance(node.args[0], ast.List)
     is_list = is_list and all(_is_of_numbers(context, each) for each in node.args)
     return is_list and context.is_array(node) and context.value(node).ndim != 0
@@ -139,7 +139,7 @@ def _is_of_numbers(context: Context, node: ast.expr) -> bool:
 
 
 def statement(context: Context, node: ast.Expr, updated: cst.Expr) -> cst.BaseSmallStatement | None:
-    """``np.f(x, out=y)`` and functions in place, as statements."""
+    """``np.f(x, out=y)`` and functions that work in place, as statements."""
     made = node.value
     if not isinstance(made, ast.Call) or not isinstance(updated.value, cst.Call):
         return None

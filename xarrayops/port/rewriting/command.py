@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _encoded(result: Rewritten, original: Path) -> bytes:
-    """The text in the encoding and with the ends of lines of the original: of mixed ones those that it has most."""
+    """The text in the encoding and with the most frequent line ending of the original."""
     data = original.read_bytes()
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     text = result.text.removeprefix("\ufeff")

@@ -1,4 +1,4 @@
-"""What the edits of one program share: its analysis, the names that it may use, and the record of what was done."""
+"""The state that the edits of one program share: its analysis, the names that it may use, and the record of edits."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
 from xarrayops.port.source.value import ARRAY, UNKNOWN, Value, words
 
 OTHER_ARRAYS = words("awkward cudf cupy dask jax pandas pint polars sparse statsmodels sympy tensorflow torch xarray")
-"""Packages whose objects have methods of arrays."""
+"""Packages whose objects have the same methods as arrays."""
 _INDEXED = "[]"
 """Stands for an index among the attributes of a variable."""
 BUILTINS = frozenset(dir(builtins)) - {"_"}
-"""Without ``_``, which an interactive Python adds, and the doctests of the same process too."""
+"""Without ``_``, which interactive Python and doctests add."""
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -33,7 +33,7 @@ class Context:
     ) -> None:
         self.program = program
         self.is_xo = is_xo
-        """Whether NumPy's names become our own."""
+        """Whether NumPy's names are replaced by ours."""
         self.returned = returned or {}
         """The functions that return the arguments that they write."""
         self.kept: set[str] = set()
@@ -45,7 +45,7 @@ class Context:
         self.needs: set[str] = set()
         """The modules that edits use: "xarrayops", "xarrayops.numpy", "numpy"."""
         self.meetings = {meeting.node: meeting for meeting in program.meetings}
-        """The uses of arrays of the module beside arrays of the caller."""
+        """The uses of arrays of the module together with arrays of the caller."""
         self._used = {node.id for node in ast.walk(program.source.tree) if isinstance(node, ast.Name)}
 
     @cached_property
@@ -58,11 +58,11 @@ class Context:
         return self.program.values.of(node)
 
     def is_array(self, node: ast.AST) -> bool:
-        """Whether an expression is an array, proved."""
+        """Whether an expression is proved to be an array."""
         return self.value(node).is_proved
 
     def has_array_method(self, node: ast.expr, name: str) -> bool:
-        """Whether an expression with this method or attribute is surely an array."""
+        """Whether an expression with this method or attribute is certainly an array."""
         if self.is_array(node):
             return True
         if self.value(node).kind not in (ARRAY, UNKNOWN) or self._foreign_arrays:
@@ -78,7 +78,7 @@ class Context:
         return known is None and self.value(node).kind in (ARRAY, UNKNOWN) and all(map(is_of_arrays, used - {_INDEXED}))
 
     def _has_attributes_of_arrays(self, node: ast.Name | ast.Attribute, name: str) -> bool:
-        """Whether all attributes that the program uses of a variable are those of arrays; size alone is no proof."""
+        """Whether the program uses only array attributes of a variable; ``size`` alone is not a proof."""
         used = self._attributes.get(self._variable(node), set())
         return (name != "size" or _INDEXED in used) and all(map(is_of_arrays, used - {_INDEXED}))
 
@@ -97,7 +97,7 @@ class Context:
         return found | {key: {"no array"} for key in found if key[1] in ("self", "cls")}
 
     def assigned_kinds(self, node: ast.Attribute) -> set[str]:
-        """The kinds of the values that the program assigns to an attribute such as ``self.x``, as far as known."""
+        """The known kinds of the values that the program assigns to an attribute such as ``self.x``."""
         return self._assigned.get(ast.unparse(node), set()) - {UNKNOWN}
 
     @cached_property
@@ -111,7 +111,7 @@ class Context:
 
     @cached_property
     def _foreign_arrays(self) -> bool:
-        """Whether the program may have objects with the methods of arrays that are none: data frames, or its own."""
+        """Whether the program may have other objects with array methods: data frames, or its own classes."""
         nodes = [*ast.walk(self.program.source.tree)]
         modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
         modules |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
@@ -129,11 +129,11 @@ class Context:
         self.edits.append(Edit(node.lineno, kind, reason))
 
     def todo(self, node: ast.expr | ast.stmt, problem: str) -> None:
-        """Note a place that stays as it is, at the line of its statement."""
+        """Note a place that does not change, at the line of its statement."""
         self.todos.append(Todo(self.statement(node).lineno, problem))
 
     def announce(self, node: ast.expr | ast.stmt, problem: str) -> None:
-        """Note what an edit asks of people, at the line of its statement; these notes are written with the edits."""
+        """Note what a person must do after an edit, at the line of its statement; written with the edits."""
         self.announced.append(Todo(self.statement(node).lineno, problem))
 
     def parent(self, node: ast.AST) -> ast.AST | None:
@@ -160,13 +160,13 @@ class Context:
 
     @cached_property
     def host(self) -> str:
-        """The name of NumPy itself, for what works on memory of the host."""
+        """The import name of NumPy, for functions that need host memory."""
         known = self.imported("numpy") if self.is_port else None
         return known or self._free("numpy" if self.numpy != "numpy" else "host_numpy")
 
     @cached_property
     def is_port(self) -> bool:
-        """Whether the program imports xarrayops.numpy already, so that ``numpy`` is meant where it stands."""
+        """Whether the program already imports xarrayops.numpy, so that ``numpy`` means NumPy itself."""
         return any(
             (isinstance(node, ast.Import) and any(alias.name.startswith("xarrayops.numpy") for alias in node.names))
             or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("xarrayops.numpy"))
@@ -174,7 +174,7 @@ class Context:
         )
 
     def numpy_name(self, node: ast.AST) -> str | None:
-        """NumPy's name that an expression means, such as ``linalg.norm``; None for NumPy's own in a port."""
+        """The NumPy name of an expression, such as ``linalg.norm``; None for NumPy itself in a port."""
         name = self.names.resolve(node)
         if self.is_port and name is not None and not name.startswith("xarrayops."):
             return None

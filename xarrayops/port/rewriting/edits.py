@@ -1,4 +1,4 @@
-"""What a rewrite did: the edits with their reasons, and the places that it leaves to people."""
+"""The result of a rewrite: the edits with their reasons, and the places that need a decision."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Edit(Record):
 
 
 class Todo(Record):
-    """A place that the rewrite leaves as it is: the line of the original, and the problem."""
+    """A place that the rewrite does not change: the line of the original, and the problem."""
 
     line: int
     problem: str
 
 
 NOTHING, VALUE, SAME = "nothing", "value", "same"
-"""What a function returned before: nothing, a value, or already the arguments that it writes."""
+"""What a function returned before: nothing, a value, or the arguments that it writes."""
 
 
 class Returned(Record):
@@ -53,7 +53,7 @@ class Rewritten(Record):
     edits : tuple of Edit
         What was changed, by line.
     todos : tuple of Todo
-        What could not be proved to keep its meaning, by line. The text has a comment at each of these places.
+        The places where no edit is proved to keep the meaning, by line. The text has a comment at each of them.
     returned : tuple of Returned
         The functions that return the arguments that they write; only with ``return_arguments``.
     """

@@ -1,4 +1,4 @@
-"""Imports: xarrayops.numpy in the place of NumPy, and NumPy itself where only it has a name."""
+"""Imports: xarrayops.numpy instead of NumPy, and NumPy itself for names that only it has."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def line(context: Context, updated: cst.SimpleStatementLine, number: int) -> lis
 
 
 def _without_unused(context: Context, updated: cst.SimpleStatementLine) -> list[cst.SimpleStatementLine] | None:
-    """No line for an import of xarrayops.numpy that nothing uses any more, because the program has our names."""
+    """Remove an import of xarrayops.numpy that is unused because the program has our names."""
     statement = updated.body[0]
     has_comment = any(each.comment for each in updated.leading_lines) or bool(updated.trailing_whitespace.comment)
     if not context.is_xo or context.imported("numpy") or has_comment:
@@ -67,7 +67,7 @@ def _moved(context: Context, alias: cst.ImportAlias) -> cst.ImportAlias:
 def _from(
     context: Context, statement: cst.ImportFrom, updated: cst.SimpleStatementLine
 ) -> list[cst.SimpleStatementLine] | None:
-    """``from numpy import f, g``: the names that xarrayops.numpy has come from there."""
+    """``from numpy import f, g``: names that xarrayops.numpy has are imported from it."""
     module = None if statement.module is None or statement.relative else name_of(statement.module)
     if module is None or module not in _MOVED:
         return None

@@ -1,4 +1,4 @@
-"""Methods and attributes of arrays that other libraries lack or that differ: NumPy's functions of the same name."""
+"""Methods and attributes that are missing or differ in other libraries become NumPy functions of the same name."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _is_written(context: Context, node: ast.Attribute) -> bool:
 
 
 def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> cst.BaseExpression | None:
-    """Indices that not every library takes: negative steps, and lists."""
+    """Indices that not every library supports: negative steps and lists."""
     if not isinstance(node.ctx, ast.Load) or not isinstance(updated, cst.Subscript):
         return None
     part = indices.unlike_torch(node.slice, context.program.values.known)
@@ -146,7 +146,7 @@ def _of_dtype(context: Context, node: ast.Subscript, part: ast.expr, updated: cs
 
 
 def _is_consumed(context: Context, node: ast.expr) -> bool:
-    """Whether only the values are used, at once: a copy of them serves as well as a view."""
+    """Whether only the values are used, immediately, so that a copy is as good as a view."""
     parent = context.parent(node)
     if isinstance(parent, ast.Call):
         name = context.numpy_name(parent.func)

@@ -1,4 +1,4 @@
-"""Names that only NumPy has, dtypes and classes: they stay NumPy's own, with a note."""
+"""Names, dtypes and classes that only NumPy has: they stay NumPy's own, with a note."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def reference(context: Context, node: ast.Attribute, updated: cst.BaseExpression
 
 
 def _is_of_module(node: ast.expr) -> bool:
-    """Whether an attribute stands at a module, not at a name that is imported from it."""
+    """Whether this is an attribute of a module, not a name imported from it."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
 
 
 def _needs_class(context: Context, node: ast.AST, name: str) -> bool:
-    """Whether ``np.ndarray`` stands where Python needs NumPy's class: in brackets or as a base."""
+    """Whether ``np.ndarray`` must be NumPy's class: in brackets or as a base class."""
     parent = context.parent(node)
     if name != "ndarray":
         return False
@@ -59,7 +59,7 @@ def _needs_class(context: Context, node: ast.AST, name: str) -> bool:
 
 
 def foreign(context: Context, node: ast.Call) -> None:
-    """A note about a call of another package, which works on memory of the host."""
+    """A note about a call of another package, which needs host memory."""
     name = context.names.resolve(node.func)
     if name is None or not is_foreign(name):
         return

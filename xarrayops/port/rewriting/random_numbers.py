@@ -1,4 +1,4 @@
-"""Random numbers: NumPy draws them as before, and they move to the library of the arrays."""
+"""Random numbers: NumPy draws them as before, and they are converted to the library of the arrays."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _draw(context: Context, node: ast.Call) -> str | None:
 
 
 def _is_generator(context: Context, node: ast.expr) -> bool:
-    """Whether an expression is surely one of NumPy's generators."""
+    """Whether an expression is certainly a NumPy generator."""
     if isinstance(node, ast.Call):
         return context.names.numpy_name(node.func) in _GENERATORS
     if not isinstance(node, ast.Name):
@@ -71,7 +71,7 @@ def _is_array(node: ast.Call, method: str) -> bool:
 
 
 def _position_of_size(method: str) -> int | None:
-    """The place of ``size`` among the arguments, from the first line of NumPy's documentation."""
+    """The position of ``size`` among the arguments, from the first line of NumPy's docstring."""
     function = getattr(numpy.random.Generator, method, None) or getattr(numpy.random.RandomState, method, None)
     signature = re.match(r"\s*\w+\((.*?)\)", function.__doc__ or "", re.DOTALL) if function else None
     names = [part.partition("=")[0].strip() for part in signature[1].split(",")] if signature else []

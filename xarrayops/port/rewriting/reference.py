@@ -13,7 +13,7 @@ _QUESTIONS = words("isinstance hasattr callable type isscalar ndim iterable")
 
 
 def reference_array(context: Context, node: ast.expr) -> str | None:
-    """The name of an array that is surely there before a call, and in the library of the arguments; None without one.
+    """The name of an array that certainly exists before a call, in the library of the arguments; None without one.
 
     A parameter that the call itself names comes first, then the others in their order, then variables.
     """
@@ -27,7 +27,7 @@ def reference_array(context: Context, node: ast.expr) -> str | None:
 
 
 def unproved(context: Context, node: ast.expr) -> str | None:
-    """A parameter that may be an array, though nothing proves it; None if all are surely something else."""
+    """A parameter that may be an array, without proof; None if all parameters are certainly something else."""
     function = context.function(node)
     for each in arguments(function) if function is not None else ():
         uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == each.arg]  # type: ignore[arg-type]
@@ -39,7 +39,7 @@ def unproved(context: Context, node: ast.expr) -> str | None:
 
 
 def counts(context: Context, use: ast.Name) -> bool:
-    """Whether a variable is used as a number: as an extent, a bound or an index."""
+    """Whether a variable is used as a number: a length, a bound or an index."""
     node: ast.AST = use
     while isinstance(parent := context.parent(node), ast.BinOp | ast.UnaryOp | ast.Tuple | ast.List | ast.keyword):
         node = parent
@@ -58,12 +58,12 @@ def _parameters(context: Context, function: ast.FunctionDef | ast.AsyncFunctionD
 
 
 def _is_surely_array(context: Context, function: ast.AST, parameter: ast.arg) -> bool:
-    """Whether a parameter has an attribute or an index that only arrays have; functions also take lists."""
+    """Whether a parameter is used with an attribute or index that only arrays have; NumPy functions also take lists."""
     found = False
     for node in ast.walk(function):
         match node:
             case ast.Call(args=[ast.Name(id=parameter.arg), *_]) if _name_of(node.func) in _QUESTIONS:
-                return False  # a call that asks what a variable is: it may be several things
+                return False  # a type test: the variable may be several things
             case ast.Attribute(value=ast.Name(id=parameter.arg)):
                 found |= node.attr in ARRAY_NAMES | {"size", "astype", "T"}
             case ast.Subscript(value=ast.Name(id=parameter.arg)):
@@ -90,7 +90,7 @@ def _variable(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def _is_of_arguments(context: Context, value: ast.expr) -> bool:
-    """Whether an array is computed by a function of NumPy from other arrays, so that it has their library."""
+    """Whether a NumPy function computes the array from other arrays, so that it has their library."""
     if not isinstance(value, ast.Call):
         return False
     name = context.names.numpy_name(value.func)
@@ -114,4 +114,4 @@ def _is_operand(context: Context, use: ast.Name) -> bool:
 
 
 MADE = words("arange array asarray empty eye full identity indices linspace logspace ones tri zeros")
-"""NumPy's functions whose result does not follow the library of an argument."""
+"""NumPy functions whose result does not depend on the library of an argument."""

@@ -26,7 +26,7 @@ _REFUSED = {
     ast.Nonlocal: "it has a nonlocal statement",
     ast.Delete: "it has a del statement",
 }
-"""What a function may not have, with the reason."""
+"""Statements that a function must not contain, with the reason."""
 
 
 class Refusal(Record):
@@ -44,7 +44,7 @@ class Refusal(Record):
 
 
 def listed(names: tuple[str, ...]) -> str:
-    """Names in a sentence."""
+    """The names as a list in a sentence."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
@@ -95,13 +95,13 @@ class _Selection:
                 yield name, function
 
     def _written(self, function: ast.FunctionDef) -> tuple[str, ...]:
-        """The parameters that a function writes, in their order; those that are surely no arrays are left out."""
+        """The parameters that a function writes, in their order, without those that are certainly not arrays."""
         written = self._ownership.summary(function).written
         kinds = {each.arg: self._program.values.parameter(function, each.arg).kind for each in arguments(function)}
         return tuple(name for name, kind in kinds.items() if name in written and kind in (ARRAY, UNKNOWN))
 
     def examine(self, function: ast.FunctionDef) -> Returned | Refusal:
-        """Whether a function by itself can return what it writes."""
+        """Whether a function can return what it writes, apart from its callers."""
         written = self._written(function)
         reason = self._own_reason(function, written)
         if reason is not None:
@@ -121,7 +121,7 @@ class _Selection:
         return Returned(function.name, written, VALUE)
 
     def _own_reason(self, function: ast.FunctionDef, written: tuple[str, ...]) -> str | None:
-        """Why a function cannot return what it writes, whoever calls it; None if it can."""
+        """Why a function cannot return what it writes, independent of its callers; None if it can."""
         nodes = [*own_nodes(function)]
         args = function.args
         special = [each.arg for each in (args.vararg, args.kwarg) if each is not None]
@@ -168,12 +168,12 @@ class _Selection:
         return [call for use in self._uses.get(name, []) if (call := self._call_of(use)) is not None]
 
     def _call_of(self, use: ast.Name) -> ast.Call | None:
-        """The call of a function where its name stands; None where it is a value."""
+        """The call whose function is this name; None if the name is used as a value."""
         parent = self._program.parents.get(use)
         return parent if isinstance(parent, ast.Call) and parent.func is use else None
 
     def refuses(self, returned: Returned, ownership: Ownership) -> Refusal | None:
-        """Why a function cannot return what it writes, with all the others that do; None if it can."""
+        """Why a function cannot return what it writes, given the other functions that do; None if it can."""
         function = self._program.names.functions[returned.name]
         for call, origins in ownership.handed.items():
             if function in self._program.around(call) and any(label.kind == "parameter" for label in origins):
@@ -246,7 +246,7 @@ class _Selection:
 
 
 def ends(body: list[ast.stmt]) -> bool:
-    """Whether statements surely end with a return or an error."""
+    """Whether statements always end with a return or an error."""
     last = body[-1]
     if isinstance(last, ast.If):
         return bool(last.orelse) and ends(last.body) and ends(last.orelse)

@@ -1,4 +1,4 @@
-"""The edits of ``--return-arguments``: functions that return what they write, and calls that take it."""
+"""The edits of ``--return-arguments``: functions return the arguments that they write, and calls assign them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def return_(context: Context, node: ast.Return, updated: cst.Return) -> cst.Retu
 def return_of_call(
     context: Context, node: ast.Return, line: cst.SimpleStatementLine
 ) -> list[cst.SimpleStatementLine] | None:
-    """``return f(x, y)``: first what f returns gets names."""
+    """``return f(x, y)``: the results of f are assigned to variables first."""
     called = _called(context, node.value)
     statement = line.body[0]
     if called is None or not isinstance(statement, cst.Return) or statement.value is None:
@@ -106,7 +106,7 @@ def _reason(returned: Returned) -> str:
 
 
 def _called(context: Context, node: ast.expr | None) -> tuple[Returned, list[cst.Name]] | None:
-    """The function that a call runs, if it returns what it writes, with the variables that it writes."""
+    """The called function, if it returns what it writes, with the variables that it writes."""
     function = context.names.function(node) if isinstance(node, ast.Call) else None
     returned = context.returned.get(function.name) if function is not None else None
     if returned is None or function is None or not isinstance(node, ast.Call):

@@ -1,6 +1,6 @@
-"""Writes into arrays: a new array where nothing else shows the old one, otherwise a note.
+"""Writes into arrays: a new array if nothing else sees the old one, otherwise a note.
 
-``x[i] = v`` becomes ``x = xo.at(x)[i].set(v, copy=None)``: on libraries that can write it writes the same memory, on
+``x[i] = v`` becomes ``x = xo.at(x)[i].set(v, copy=None)``: libraries with mutable arrays write the same memory; on
 the others x is a new array. An array of the caller, or one with another name, must stay the same array.
 """
 
@@ -23,7 +23,7 @@ _DIRECT = {indices.SLICE, indices.NEW_AXIS, indices.ELLIPSIS, indices.INTEGER, i
 
 
 def problem(base: ast.expr, reason: str) -> str:
-    """The text about a write that must stay in place."""
+    """The note about a write that must stay in place."""
     name = ast.unparse(base)
     return f"{name} is written in place ({reason}); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)"
 
@@ -105,7 +105,7 @@ def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cs
 
 
 def _augment_attribute(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cst.AugAssign | None:
-    """``self.x += v``, of which another name may show the change."""
+    """``self.x += v``, where another name may see the change."""
     assert isinstance(node.target, ast.Attribute)
     if not (context.is_array(node.target) or ARRAY in context.assigned_kinds(node.target)):
         return None
@@ -136,21 +136,21 @@ def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign)
 
 
 def _is_count(context: Context, name: ast.Name) -> bool:
-    """Whether the function uses a variable as a number: as an extent, a bound or an index."""
+    """Whether the function uses a variable as a number: a length, a bound or an index."""
     function = context.function(name)
     nodes = ast.walk(function) if function is not None else ()
     return any(counts(context, n) for n in nodes if isinstance(n, ast.Name) and n.id == name.id)
 
 
 def _is_read(context: Context, name: ast.Name) -> bool:
-    """Whether a function reads the variable: if not, only a change of the caller's array has an effect."""
+    """Whether a function reads the variable; if not, a write matters only because it changes the caller's array."""
     function = context.function(name)
     nodes = ast.walk(function) if function is not None else ()
     return any(isinstance(n, ast.Name) and n.id == name.id and isinstance(n.ctx, ast.Load) for n in nodes)
 
 
 def _may_widen(context: Context, node: ast.AugAssign) -> bool:
-    """Whether the operator may have another dtype than the array, in a new array."""
+    """Whether the result of the operator may have another dtype than the array."""
     array, value = context.value(node.target), context.value(node.value)
     if array.dtype in _WIDEST:
         return False

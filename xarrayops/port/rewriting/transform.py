@@ -37,14 +37,14 @@ _RULES: dict[str, tuple[Any, ...]] = {
     "Return": (returning.return_,),
     "Subscript": (methods.subscript, calls.grid),
 }
-"""The rules by the class of the node; each gives the new node, or None where it does not apply."""
+"""The rules by the class of the node; each returns the new node, or None if it does not apply."""
 
 _IN_AST = {name: name for name in _RULES if name != "Compare"} | {"Comparison": "Compare"}
 """The class in ``ast`` by the class in libcst, for the nodes that are edited."""
 _Place = tuple[str, int, int, int, int]
 _Record = TypeVar("_Record", Edit, Todo)
 _MOST_PASSES = 6
-"""Passes until nothing changes: what one of them wrote may be known better in the next."""
+"""The maximum number of passes: a pass may enable edits in the next one."""
 
 
 def rewritten(program: Program, style: str = "numpy", *, return_arguments: bool = False) -> Rewritten:
@@ -66,7 +66,7 @@ class _Work:
 
     def __init__(self, program: Program) -> None:
         self.is_xo = False
-        """Whether NumPy's names become our own."""
+        """Whether NumPy's names are replaced by ours."""
         self._source = program.source
         self._program = program
         self._edits: list[Edit] = []
@@ -141,7 +141,7 @@ def _in_lines_of(original: str, text: str, found: list[_Record]) -> list[_Record
 
 
 def _lines_of(original: str, text: str) -> list[int]:
-    """By the number of a line of the text, the number of the line of the original that it comes from."""
+    """The line of the original for each line of the text."""
     before, after = original.split("\n"), text.split("\n")
     lines = [1] * (len(after) + 2)
     for _, first, last, start, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
@@ -185,7 +185,7 @@ class _Transformer(cst.CSTTransformer):
         return lines[0] if len(lines) == 1 else cst.FlattenSentinel(lines)
 
     def _lines(self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine) -> list[Any]:
-        """The lines in the place of one line."""
+        """The lines that replace one line."""
         twin = self._twins.of(original.body[0]) if len(original.body) == 1 else None
         found = stores.chain(self._context, twin, updated) if isinstance(twin, ast.Assign) else None
         if isinstance(twin, ast.Return):
@@ -199,7 +199,7 @@ class _Transformer(cst.CSTTransformer):
 
 
 def _commented(statement: cst.CSTNode, problems: Sequence[str]) -> cst.CSTNode:
-    """A statement with a comment for each problem before it; comments that are there stay alone."""
+    """A statement preceded by a comment for each problem; existing comments are not repeated."""
     leading = list(statement.leading_lines)  # type: ignore[attr-defined]
     known = {line.comment.value for line in leading if line.comment is not None}
     texts = [f"# {MARK}: {problem}" for problem in dict.fromkeys(problems)]

@@ -1,6 +1,6 @@
-"""``--style xo``: calls of NumPy's functions as calls of our own, where both surely do the same.
+"""``--style xo``: calls of NumPy functions become calls of ours if both certainly do the same.
 
-The names come from the tables of the page "From NumPy", the parameters from the two signatures. What is said here is
+The names come from the tables of the page "From NumPy", the parameters from the two signatures. This module says
 which functions do the same for arrays of every dtype, and what must be known of their arguments.
 """
 
@@ -30,27 +30,27 @@ OF_ONE_ARRAY = words(
     "sort squeeze std sum tile transpose tril triu var zeros_like fft.fft fft.fftn fft.fftshift fft.ifft fft.ifftn "
     "fft.ifftshift fft.irfft fft.rfft linalg.cholesky linalg.det linalg.inv linalg.norm"
 )
-"""Functions of one array that do the same here, with the options that both have."""
+"""Functions of one array that do the same in both, with the options that both have."""
 OF_SEVERAL = words("concat concatenate linalg.solve matmul stack where") | {"clip"}
 """Functions of several arrays: they do the same for arrays of one dtype."""
 OF_TWO = frozenset(name for name, function in UFUNCS.items() if function.nin == 2)
 """Elementwise functions of two operands."""
 CREATION = words("arange array asarray empty eye full ones zeros")
-"""Functions that make arrays: here with the dtype that is NumPy's default."""
+"""Functions that make arrays; ours get NumPy's default dtype."""
 SEQUENCES = words("concat concatenate stack")
 """Functions of a sequence of arrays."""
 SHAPES = ("shape", "repetitions")
 REQUIRED = words("squeeze transpose permute_dims")
-"""Functions of which NumPy's default for the axes is none of ours."""
+"""Functions whose default axes in NumPy are not ours."""
 NUMBERS = words("M N fill_value k start step stop")
 """Arguments of functions that make arrays which must be numbers."""
 FLAT = words("cumprod cumsum")
-"""Functions that flatten an array of several axes without an axis."""
+"""Functions that flatten an array with several axes if no axis is given."""
 _KIND = "xo"
 
 
 class _Stays(Exception):
-    """The call stays NumPy's: why."""
+    """The reason why a call keeps NumPy's name."""
 
 
 def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -87,7 +87,7 @@ def _is_class(name: str) -> bool:
 
 
 def _ours(name: str) -> str:
-    """Our name for a function of NumPy that does the same; raises with what the table says of others."""
+    """Our name for an equivalent NumPy function; raises with the advice of the table if there is none."""
     module, _, last = name.rpartition(".")
     names = {"linalg": LINALG, "fft": FFT}.get(module, MAIN)
     ours = f"{module}." * bool(module) + names.renamed.get(last, last)
@@ -142,7 +142,7 @@ class _Arguments:
         return positional + keywords
 
     def _option(self, name: str, by_position: list[str], node: ast.expr | None) -> str | None:
-        """Our parameter for one of NumPy's; None for one that does nothing."""
+        """Our parameter for a NumPy parameter; None for one without an effect."""
         theirs = list(self._theirs)
         if name in self._parameters and name not in by_position:
             return name
@@ -155,7 +155,7 @@ class _Arguments:
         raise _Stays(f": xo.{self._verb} has no {name}=")
 
     def _check_arrays(self) -> None:
-        """Whether the operands are arrays, of one dtype if there are several, and otherwise numbers."""
+        """Check that the operands are arrays or numbers, and that several arrays have one dtype."""
         if self._name in CREATION:
             return
         operands = self._operands()
@@ -198,7 +198,7 @@ class _Arguments:
         return [each for name in names if (each := self._nodes[name]) is not None]
 
     def _check_defaults(self) -> None:
-        """Whether NumPy's defaults of the options that are left out are ours."""
+        """Check that the omitted options have the same defaults in NumPy and here."""
         first = self._context.value(next(iter(self._nodes.values())) or ast.Constant(None))
         has_axis = self._nodes.get("axis") is not None and not is_none(self._nodes["axis"])
         if self._name in FLAT and not has_axis and first.ndim != 1:
@@ -210,7 +210,7 @@ class _Arguments:
                 raise _Stays(f": {name}= may have another dtype")
 
     def _add_dtype(self) -> None:
-        """NumPy's default dtype, where the call names none; a copy, where it makes one."""
+        """Add NumPy's default dtype if the call names none, and a copy if NumPy makes one."""
         first = next(iter(self._nodes.values()))
         is_of_values = self._name in ("array", "asarray")
         if self._name == "array" and "copy" not in self._nodes and not isinstance(first, ast.List | ast.Tuple):
@@ -260,12 +260,12 @@ class _Arguments:
         return DEFAULT_DTYPES.get(value.dtype or "") if value.kind == SCALAR else None
 
     def _set(self, name: str, text: str) -> None:
-        """Give an option that the call left out."""
+        """Add an option that the call left out."""
         self._nodes[name] = None
         self._new[name] = cst.parse_expression(text)
 
     def _value(self, option: str, node: ast.expr | None, new: cst.BaseExpression) -> cst.BaseExpression:
-        """The value of an argument, as our function takes it."""
+        """The value of an argument in the form that our function accepts."""
         if node is None:
             return new
         if option == "dtype":
@@ -315,7 +315,7 @@ class _Arguments:
 def _bound(
     node: ast.Call, updated: cst.Call, theirs: inspect.Signature
 ) -> tuple[dict[str, ast.expr | None], dict[str, cst.BaseExpression]]:
-    """The arguments by NumPy's parameters: as they were read, and as they will be written."""
+    """The arguments by NumPy parameter: in the original, and in the rewritten call."""
     starred = any(isinstance(each, ast.Starred) for each in node.args) or any(k.arg is None for k in node.keywords)
     if starred:
         raise _Stays(": its arguments are not known")
@@ -331,7 +331,7 @@ def _bound(
 
 
 def _is_default(parameter: inspect.Parameter, node: ast.expr | None) -> bool:
-    """Whether an argument is written out and is the default."""
+    """Whether an argument is a literal equal to the default."""
     return (
         isinstance(node, ast.Constant)
         and type(node.value) is type(parameter.default)

@@ -1,9 +1,9 @@
-"""Reading a program and its static analysis, with the standard library's ``ast``: nothing is executed.
+"""Static analysis of a program with the standard library's ``ast``: nothing is executed.
 
 `files` reads a file or a notebook, and `names` finds which names mean NumPy. `walk` follows the statements of each
-function for two kinds of knowledge: `values` says what variables may hold, `origins` and `ownership` where arrays come
-from and who else may see them. `writes` lists the places that change an array, and `module_arrays` those where an array
-of the module meets one of the caller. `Program` has all of them.
+function for two analyses: `values` (what variables may hold), and `origins` with `ownership` (where arrays come from
+and who else may see them). `writes` lists the places that change an array; `module_arrays` lists the places that
+combine an array of the module with an array of the caller. `Program` has all of them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Place(Record):
 
 
 class Program:
-    """A source and what is found in it."""
+    """A source and the results of its analysis."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -67,7 +67,7 @@ class Program:
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
-        """All nodes with what is around them, in the order of the source."""
+        """All nodes with their context, in the order of the source."""
         return tuple(_places(self.source.tree, None, ()))
 
     @cached_property
@@ -89,7 +89,7 @@ class Program:
 
     @cached_property
     def meetings(self) -> tuple[Meeting, ...]:
-        """The uses of arrays of the module beside arrays of the caller, in the order of the source."""
+        """The uses of arrays of the module together with arrays of the caller, in the order of the source."""
         return meetings(self.source.tree, self.names, self.values, self.parents)
 
     @cached_property
@@ -98,7 +98,7 @@ class Program:
         return self.ownership_with({})
 
     def ownership_with(self, returning: Returning) -> Ownership:
-        """The same, if these functions return parameters that they write."""
+        """The same, assuming that these functions return the parameters that they write."""
         return Ownership(self.source.tree, self.names, self.values, returning)
 
 
@@ -115,7 +115,7 @@ def _places(node: ast.AST, function: FunctionNode | None, loops: tuple[ast.AST, 
 
 
 def _evaluated_once(node: ast.AST) -> tuple[ast.AST, ...]:
-    """The parts of a loop that do not belong to its steps."""
+    """The parts of a loop that do not run in each step."""
     if isinstance(node, ast.For | ast.AsyncFor):
         return (node.iter, *node.orelse)
     if isinstance(node, ast.While):

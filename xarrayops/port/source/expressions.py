@@ -62,7 +62,7 @@ _SAME_MEMBERS = ("list", "tuple", "sorted", "reversed", "iter", "set")
 
 
 class Expressions(Walker[Value, State]):
-    """Finds the value of each expression and keeps it; what several visits find is joined."""
+    """Finds and records the value of each expression; the results of several visits are joined."""
 
     unknown = NOTHING
 
@@ -201,7 +201,7 @@ class Expressions(Walker[Value, State]):
         raise NotImplementedError
 
     def _updated(self, node: ast.Call, at: ast.Call) -> Value:
-        """``xo.at(x)[i].set(v)`` and so on: an array as x, or its elements."""
+        """The methods of ``xo.at(x)[i]``, such as ``set``: an array like x, or its elements."""
         base = self.known.get(at.args[0], NOTHING)
         assert isinstance(node.func, ast.Attribute)
         assert isinstance(node.func.value, ast.Subscript)

@@ -23,7 +23,7 @@ DEEPEST = 150
 WHOLE_CELL = ("%%time", "%%timeit", "%%capture", "%%prun")
 """The magics of a cell whose other lines are Python."""
 _OF_IPYTHON = re.compile(r"\s*([%!?]|.*\?\s*$|[\w., ]+=\s*[!%])")
-"""A line that IPython runs and Python does not."""
+"""A line that only IPython can run."""
 
 
 class PortError(XArrayOpsError, ValueError):
@@ -33,7 +33,7 @@ class PortError(XArrayOpsError, ValueError):
 class Source(Record):
     """A program: its path, its text and lines, the tree, and the first line of each cell of a notebook.
 
-    Lines end with a line feed, whatever the file has.
+    Lines end with a line feed, whatever the line ends of the file.
     """
 
     path: str
@@ -43,7 +43,7 @@ class Source(Record):
     cells: tuple[int, ...] = ()
 
     def place(self, line: int) -> str:
-        """A line as people find it: ``line 12``, or ``cell 3, line 4`` of a notebook."""
+        """A line as the editor shows it: ``line 12``, or ``cell 3, line 4`` of a notebook."""
         if not self.cells:
             return f"line {line}"
         cell = bisect_right(self.cells, line)
@@ -94,7 +94,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def parsed(path: str, text: str, cells: tuple[int, ...] = ()) -> Source:
-    """A source of a text; PortError names the line of a syntax error."""
+    """Parse a text; PortError names the line of a syntax error."""
     source = Source(path, text, tuple(text.split("\n")), ast.Module([], []), cells)
     return source._replace(tree=_tree(source))
 
@@ -173,7 +173,7 @@ def _python(lines: list[str]) -> list[str]:
 
 
 def _blank(line: str) -> str:
-    """A line that does nothing, with the same indentation."""
+    """A line with the same indentation that does nothing."""
     return line[: len(line) - len(line.lstrip())] + "pass"
 
 

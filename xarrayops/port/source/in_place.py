@@ -1,4 +1,4 @@
-"""What functions and methods of NumPy change in place."""
+"""Which arrays NumPy functions and methods change in place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UPDATES: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "subtract", a
 
 
 def target_of(call: ast.Call, numpy_name: Callable[[ast.AST], str | None]) -> ast.expr | None:
-    """The expression of the array that a call of a function writes; None if it writes none."""
+    """The argument that a call of a function writes; None if it writes none."""
     name = numpy_name(call.func)
     if name is not None and (name in IN_PLACE_FUNCTIONS or name.endswith(".at")) and call.args:
         return call.args[0]

@@ -56,17 +56,17 @@ def kinds(index: ast.expr, values: Mapping[ast.AST, Value]) -> list[str]:
 
 
 def is_negative(part: ast.expr) -> bool:
-    """Whether this is a slice with a negative step, which PyTorch does not have."""
+    """Whether this is a slice with a negative step, which PyTorch does not support."""
     step = part.step if isinstance(part, ast.Slice) else None
     return isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub)
 
 
 TORCH_INDICES = ("bool", "int32", "int64")
-"""The dtypes of indices with which PyTorch does the same as NumPy; of uint8 it makes a mask, others it refuses."""
+"""The index dtypes that PyTorch treats as NumPy does. It takes uint8 for a mask and refuses the others."""
 
 
 def unlike_torch(index: ast.expr, values: Mapping[ast.AST, Value]) -> ast.expr | None:
-    """The first array in an index whose dtype PyTorch may refuse, or take for a mask; None without one.
+    """The first array in an index whose dtype PyTorch may refuse or take for a mask; None if there is none.
 
     A slice of something unknown, such as ``columns[i:j]``, is an array if it is an index.
     """

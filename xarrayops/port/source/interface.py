@@ -1,4 +1,4 @@
-"""What `xarrayops.numpy` has: its names, and the calls that its functions take."""
+"""The interface of `xarrayops.numpy`: its names and signatures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def has(name: str, owner: object = ours) -> bool:
 
 @cache
 def signature(name: str) -> inspect.Signature | None:
-    """The signature of a function by NumPy's name; None for what has none."""
+    """The signature of a function by its NumPy name; None if it has none."""
     function = attrgetter(name)(ours) if has(name) else type
     try:
         return None if isinstance(function, type) else inspect.signature(function)
@@ -34,7 +34,7 @@ def signature(name: str) -> inspect.Signature | None:
 
 
 def parameters(name: str) -> tuple[str, ...]:
-    """The names of the parameters of a function; none for what has no signature."""
+    """The names of the parameters of a function; empty without a signature."""
     found = signature(name)
     return () if found is None else tuple(found.parameters)
 

@@ -1,4 +1,4 @@
-"""Arrays that a module makes when it is loaded, where a function uses them beside arrays of its caller."""
+"""Uses of arrays that a module makes when it is loaded together with arrays of a function's caller."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from xarrayops.port.source.value import ARRAY, UNKNOWN
 from xarrayops.port.source.values import Values
 
 _WITHOUT_ARGUMENTS = frozenset(name for name in CREATION if not name.endswith("_like")) - {"asarray", "meshgrid"}
-"""NumPy's functions that make an array from extents and numbers."""
+"""NumPy functions that make an array from a shape or numbers."""
 _EXTENTS = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
 _MOVES = ("xarrayops.convert", "xarrayops.shares_memory")
 
 
 class Meeting(Record):
-    """A use of an array of the module as an operand beside an array of the caller.
+    """A use of an array of the module in an operation with an array of the caller.
 
     Attributes
     ----------
     node : ast.Name
         The use of the array of the module, or of a variable that is computed from such arrays alone.
     partner : str
-        The variable beside it, which has the library of the caller.
+        The other operand, a variable in the caller's library.
     certain : bool
-        Whether the partner is surely an array.
+        Whether the partner is known to be an array.
     """
 
     node: ast.Name
@@ -36,7 +36,7 @@ class Meeting(Record):
 
 
 def meetings(tree: ast.Module, names: Names, values: Values, parents: Mapping[ast.AST, ast.AST]) -> tuple[Meeting, ...]:
-    """The uses of arrays of the module beside arrays of the caller, in the order of the source."""
+    """The uses of arrays of the module together with arrays of the caller, in the order of the source."""
     found = [
         meeting
         for node in ast.walk(tree)
@@ -48,7 +48,7 @@ def meetings(tree: ast.Module, names: Names, values: Values, parents: Mapping[as
 
 
 class _Function:
-    """One function: which of its variables come from the module alone, and which from the caller."""
+    """One function: which variables depend on the module alone, and which on the caller."""
 
     def __init__(self, node: FunctionNode, names: Names, values: Values, parents: Mapping[ast.AST, ast.AST]) -> None:
         self._node, self._names, self._values, self._parents = node, names, values, parents
@@ -61,7 +61,7 @@ class _Function:
         self._follow_assignments()
 
     def meetings(self) -> Iterator[Meeting]:
-        """The uses of arrays of the module beside arrays of the caller."""
+        """The uses of arrays of the module together with arrays of the caller."""
         for node in ast.walk(self._node):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and self._is_of_module(node):
                 partner = self._partner(node)
@@ -70,7 +70,7 @@ class _Function:
                     yield Meeting(node, partner.id, value.is_proved)
 
     def _follow_assignments(self) -> None:
-        """Find the variables that are computed from the caller's, and those from arrays of the module alone."""
+        """Find the variables that depend on the caller's arrays, and those that depend on the module's arrays alone."""
         assigned: dict[str, list[ast.expr]] = {}
         for node in ast.walk(self._node):
             if isinstance(node, ast.Assign):
@@ -93,7 +93,7 @@ class _Function:
         return self._values.of(node).is_array and any(map(self._is_of_module, self._operands_in(node)))
 
     def _operands_in(self, node: ast.AST) -> Iterator[ast.Name]:
-        """The variables in an expression whose values, not only extents, go into its value."""
+        """The variables of an expression whose values, not only shapes, affect its value."""
         if isinstance(node, ast.Attribute) and node.attr in _EXTENTS:
             return
         if isinstance(node, ast.Call):
@@ -106,7 +106,7 @@ class _Function:
             yield from self._operands_in(child)
 
     def _is_of_module(self, node: ast.Name) -> bool:
-        """Whether a variable is an array that no call of the function made from the caller's."""
+        """Whether a variable is an array of the module that does not depend on the caller."""
         if node.id in self._of_module:
             return True
         scope = self._names.scope_of(node)

@@ -19,7 +19,7 @@ _THEIRS = {
     for theirs, ours in reversed(RENAMED.items())
     if hasattr(numpy, theirs) and getattr(numpy, ours, getattr(numpy, theirs)) is getattr(numpy, theirs)
 } | {"cumulative_prod": "cumprod", "cumulative_sum": "cumsum", "linalg.matrix_transpose": "matrix_transpose"}
-"""NumPy's name of long standing for each of our names that NumPy lacks, or has as another name of the same function."""
+"""The established NumPy name for each of our names that NumPy lacks or has as an alias."""
 NUMPY = ("numpy", "xarrayops.numpy")
 """The modules with NumPy's names."""
 FOR_ALL = ("numpy", "xarrayops", "array_api_compat", "array_api_extra")
@@ -68,7 +68,7 @@ class Names:
     def __init__(self, tree: ast.Module) -> None:
         self.module = Scope(tree, None)
         self.stars: list[tuple[str, ast.ImportFrom]] = []
-        """The modules of which all names are imported, with the statements."""
+        """The modules with a star import, and the statements."""
         self._scopes: dict[ast.AST, Scope] = {}
         self._inner: dict[FunctionNode, Scope] = {}
         self._resolving: set[tuple[int, str]] = set()
@@ -107,16 +107,16 @@ class Names:
         return self._meaning(node.id, scope.owner(node.id))
 
     def numpy_name(self, node: ast.AST) -> str | None:
-        """NumPy's name that an expression means, without ``numpy.``: ``linalg.norm``; None for all others."""
+        """The NumPy name of an expression, without ``numpy.``, such as ``linalg.norm``; None for other expressions."""
         return of_numpy(self.resolve(node))
 
     def function_name(self, node: ast.AST) -> str | None:
-        """NumPy's name of a function of NumPy or of ours: "concatenate" for ``xo.concat``; None for all others."""
+        """The NumPy name of a NumPy function or of ours: "concatenate" for ``xo.concat``; None for others."""
         name = self.resolve(node)
         return of_numpy(name) or _of_ours(name)
 
     def function(self, call: ast.Call) -> ast.FunctionDef | None:
-        """The function of the module that a call runs; None for all others."""
+        """The function of the module that is called; None for other calls."""
         name = call.func
         is_module = isinstance(name, ast.Name) and self.scope_of(name).owner(name.id) is self.module
         return self.functions.get(name.id) if isinstance(name, ast.Name) and is_module else None
@@ -185,7 +185,7 @@ class Names:
     def _visit_Assign(self, node: ast.Assign, scope: Scope) -> None:
         self._visit(node.value, scope)
         for target in node.targets:
-            if isinstance(target, ast.Name):  # other targets bind what nobody knows
+            if isinstance(target, ast.Name):  # other targets bind unknown values
                 self._scopes[target] = scope
                 self._bind(target.id, scope, Binding(value=node.value))
             else:
@@ -244,7 +244,7 @@ def arguments(node: FunctionNode) -> list[ast.arg]:
 
 
 def given_to(function: FunctionNode, args: Iterable[T], keywords: Mapping[str | None, T]) -> dict[str, T]:
-    """The arguments of a call by the names of the parameters, as far as they are given one by one."""
+    """The arguments of a call by parameter name, without unpacked ones."""
     positional = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     return dict(zip(positional, args, strict=False)) | {name: each for name, each in keywords.items() if name}
 
@@ -255,12 +255,12 @@ def given_by(function: FunctionNode, call: ast.Call) -> dict[str, ast.expr]:
 
 
 def is_none(node: ast.AST | None) -> bool:
-    """Whether an expression is None, written out."""
+    """Whether an expression is the literal None."""
     return isinstance(node, ast.Constant) and node.value is None
 
 
 def is_foreign(name: str) -> bool:
-    """Whether a dotted name belongs to another package than Python's own, NumPy and those for all libraries."""
+    """Whether a dotted name is outside of the standard library, NumPy and packages that accept every library."""
     package = name.partition(".")[0]
     return bool(package) and package not in sys.stdlib_module_names and package not in (*FOR_ALL, "builtins")
 

@@ -81,7 +81,7 @@ _DRAWN_INTEGERS = words("randint integers poisson binomial permutation")
 
 
 def is_elementwise(name: str) -> bool:
-    """Whether this is a function of elements, which also takes numbers alone."""
+    """Whether this is an elementwise function, which also accepts numbers alone."""
     function = getattr(np, name, None) if "." not in name else None
     return isinstance(function, np.ufunc) and function.signature is None
 
@@ -120,7 +120,7 @@ class Call(Record):
         return self.values[0] if self.values else NOTHING
 
     def dtype(self, default: str | None, position: int | None = None) -> str | None:
-        """The dtype that the call names, or a default where it names none."""
+        """The dtype that the call names, or a default."""
         node = self.keywords.get("dtype")
         if node is None and position is not None and position < len(self.nodes):
             node = self.nodes[position]
@@ -129,7 +129,7 @@ class Call(Record):
         return dtype_of(node, self.numpy_name)
 
     def is_given(self, keyword: str, position: int) -> bool:
-        """Whether an argument other than None is given."""
+        """Whether the argument is given and not None."""
         node = self.keywords.get(keyword, self.nodes[position] if position < len(self.nodes) else None)
         return node is not None and not is_none(node)
 

@@ -1,4 +1,4 @@
-"""Where an array may come from, and what is known of the variables at a place of a function."""
+"""Where an array may come from, and the state of the variables at a point of a function."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ CONTAINER = Label("container")
 
 
 def parameters_in(origins: Origins) -> set[str]:
-    """The parameters among origins."""
+    """The parameters in a set of origins."""
     return {str(label.what) for label in origins if label.kind == "parameter"}
 
 
 class State:
-    """What the variables may be at one place of a function."""
+    """The possible origins of the variables at one point of a function."""
 
     def __init__(self) -> None:
         self.origins: dict[str, Origins] = {}
         self.stale: dict[str, frozenset[ast.AST]] = {}
-        """The writes that a variable would not show if they made a new array."""
+        """By variable: the writes that it would miss if they made a new array."""
         self.shared: dict[Label, str] = {}
-        """The origins that something else may refer to, with what that is."""
+        """The origins that something else may refer to, with what refers to them."""
 
     def copy(self) -> State:
-        """Another state with the same content."""
+        """A copy of the state."""
         other = State()
         other.origins, other.stale, other.shared = dict(self.origins), dict(self.stale), dict(self.shared)
         return other
 
     def joined(self, other: State) -> State:
-        """What may be after either of two states."""
+        """The union of two states."""
         both = self.copy()
         for name, origins in other.origins.items():
             both.origins[name] = both.origins.get(name, NONE) | origins
@@ -61,7 +61,7 @@ class State:
         self.stale.pop(name, None)
 
     def age(self, made: Label) -> None:
-        """A place makes another array: what it made before is no longer the newest."""
+        """A node makes another array: its previous array is no longer "new"."""
         old = Label("old", made.what)
         for name, origins in self.origins.items():
             if made in origins:

@@ -1,4 +1,4 @@
-"""Where the arrays of a program come from, and which writes this forbids."""
+"""Where the arrays of a program come from, and which writes must therefore stay in place."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class OriginWalker(Walker[Origins, State]):
         self.seen: dict[ast.AST, Origins] = {}
         """By the node of a write, the origins of its array."""
         self.written: set[str] = set()
-        """The parameters of which elements are written."""
+        """The parameters whose elements are written."""
         self.shared: set[str] = set()
         """The parameters that something else may refer to."""
         self.results: Origins = NONE
         """What the function returns."""
         self.returning: frozenset[str] = frozenset()
-        """The parameters that the function returns, so that its callers get a new array in their place."""
+        """The parameters that the function returns, so that its callers get the new array."""
 
     def either(self, values: Iterable[Origins]) -> Origins:
         """A value that is one of several."""
@@ -71,7 +71,7 @@ class OriginWalker(Walker[Origins, State]):
         self.state.stale.pop(name, None)
 
     def read(self, name: str) -> Origins:
-        """A variable is read: writes that it would not show cannot make a new array."""
+        """A variable is read: writes that it would miss cannot make a new array."""
         for write in self.state.stale.get(name, ()):
             self.blocked.setdefault(write, f"{name} may share its memory and is read later")
         return self.state.origins.get(name, self.unknown)
@@ -115,7 +115,7 @@ class OriginWalker(Walker[Origins, State]):
     # Statements.
 
     def members(self, value: Origins, target: ast.Tuple | ast.List, source: ast.expr | None) -> Sequence[Origins]:
-        """Those of a tuple that is written out; a grid makes new arrays."""
+        """The parts of a literal tuple; a grid makes new arrays."""
         if isinstance(source, ast.Subscript) and self.names.numpy_name(source.value) in ("mgrid", "ogrid"):
             return [self.made(each) for each in target.elts]
         parts = source.elts if isinstance(source, ast.Tuple | ast.List) else []
@@ -124,7 +124,7 @@ class OriginWalker(Walker[Origins, State]):
         return [value] * len(target.elts)
 
     def entered(self, value: Origins) -> Origins:
-        """Something of the outside."""
+        """A value from outside the function."""
         return value | self.unknown
 
     def returned(self, value: Origins) -> None:
@@ -142,11 +142,11 @@ class OriginWalker(Walker[Origins, State]):
         self.share(value, "an attribute refers to it")
 
     def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        """What an inner function does is another walk."""
+        """The body of an inner function is a separate walk."""
         self.bind(node.name, NONE)
 
     def gave_up(self, body: Sequence[ast.stmt]) -> None:
-        """No write of a loop is safe whose states go on changing."""
+        """No write is safe in a loop whose state does not converge."""
         for statement in body:
             for node in ast.walk(statement):
                 self.blocked.setdefault(node, "the loop is too long to follow")
@@ -199,7 +199,7 @@ class OriginWalker(Walker[Origins, State]):
         return base
 
     def _copies(self, node: ast.Subscript) -> bool:
-        """Whether an index surely gives a copy: a scalar, or the elements of a mask or of an array of indices."""
+        """Whether an index certainly gives a copy: a scalar, a mask or an array of indices."""
         values = self.values
         if values.of(node).ndim == 0 and values.of(node.value).is_array:
             return True
@@ -222,7 +222,7 @@ class OriginWalker(Walker[Origins, State]):
         return self.either(parts) | {CONTAINER}
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Origins:
-        """Its variables are gone afterwards; what it does to others stays."""
+        """Its variables do not exist afterwards; its effects on other variables stay."""
         kept = dict(self.state.origins)
         parts = self.comprehend(node)
         for each in (name for generator in node.generators for name in ast.walk(generator.target)):

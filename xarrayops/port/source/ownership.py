@@ -1,4 +1,4 @@
-"""Which writes can become a new array: those into arrays that nothing else shows afterwards.
+"""Which writes can become a new array: writes into arrays that nothing else sees afterwards.
 
 ``x = xo.at(x)[i].set(v)`` means the same as ``x[i] = v`` on every library if nothing else sees the array: no argument
 of the function, no view that is read later, no container and no other function.
@@ -27,9 +27,9 @@ class Summary(Record):
 
     returned: Origins
     shared: frozenset[str]
-    """The parameters that it stores somewhere or hands on."""
+    """The parameters that it stores somewhere or passes on."""
     written: frozenset[str]
-    """The parameters of which it writes elements."""
+    """The parameters whose elements it writes."""
 
 
 Returning = Mapping[str, tuple[str, ...]]
@@ -72,19 +72,19 @@ class Ownership:
         return self.is_of_caller(node) and self.reason(node) is None
 
     def is_created(self, node: ast.AST) -> bool:
-        """Whether the array of a write was surely made by a function that makes arrays, so that it is no scalar."""
+        """Whether the array of a write was certainly made by an array-creating function, so that it is not a scalar."""
         return self._comes_from(node, self._creates)
 
     def is_made(self, node: ast.AST) -> bool:
-        """Whether every place that may have made the array of a write makes arrays with axes."""
+        """Whether every node that may have made the array of a write makes arrays, not scalars."""
         return self._comes_from(node, self._makes_axes)
 
     def is_computed(self, node: ast.AST) -> bool:
-        """Whether the array of a write is surely the result of arithmetic, which lists do not have."""
+        """Whether the array of a write is certainly the result of arithmetic that lists do not support."""
         return self._comes_from(node, _is_arithmetic)
 
     def _comes_from(self, node: ast.AST, makes: Callable[[object], bool]) -> bool:
-        """Whether all places that may have made the array of a write are known to be of a kind."""
+        """Whether all nodes that may have made the array of a write belong to a set."""
         origins = self.seen.get(node, NONE)
         return bool(origins) and all(makes(label.what) for label in origins)
 
@@ -99,7 +99,7 @@ class Ownership:
         return name in CREATED or (isinstance(node.func, ast.Attribute) and node.func.attr in ("copy", "astype"))
 
     def summary(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Summary:
-        """What a function does with its parameters; unknown while it is followed, that is for recursion."""
+        """What a function does with its parameters; unknown while it is analysed, which includes recursive calls."""
         if function not in self._summaries:
             self._summaries[function] = None
             walk = self._follow(function, [each.arg for each in arguments(function)])
@@ -135,7 +135,7 @@ class _Function(OriginWalker):
         self._ownership = ownership
 
     def call_function(self, call: Called[Origins]) -> Origins:
-        """The call of a function of this program."""
+        """A call of a function of this program."""
         node = call.node
         function = self.names.function(node)
         if function is None or any(isinstance(each, ast.Starred) for each in node.args):

@@ -1,4 +1,4 @@
-"""What the parameters of a function are, from annotations, defaults and the way in which the function uses them."""
+"""What the parameters of a function are, inferred from annotations, defaults and uses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TAKES_ANYTHING = CREATION | words(
 
 
 def argument_of(name: str) -> str:
-    """The name, among views, for what the caller gave as a parameter: the parameter itself can be bound again."""
+    """The name, among views, of the caller's argument: the parameter itself can be bound again."""
     return f"{name} (argument)"
 
 
@@ -61,7 +61,7 @@ def _defaults(node: FunctionNode) -> dict[str, ast.expr]:
 
 
 def _annotated(node: ast.expr | None) -> Value | None:
-    """The value that an annotation names; None for those that say nothing about arrays and numbers."""
+    """The value that an annotation names; None if it does not say whether it is an array or a number."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
             node = ast.parse(node.value, mode="eval").body
@@ -92,12 +92,12 @@ def _used_as_arrays(node: FunctionNode, names: Names) -> dict[str, bool]:
 
 
 def is_of_arrays(attribute: str) -> bool:
-    """Whether NumPy's arrays have an attribute; an object with others is none, for example a namespace ``xp``."""
+    """Whether NumPy arrays have an attribute; an object with other attributes, such as ``xp``, is not an array."""
     return hasattr(np.ndarray, attribute) or attribute in METHODS.names()
 
 
 def _used_as_integers(node: FunctionNode, names: Names) -> set[str]:
-    """The names that are extents: arguments of ``range``, and parts of the shapes of new arrays."""
+    """The names that are lengths: arguments of ``range``, and parts of the shapes of new arrays."""
     found = set()
     for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call) and inner.args):
         first = call.args[0]

@@ -1,4 +1,4 @@
-"""What is known of a value, and of the variables at a place, without running the program."""
+"""What static analysis knows of a value, and of the variables at a point of the program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xarrayops.plugin.arrays import Record
 
 ARRAY, SCALAR, SEQUENCE, OTHER, UNKNOWN = "array", "scalar", "sequence", "other", "unknown"
 WEAK = {"bool": bool, "int": int, "float": float, "complex": complex}
-"""The dtypes of Python's numbers, which give way to those of arrays."""
+"""The dtypes of Python numbers, which are weaker than array dtypes in promotion."""
 DEFAULT_DTYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
 """The dtypes of arrays that NumPy makes of Python's numbers."""
 
@@ -28,17 +28,17 @@ class Value(Record):
     ndim : int or None
         The number of axes of an array; a reduction of all elements has 0. None if unknown.
     views : frozenset of str
-        The variables whose memory the value may share: those that it is a view of, or that are the same object.
+        The variables whose memory the value may share: it is a view of them, or the same object.
     fresh : bool
-        Whether the memory is surely new: no variable refers to it yet.
+        Whether the memory is certainly new: no variable refers to it yet.
     items : tuple of Value or None
         The members of a tuple or list of known length.
     element : Value or None
-        What iteration gives, where the members are alike.
+        What iteration gives if all members are alike.
     is_view : bool
         Whether the value is a view of a part or another shape of an array, and not the same object.
     certain : bool
-        False where the kind is a guess from the way in which a parameter is used.
+        False if the kind is a guess from the use of a parameter.
     """
 
     kind: str = UNKNOWN
@@ -58,12 +58,12 @@ class Value(Record):
 
     @property
     def is_proved(self) -> bool:
-        """Whether this is surely an array, and not a guess."""
+        """Whether this is certainly an array, not a guess."""
         return self.is_array and self.certain
 
     @property
     def dtype_kind(self) -> str | None:
-        """The kind of the dtype: "bool", "int", "float" or "complex"; None if unknown or something else."""
+        """The kind of the dtype: "bool", "int", "float" or "complex"; None for others and if unknown."""
         if self.dtype is None:
             return None
         if self.dtype in WEAK:
@@ -146,7 +146,7 @@ def common_ndim(*values: Value) -> int | None:
 
 
 class State:
-    """The variables at a place of a function: their values, and which of them share memory.
+    """The variables at a point of a function: their values, and which of them share memory.
 
     Attributes such as ``self.x`` are variables, too.
     """
@@ -158,7 +158,7 @@ class State:
         self.outer = outer
 
     def copy(self) -> State:
-        """The same variables, to be changed separately."""
+        """A copy of the variables."""
         other = State(self.outer)
         other.values, other.stored = dict(self.values), set(self.stored)
         return other
@@ -184,7 +184,7 @@ class State:
         self.stored.discard(name)
 
     def _replaced(self, views: frozenset[str], name: str, holders: set[str]) -> frozenset[str]:
-        """The views of a new value without the name itself; what shared its previous memory stands for it."""
+        """The views of a new value without the name itself, which is replaced by what shared its previous memory."""
         if name not in views:
             return views
         previous = self.values[name].views if name in self.values else frozenset()
@@ -195,7 +195,7 @@ class State:
         self.stored |= names
 
     def aliases(self, name: str) -> frozenset[str]:
-        """The other variables that may share memory with one."""
+        """The other variables that may share memory with a variable."""
         found = {name}
         while True:
             more = {other for other in found if other in self.values for other in self.values[other].views}
@@ -205,12 +205,12 @@ class State:
             found |= more
 
     def joined(self, other: State) -> State:
-        """What is known after one of two branches."""
+        """The variables after either of two branches."""
         both = State(self.outer)
         both.values = self.values | {name: joined(self.values.get(name), value) for name, value in other.values.items()}
         both.stored = self.stored | other.stored
         return both
 
     def same(self, other: State) -> bool:
-        """Whether both know the same."""
+        """Whether the variables and their values are equal."""
         return self.values == other.values and self.stored == other.stored

@@ -1,4 +1,4 @@
-"""The values of a program: arrays, dtypes, views, new memory."""
+"""The possible values of the expressions of a program: arrays, dtypes, views, new memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VIEW_ATTRIBUTES = ("T", "mT", "real", "imag", "flat")
 
 
 class Sharing(Record):
-    """What may share the memory of a variable at a place: other variables, whether anything else may, and views."""
+    """What may share the memory of a variable at a point: other variables, anything else, and views."""
 
     aliases: frozenset[str] = frozenset()
     stored: bool = False
@@ -24,25 +24,24 @@ class Sharing(Record):
 
 
 class Values:
-    """The values of all expressions of a program.
-
-    Each function is followed once, with parameters of which only their use is known.
+    """The values of all expressions of a program. Each function is analysed once; its parameters are known by their
+    use only.
     """
 
     def __init__(self, tree: ast.Module, names: Names) -> None:
         self.names = names
         self.known: dict[ast.AST, Value] = {}
-        """What is known, by expression."""
+        """The known values, by expression."""
         self.sharing: dict[ast.AST, Sharing] = {}
         """What may share memory, by the expression of an array that is perhaps changed."""
         self.results: dict[ast.AST, Value | None] = {}
-        """What functions return, as far as they were followed: a call of a function by itself is unknown."""
+        """What the functions analysed so far return; a recursive call is unknown."""
         self._parameters: dict[FunctionNode, dict[str, Value]] = {}
         self._module = _Function(self, tree, State())
         self._module.follow(tree.body)
 
     def of(self, node: ast.AST) -> Value:
-        """What is known of the value of an expression; nothing of code that is never reached."""
+        """What is known of the value of an expression; nothing in unreachable code."""
         return self.known.get(node, NOTHING)
 
     def parameter(self, function: FunctionNode, name: str) -> Value:
@@ -50,7 +49,7 @@ class Values:
         return self._parameters.get(function, {}).get(name, NOTHING)
 
     def result(self, function: ast.FunctionDef | ast.AsyncFunctionDef, outer: State | None = None) -> Value | None:
-        """What a function returns. It is followed once, by default from where the module is now."""
+        """What a function returns. It is analysed once, by default from the current state of the module."""
         if function not in self.results:
             self.results[function] = None
             state = State(outer or self._module.state)
@@ -76,7 +75,7 @@ class _Function(Expressions):
             self._values.result(function, self.state)
 
     def write(self, place: ast.AST, base: ast.expr) -> None:
-        """Keep what may share the memory of an array that is perhaps changed."""
+        """Record what may share the memory of an array that may be changed."""
         name = root(base)
         if name is None:
             return
@@ -103,7 +102,7 @@ class _Function(Expressions):
         return Value(SEQUENCE, views=value.views, element=value)
 
     def store(self, target: ast.Subscript, value: Value, place: ast.AST) -> None:
-        """The container, if it is one, refers to the value."""
+        """If the object is a container, it refers to the value from now on."""
         self.write(place, target.value)
         self.state.store(value.views)
 
@@ -141,7 +140,7 @@ class _Function(Expressions):
         return value._replace(views=shared, fresh=value.is_array and not shared and not is_stored, items=items)
 
     def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        """A function is followed later, and the body of a class at once, with variables of its own."""
+        """A function is analysed later; the body of a class at once, in its own scope."""
         self.bind(node.name, Value(OTHER))
         if not isinstance(node, ast.ClassDef):
             self._inner.append(node)
@@ -151,7 +150,7 @@ class _Function(Expressions):
         self.state = outer
 
     def call_function(self, call: Called[Value]) -> Value | None:
-        """The result of a function that the module defines, with the memory of the arguments for the parameters."""
+        """The result of a function of the module; views of parameters become views of the arguments."""
         function = self.names.function(call.node)
         result = self._values.result(function) if function is not None else None
         if function is None or result is None:
@@ -167,7 +166,7 @@ def root(target: ast.expr) -> str | None:
 
 
 def _with_arguments(value: Value, given: dict[str, Value]) -> Value:
-    """What a function returns, with the views of the arguments in the place of the parameters."""
+    """What a function returns, with views of parameters replaced by views of the arguments."""
     by_argument = {argument_of(name): known.views for name, known in given.items()}
     views = frozenset().union(*(by_argument.get(name, {name}) for name in value.views))
     items = None if value.items is None else tuple(_with_arguments(item, given) for item in value.items)

@@ -1,6 +1,6 @@
-"""One walk over the statements of a function, in the order in which they run, for every kind of knowledge.
+"""The walk over the statements of a function, in the order in which they run, shared by all analyses.
 
-`Walker` knows Python: branches meet, loops are followed until nothing new is found, an error may leave a block at every
+`Walker` knows Python's control flow: branches join, loops run to a fixed point, an error may leave a block at every
 statement. A subclass knows a lattice: what is known of a value, what of the variables, and what evaluating an
 expression does to both. `values` asks what a variable may hold, and `origins` where its array comes from.
 """
@@ -20,16 +20,16 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Variables(Protocol):
-    """What is known of the variables at one place of a function."""
+    """The state of the variables at one point of a function."""
 
     def copy(self) -> Self:
-        """The same, to be changed separately."""
+        """A copy of the state."""
 
     def joined(self, other: Self) -> Self:
-        """What is known after one of two branches."""
+        """The state after either of two branches."""
 
     def same(self, other: Self) -> bool:
-        """Whether both know the same."""
+        """Whether the states are equal."""
 
 
 V = TypeVar("V")
@@ -55,7 +55,7 @@ class Walker(Generic[V, S]):
     """The statements of one function or module. `state` is what is known at the statement that runs."""
 
     unknown: V
-    """The value of which nothing is known."""
+    """The unknown value."""
 
     def __init__(self, names: Names, state: S) -> None:
         self.names = names
@@ -107,7 +107,7 @@ class Walker(Generic[V, S]):
         raise NotImplementedError
 
     def gave_up(self, body: Sequence[ast.stmt]) -> None:
-        """The states of a loop go on changing."""
+        """The state of a loop did not converge."""
 
     # Statements.
 
@@ -275,7 +275,7 @@ class Walker(Generic[V, S]):
         self._continue_with(ends)
 
     def define(self, node: _Definition) -> None:
-        """A function or class gets its name; what a function does is another walk."""
+        """A function or class is bound to its name; the body of a function is a separate walk."""
         raise NotImplementedError
 
     def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -320,7 +320,7 @@ class Walker(Generic[V, S]):
         return self.of(node.value)
 
     def gathered(self, node: ast.expr, parts: Sequence[V]) -> V:
-        """A container of parts: the elements of a list, keys and values, or what a comprehension gives each time."""
+        """A container of parts: the elements of a list, keys and values, or the element of a comprehension."""
         raise NotImplementedError
 
     def _Tuple(self, node: ast.Tuple | ast.List | ast.Set) -> V:
@@ -332,7 +332,7 @@ class Walker(Generic[V, S]):
         return self.gathered(node, [self.of(each) for each in (*node.keys, *node.values) if each is not None])
 
     def comprehend(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> list[V]:
-        """The variables of a comprehension are bound and its conditions evaluated; what it gives each time."""
+        """Bind the variables of a comprehension, evaluate its conditions, and return the value of its element."""
         for generator in node.generators:
             self.assign(generator.target, self.member(self.of(generator.iter)), generator)
             for test in generator.ifs:
@@ -351,12 +351,12 @@ class Walker(Generic[V, S]):
         return self.call(Called(node, name, base if is_method else None, values, given))
 
     def call(self, call: Called[V]) -> V:
-        """The result of a call, and what else it does."""
+        """Evaluate a call: its result and its effects."""
         raise NotImplementedError
 
 
 def _joined(states: Iterable[S | None]) -> S | None:
-    """What is known after one of several branches; None if none is reached."""
+    """The state after any of several branches; None if none is reached."""
     result: S | None = None
     for state in states:
         if state is not None:

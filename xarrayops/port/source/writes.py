@@ -67,7 +67,7 @@ class Write(Record):
 
 
 def writes(nodes: Iterable[tuple[ast.AST, FunctionNode | None]], names: Names, values: Values) -> Iterator[Write]:
-    """The changes of arrays among nodes, each with the function around it; what is surely no array is left out."""
+    """The changes of arrays in these nodes, each with its function, without targets that are certainly not arrays."""
     for node, function in nodes:
         given = {argument_of(each.arg) for each in arguments(function)} if function is not None else set()
         for kind, target, index in _targets(node, names):
@@ -89,7 +89,7 @@ def writes(nodes: Iterable[tuple[ast.AST, FunctionNode | None]], names: Names, v
 
 
 def _guessed(value: Value, added: Value) -> Value:
-    """An unknown target to which an array of some axes is added is probably an array."""
+    """An unknown target is probably an array if an array with at least one axis is added to it."""
     is_array = added.is_array and added.ndim != 0
     return value._replace(kind=ARRAY, dtype=None, ndim=added.ndim, certain=False) if is_array else value
 

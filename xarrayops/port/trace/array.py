@@ -23,9 +23,8 @@ _WRITING = ("at", *IN_PLACE_FUNCTIONS, *IN_PLACE_METHODS)
 
 
 class Traced(np.ndarray):
-    """An array of NumPy that counts in a `Trace`. Results of reductions and elements are arrays of no axes.
-
-    In this, they are as on other libraries; they hash, round and format as NumPy's scalars do.
+    """A NumPy array that counts in a `Trace`. Reductions and elements are 0-d arrays, as in other libraries, but
+    hash, round and format as NumPy scalars.
     """
 
     _counts: Trace
@@ -141,7 +140,7 @@ class Traced(np.ndarray):
         return self.copy()
 
     def __getattr__(self, name: str) -> Any:
-        """What only NumPy's scalars have, such as ``is_integer``."""
+        """Attributes that only NumPy scalars have, such as ``is_integer``."""
         if name.startswith("__") or name == "_counts" or self.ndim:
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         return getattr(plain(self)[()], name)
@@ -205,7 +204,7 @@ DATA_DEPENDENT = ("nonzero", "argwhere", "flatnonzero", "unique", "extract", "co
 
 
 def plain(value: Any) -> Any:
-    """The arrays in a value as NumPy's own."""
+    """The value with plain NumPy arrays."""
     if isinstance(value, Traced):
         return np.ndarray.view(value, np.ndarray)
     if type(value) in (list, tuple):
@@ -216,7 +215,7 @@ def plain(value: Any) -> Any:
 
 
 def wrapped(value: Any, trace: Trace) -> Any:
-    """The arrays and NumPy's scalars in a result as arrays that count; of dtypes that only NumPy has, as they are."""
+    """The result with counting arrays for its arrays and NumPy scalars; dtypes that only NumPy has stay unchanged."""
     if isinstance(value, np.generic) and value.dtype.kind in "biufc":
         value = np.asarray(value)
     if type(value) is np.ndarray and value.dtype.kind in "biufc":

@@ -13,9 +13,9 @@ LAUNCH_BOUND, MEMORY_BOUND, PYTHON_BOUND, TRANSFER_BOUND, HOST_BOUND = (
     *("launch-bound", "bound by its operations", "bound by Python", "bound by transfers", "bound by other packages"),
 )
 _COPYING = ("jax", "dask")
-"""The libraries that copy the whole array where elements are assigned; that views are copied is in the rates."""
+"""The libraries that copy the whole array in an assignment to elements. The rates include copies of views."""
 _ALWAYS = (operations.ELEMENTWISE, operations.VECTOR_PRODUCT, operations.GATHER, operations.ASSIGNMENT)
-"""What the time of other kinds is made of."""
+"""The kinds that are always measured: the times of other kinds are computed from theirs."""
 _WRITES = (operations.ASSIGNMENT, operations.SCATTER, operations.FILL, operations.PLACE)
 
 
@@ -26,11 +26,11 @@ class Forecast(Record):
     ----------
     backend, device : str
     seconds : float
-        The whole time, after the first run: without compilation.
+        The total time of a later run, without compilation.
     operations : int
         The number of operations.
     launch_s, work_s : float
-        What the same number of the smallest operations takes, and the rest of the operations.
+        The time of the same number of smallest operations, and the rest of the time of the operations.
     python_s, foreign_s, transfer_s, waits_s : float
         Python of the program itself; functions of other packages; the arguments, results and arrays for other packages;
         numbers that are taken out of arrays.
@@ -79,9 +79,8 @@ def shown(seconds: float) -> str:
 
 
 def forecasts(trace: Trace, rates: Iterable[Rates], *, is_here: bool) -> tuple[Forecast, ...]:
-    """The forecast for each of the rates.
-
-    ``is_here``: whether the rates are of this machine. If so, the time on NumPy is that of the run.
+    """The forecast for each of the rates. ``is_here``: whether the rates come from this machine; the time on NumPy is
+    then the measured one.
     """
     return tuple(_forecast(trace, each, is_here=is_here) for each in rates)
 
@@ -92,7 +91,7 @@ def kinds_of(trace: Trace) -> list[str]:
 
 
 def _forecast(trace: Trace, rates: Rates, *, is_here: bool) -> Forecast:
-    """The forecast for one library. On this machine the run measured NumPy itself."""
+    """The forecast for one library. On this machine, the time on NumPy is measured."""
     total = launch_s = 0.0
     for operation, count in trace.operations.items():
         seconds = _seconds(operation, rates)
@@ -132,7 +131,7 @@ def _work(kind: str, by_function: bool, size: float, rates: Rates) -> float:
 
 
 def size_of(operation: Operation) -> float:
-    """The size by which the rates are ordered. The samples in `xarrayops.port.trace.operations` have the same."""
+    """The size by which the rates are ordered, as in the samples of `xarrayops.port.trace.operations`."""
     if operation.kind in operations.BY_ARITHMETIC:
         return operation.flops
     if operation.kind in (operations.MASKED, operations.FILL, operations.PLACE):  # the whole mask is read

@@ -50,12 +50,12 @@ _BY_NAME = {
     }.items()
     for name in words(names)
 }
-"""The kinds of functions and methods, by name. Those of elements that are not here are `ELEMENTWISE`."""
+"""The kinds of functions and methods, by name. Elementwise functions that are not listed are `ELEMENTWISE`."""
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
 def kind_of_ufunc(ufunc: np.ufunc, operands: Sequence[Any], count: int) -> str:
-    """The kind of a function of elements, or of a product; operands that are no arrays are numbers."""
+    """The kind of an elementwise function or a product; operands that are not arrays count as numbers."""
     if ufunc.signature is not None:
         return _product(ufunc.__name__, operands)
     kind = _BY_NAME.get(ufunc.__name__, operations.ELEMENTWISE)
@@ -88,7 +88,7 @@ def kind_of(function: Any, name: str, operands: Sequence[Any], results: Sequence
 
 
 def _product(name: str, operands: Sequence[Any]) -> str:
-    """By the rows of the first operand or the columns of the second, whichever is less: 1 or 2, a few, or more."""
+    """Depends on the smaller of the first operand's rows and the second's columns: 1 or 2, a few, or more."""
     shapes = [x.shape for x in operands]
     if any(len(shape) == 1 for shape in shapes):
         return operations.VECTOR_PRODUCT
@@ -100,7 +100,7 @@ def _product(name: str, operands: Sequence[Any]) -> str:
 
 
 def flops_of(name: str, operands: Sequence[Any], results: Sequence[Any]) -> int:
-    """The additions and multiplications of a matrix product or decomposition; 0 for all else."""
+    """The additions and multiplications of a matrix product or decomposition; 0 for other kinds."""
     shapes = [x.shape for x in operands if x.ndim]
     if name in ("cov", "corrcoef") and results:
         return 2 * int(operands[0].size) * int(results[0].size ** 0.5)

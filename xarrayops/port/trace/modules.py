@@ -1,4 +1,4 @@
-"""The modules of a program that is traced: their code counts, and so does what stands for NumPy in them."""
+"""The modules of a traced program, and the counting modules that replace NumPy in them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RANDOM = (np.random.Generator, np.random.RandomState)
 
 
 class NumPy(ModuleType):
-    """A module of NumPy whose functions count in a trace."""
+    """A NumPy module whose functions count their calls."""
 
     def __init__(self, module: ModuleType, trace: Trace) -> None:
         super().__init__(module.__name__)
@@ -70,7 +70,7 @@ class Function:
 
 
 def _importer(trace: Trace) -> Callable[..., Any]:
-    """The ``__import__`` of a program: it gives modules of NumPy that count, and all others as they are."""
+    """The ``__import__`` of a program: it returns counting NumPy modules, and all other modules unchanged."""
 
     def load(name: str, *arguments: Any, **options: Any) -> Any:
         module = builtins.__import__(name, *arguments, **options)
@@ -81,7 +81,7 @@ def _importer(trace: Trace) -> Callable[..., Any]:
 
 
 def _foreign(trace: Trace) -> Callable[[Any], Any]:
-    """What a program calls functions of other packages with: they get plain arrays, and their bytes count."""
+    """Calls a function of another package with plain arrays, and counts their bytes."""
 
     def counted(function: Any) -> Any:
         if not trace.counts:
@@ -104,12 +104,12 @@ def _foreign(trace: Trace) -> Callable[[Any], Any]:
 
 
 def counting(trace: Trace) -> dict[str, Any]:
-    """The variables of a module whose code counts: it imports NumPy's functions as those that count."""
+    """The variables of a module whose code counts: its imports return counting NumPy functions."""
     return {"__builtins__": {**vars(builtins), "__import__": _importer(trace)}, _FOREIGN: _foreign(trace)}
 
 
 def counted_code(text: str, path: str, place: Place) -> CodeType:
-    """The code of a text with calls of packages that are no part of the program counted."""
+    """Compile a source so that calls of packages outside the program are counted."""
     tree = ast.parse(text)
     _CountForeign(Names(tree), place).visit(tree)
     return compile(tree, path, "exec")
@@ -132,7 +132,7 @@ class _CountForeign(ast.NodeTransformer):
 
 @contextmanager
 def counted_modules(place: Place, trace: Trace) -> Iterator[None]:
-    """The other modules of the program are loaded so that they count, too."""
+    """Load the other modules of the program so that they count, too."""
     finder = _Finder(place, trace)
     sys.meta_path.insert(0, finder)
     try:
@@ -148,7 +148,7 @@ class _Finder(MetaPathFinder):
         self._place, self._trace = place, trace
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """The module with a loader that counts; None for modules of others."""
+        """The module with a counting loader; None for modules outside the program."""
         spec = PathFinder.find_spec(name, path, target) if self._place.has(name) else None
         if spec is not None and isinstance(spec.loader, SourceFileLoader):
             spec.loader = _Loader(name, spec.loader.path, self._place, self._trace)
@@ -163,7 +163,7 @@ class _Loader(SourceFileLoader):
         self._place, self._trace = place, trace
 
     def get_code(self, fullname: str) -> CodeType:
-        """The code, from the source alone: the cache of Python has code that does not count."""
+        """The code, always compiled from the source: Python's cached bytecode does not count."""
         path = Path(self.get_filename(fullname))
         return counted_code(self.get_source(fullname) or "", str(path), self._place)
 

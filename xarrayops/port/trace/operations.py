@@ -42,16 +42,16 @@ KINDS = (
 BY_ARITHMETIC = (PRODUCT, THIN_PRODUCT, LINALG, EIGEN, SINGULAR)
 """The kinds whose size is the number of additions and multiplications; of all others it is the bytes that move."""
 FEW = 8
-"""The number of rows of the measured thin product: too few for the arithmetic to take most of the time."""
+"""The number of rows of the measured thin product: so few that the arithmetic is not most of the time."""
 RATES = ("operations", "number_s", "transfer_rate")
-"""What `measure_operations` gives besides the name of the device."""
+"""What `measure_operations` returns besides the name of the device."""
 _LENGTHS = (16, 1 << 12, 1 << 15, 1 << 18, 1 << 22, (1 << 22) - (1 << 12))
 """A result of 32 MiB is of new pages each time, because glibc returns such memory to the system. A shorter one is of
 pages that are in use already, if no longer one was freed before: the longest vectors are measured first."""
 _ORDERS = (8, 64, 512, 2048)
 _TRIALS, _MOST_S = 5, 0.1
 _LONG_S = 0.2
-"""Operations that would take longer, in proportion to the smaller ones, are not measured."""
+"""Operations whose extrapolated time is longer are not measured."""
 _ALIVE = 4
 """Results that exist at the same time, as in programs: the memory of the last one is not in the caches."""
 
@@ -67,7 +67,7 @@ class Sample(Record):
 
 
 def samples(np: Any, moved: Callable[[Any], Any], *, is_port: bool, length: int) -> Iterator[Sample]:
-    """The operations on vectors of a length; ``moved`` brings NumPy's arrays to the library of ``np``.
+    """The operations on vectors of a length; ``moved`` converts NumPy arrays to the library of ``np``.
 
     In a port, elements are assigned by `xarrayops.at`, as ``python -m xarrayops.port rewrite`` writes it.
     """
@@ -160,7 +160,7 @@ def measure_operations(backend: str, device: str | None = None, kinds: Collectio
     -------
     dict
         "device": its name; "operations": the kind, whether it is called as a function, and pairs of a size and seconds;
-        "number_s": the seconds to take a number out of an array; "transfer_rate": the bytes per second from NumPy,
+        "number_s": the seconds to take a number out of an array; "transfer_rate": the bytes per second from NumPy;
         None on the CPU.
     """
     np = numpy if backend == "numpy" else import_module("xarrayops.numpy")
@@ -190,7 +190,7 @@ def measure_operations(backend: str, device: str | None = None, kinds: Collectio
 def _add(
     found: dict[tuple[str, bool], list[tuple[float, float]]], of_size: Iterator[Sample], kinds: Collection[str]
 ) -> None:
-    """Measure samples of these kinds. Those that the library refuses, and those that would take long, are left out."""
+    """Measure samples of these kinds. Unsupported and slow samples are left out."""
     for sample in of_size:
         points = found.get((sample.kind, sample.by_function), [])
         if sample.kind not in kinds or any(seconds * sample.size > _LONG_S * size for size, seconds in points[-1:]):
@@ -201,12 +201,12 @@ def _add(
 
 
 def _cleaned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The times without those that were disturbed: a smaller operation takes no longer than a larger one."""
+    """The times corrected for disturbances: a smaller operation never takes longer than a larger one."""
     return [(size, min(seconds for _, seconds in points[i:])) for i, (size, _) in enumerate(points)]
 
 
 def _seconds(function: Callable[..., Any], arguments: tuple[Any, ...]) -> float:
-    """The shortest time of a call, of a few readings."""
+    """The shortest of a few timings of a call."""
     alive: deque[Any] = deque(maxlen=_ALIVE)
 
     def called(*arguments: Any) -> Any:
@@ -214,7 +214,7 @@ def _seconds(function: Callable[..., Any], arguments: tuple[Any, ...]) -> float:
         alive.append(result)
         return result
 
-    for _ in range(_ALIVE + 1):  # later results take memory that is in use already
+    for _ in range(_ALIVE + 1):  # later results reuse memory
         called(*arguments)
     calls = calls_per_reading(called, arguments)
     start, found = perf_counter(), [timed(called, arguments, calls)[0]]

@@ -1,4 +1,4 @@
-"""The time of each kind of operation on a library: measured here, or from results of the benchmark elsewhere."""
+"""The time of each kind of operation on a library: measured here, or read from benchmark results."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Rates(Record):
         By the kind of operation, and whether it is called as a function of `xarrayops.numpy`: times by size. Sizes are
         bytes, of products and decompositions additions and multiplications.
     number_s : float
-        The time to take a number out of an array that is there already.
+        The time to convert an element of an existing array to a Python number.
     transfer_rate : float or None
-        Bytes per second from NumPy to the device; None where nothing is copied or where it is unknown.
+        Bytes per second from NumPy to the device; None if nothing is copied or the rate is unknown.
     is_coarse : bool
-        Whether all kinds of operations have the times of the smallest call and of the roofline alone.
+        Whether only the smallest call and the roofline were measured, so that all kinds have the same times.
     """
 
     backend: str
@@ -49,9 +49,9 @@ class Rates(Record):
     is_coarse: bool = False
 
     def seconds(self, kind: str, by_function: bool, size: float) -> float:
-        """The time of an operation: between measured sizes on a line, beyond them in proportion.
+        """The time of an operation: interpolated between measured sizes, proportional beyond them.
 
-        Where a kind was measured as a function only, an operator or method takes less by what it does in arithmetic.
+        For a kind that was measured as a function only, operators and methods take less by their arithmetic.
         """
         if (kind, by_function) in self.points:
             return _at(self.points[kind, by_function], size)
@@ -82,7 +82,7 @@ def _at(points: Points, size: float) -> float:
 
 
 def measured(backends: Sequence[str], kinds: Iterable[str]) -> tuple[tuple[Rates, ...], dict[str, str]]:
-    """The rates of libraries on this machine, each measured in its own process; and by library why it has none.
+    """The rates of libraries on this machine, each measured in its own process, and why other libraries have none.
 
     Only these kinds of operations are measured. Progress is printed to stderr, because it takes a while.
     """
@@ -103,13 +103,13 @@ def measured(backends: Sequence[str], kinds: Iterable[str]) -> tuple[tuple[Rates
 
 
 def _reason(errors: str) -> str:
-    """The last error of a process, without the class of ours."""
+    """The last error line of a process, without the name of our exception class."""
     last = (errors.strip().splitlines() or ["its measurement failed"])[-1]
     return last.partition(": ")[2] if last.startswith("xarrayops.errors.") else last
 
 
 def of_results(folder: Path, backends: Sequence[str]) -> tuple[tuple[Rates, ...], dict[str, str]]:
-    """The rates in a folder of results of ``python -m xarrayops.bench --all``, and by library why it has none.
+    """The rates in a folder of results of ``python -m xarrayops.bench --all``, and why other libraries have none.
 
     Another machine may have measured them. Where a run did not measure the kinds of operations, the rates are those of
     the smallest call and of the roofline, and are marked as coarse.
@@ -137,7 +137,7 @@ def of_results(folder: Path, backends: Sequence[str]) -> tuple[tuple[Rates, ...]
 
 
 def _of_launches(results: Results) -> Iterator[Rates]:
-    """Rates from the smallest call of each library, and from the rooflines of its device."""
+    """Rates from the smallest call of each library and the rooflines of its device."""
     for place, launch_s in results.environment.get("launch_s", {}).items():
         backend, _, device = place.partition(" ")
         index = device.rpartition(":")[2] if device.rpartition(":")[2].isdigit() else "0"
@@ -162,6 +162,6 @@ def _transfer_rate(results: Results, place: str) -> float | None:
 
 
 def _read(backend: str, data: dict[str, Any]) -> Rates:
-    """The rates in what `xarrayops.port.trace.operations.measure_operations` gave."""
+    """The rates from the result of `xarrayops.port.trace.operations.measure_operations`."""
     points = {(kind, by_function): tuple(map(tuple, found)) for kind, by_function, found in data["operations"]}
     return Rates(backend, data["device"], points, data["number_s"], data["transfer_rate"])

@@ -1,4 +1,4 @@
-"""What a run did, line by line: operations with their sizes, numbers taken out of arrays, calls of other packages."""
+"""What each line did in a run: operations with their sizes, numbers read from arrays, calls of other packages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Operation(Record):
 
 
 class Inside:
-    """Adds up the processor time in blocks ``with inside:``; a block in another one counts once."""
+    """Sums the processor time in ``with inside:`` blocks; nested blocks count once."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -65,7 +65,7 @@ class Trace:
     ----------
     operations : Counter of Operation
     numbers : Counter of int
-        By line: numbers that were taken out of arrays, such as ``float(x)`` and ``if x.any()``.
+        By line: numbers read from arrays, as in ``float(x)`` and ``if x.any()``.
     views_written : Counter of int
         By line: assignments to a view of a part of another array.
     duplicates : Counter of int
@@ -77,7 +77,7 @@ class Trace:
     dtypes : Counter of str
         The dtypes of the results.
     operation_s, foreign_s, python_s : float
-        The time inside of NumPy, inside of other packages, and the rest: the Python of the program itself.
+        The time in NumPy, in other packages, and in the Python code of the program.
     plain_s : float or None
         The shortest time of the call without counting; None if it raised when it was called again.
     counts : bool
@@ -89,13 +89,13 @@ class Trace:
     def __init__(self, path: str) -> None:
         self.path = path
         self.inside = Inside()
-        """The code of the trace itself, which is no time of the program."""
+        """The code of the trace itself; its time does not count."""
         self._overheads_s = dict.fromkeys(("view", "number", "other"), 0.0)
         self._by_function = False
         self.augmented_items: frozenset[int] = frozenset()
         """The lines of ``x[i] += v``, which writes the temporary view ``x[i]`` before it assigns it."""
         self.modules: list[ModuleType] = []
-        """The other modules of the program, which count, too."""
+        """The other modules of the program, which also count."""
         self.counts = True
         self.clear()
 
@@ -146,7 +146,7 @@ class Trace:
 
     @contextmanager
     def of_function(self) -> Iterator[None]:
-        """A function of NumPy that the program names, in contrast to an operator."""
+        """A NumPy function that the program calls by name, not an operator."""
         previous, self._by_function = self._by_function, True
         try:
             yield
@@ -166,7 +166,7 @@ class Trace:
             self.python_s += max(elapsed - sum(counts[kind] * s for kind, s in self._overheads_s.items()), 0.0)
 
     def calibrate(self, operations: Mapping[str, Callable[[], Any]]) -> None:
-        """Measure the time that the trace adds to a view, a number and other operations, and that `inside` misses."""
+        """Measure the overhead of the trace on a view, a number and other operations that `inside` does not include."""
         self._overheads_s = dict.fromkeys(operations, 0.0)
         found = {}
         for kind, operation in operations.items():
@@ -180,7 +180,7 @@ class Trace:
 
 
 def _rounded(number: int) -> int:
-    """A number with two binary digits."""
+    """The number rounded to two binary digits."""
     shift = max(int(number).bit_length() - 2, 0)
     return int(number) >> shift << shift
 

@@ -24,7 +24,7 @@ from xarrayops.port.trace.modules import NumPy, counted_code, counted_modules, c
 from xarrayops.port.trace.record import Trace, arrays_in
 
 _RUNS, _MOST_S = 4, 0.5
-"""The most runs without counting, and the time after which none begins."""
+"""The maximum number of runs without counting, and the time after which no further run starts."""
 
 
 def run(program: Program, call: str) -> Trace:
@@ -70,7 +70,7 @@ def run(program: Program, call: str) -> Trace:
 
 
 def _time(expression: ast.Call, variables: dict[str, Any], trace: Trace) -> None:
-    """Time the call without counting, several times if it is short. What it prints was printed before."""
+    """Time the call without counting, several times if it is short. Its output is discarded: it was printed before."""
     for module in (variables, *(vars(each) for each in trace.modules)):
         module.update({name: plain(value) for name, value in module.items()})
     found: list[float] = []
@@ -98,7 +98,7 @@ def _prepared(call: ast.Call, variables: dict[str, Any], trace: Trace) -> partia
 
 @contextmanager
 def _module(program: Program, trace: Trace) -> Iterator[dict[str, Any]]:
-    """The variables of the program as a module that can be imported meanwhile, beside the others of the program."""
+    """The variables of the program, as a module that the run can import, with the program's other modules."""
     path = Path(program.source.path)
     place = Place.of(path)
     name = place.qualified(path.stem)
