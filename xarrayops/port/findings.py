@@ -12,7 +12,7 @@ from xarrayops.port.source import Program
 KINDS = {
     "name": "a name of NumPy that no other library has",
     "argument": "an argument that is not supported on every library",
-    "creation": "a new array of the default library, beside arrays of the caller",
+    "creation": "a new array of the default library, used with arrays of the caller",
     "method": "a method or attribute of arrays that differs by library or is missing",
     "operator": "an operator whose result differs by library",
     "index": "an index that not every library takes",

@@ -34,7 +34,7 @@ class Place(Record):
         return cls(".".join(names), folder)
 
     def qualified(self, name: str) -> str:
-        """The full name of a module beside the file."""
+        """The full name of a module in the folder of the file."""
         return f"{self.package}.{name}" if self.package else name
 
     def has(self, name: str) -> bool:

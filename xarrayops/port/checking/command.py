@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=FORMATS, default=FORMATS[0], help="the output (default: %(default)s)")
     parser.add_argument(
-        "--page", type=Path, metavar="OUT.html", help="also write a page with the findings beside the source"
+        "--page", type=Path, metavar="OUT.html", help="also write a page with the source and its findings"
     )
 
 

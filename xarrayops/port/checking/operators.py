@@ -33,7 +33,7 @@ def _of_operator(program: Program, node: ast.BinOp) -> Iterator[Finding]:
     function = f"np.{'matmul' if isinstance(node.op, ast.MatMult) else UFUNCS[type(node.op)]}"
     instead = f"{function}({program.text(node.left)}, {program.text(node.right)})"
     if SEQUENCE in (left.kind, right.kind):
-        what = "lists and tuples are no operands of arrays (torch, JAX and CuPy raise)"
+        what = "lists and tuples are not valid operands of arrays (torch, JAX and CuPy raise)"
         yield finding(program, node, "operator", what, instead, NO_LISTS, certain=certain)
         return
     kinds = {left.dtype_kind, right.dtype_kind}

@@ -84,7 +84,7 @@ def check(
     machine : str or path, optional
         A folder of results of ``python -m xarrayops.bench`` for the forecast; by default this machine is measured.
     backends : sequence of str, optional
-        The libraries to measure for the forecast, as far as they are installed.
+        The libraries to measure for the forecast; those that are not installed are ignored.
 
     Returns
     -------

@@ -58,7 +58,7 @@ def of_trace(source: Source, trace: Trace, known: Sequence[Finding]) -> Iterator
     for line in trace.foreign:
         if (line, "foreign call") not in found and line:
             what = "another package works with arrays of NumPy here"
-            yield _finding(source, line, "foreign call", what, "xo.convert for what it gets and for what it gives", ALL)
+            yield _finding(source, line, "foreign call", what, "xo.convert for its arguments and its results", ALL)
     for line, count in trace.numbers.items():
         if count >= _MANY and (line, "scalar") not in found and line:
             what = (

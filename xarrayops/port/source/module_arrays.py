@@ -136,7 +136,7 @@ class _Function:
                 return [parent.right if node is parent.left else parent.left]
             case ast.Compare():
                 return [each for each in (parent.left, *parent.comparators) if each is not node]
-            case ast.List() | ast.Tuple():  # arrays that a function joins; other tuples are no operations
+            case ast.List() | ast.Tuple():  # arrays that a function joins; other tuples are not operations
                 is_joined = isinstance(self._parents[parent], ast.Call)
                 return [each for each in parent.elts if each is not node] if is_joined else None
             case ast.UnaryOp() | ast.Starred():

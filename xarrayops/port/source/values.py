@@ -24,9 +24,7 @@ class Sharing(Record):
 
 
 class Values:
-    """The values of all expressions of a program. Each function is analysed once; its parameters are known by their
-    use only.
-    """
+    """The values of all expressions of a program. Functions are analysed once, with parameters known by use only."""
 
     def __init__(self, tree: ast.Module, names: Names) -> None:
         self.names = names

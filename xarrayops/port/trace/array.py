@@ -23,8 +23,9 @@ _WRITING = ("at", *IN_PLACE_FUNCTIONS, *IN_PLACE_METHODS)
 
 
 class Traced(np.ndarray):
-    """A NumPy array that counts in a `Trace`. Reductions and elements are 0-d arrays, as in other libraries, but
-    hash, round and format as NumPy scalars.
+    """A NumPy array that counts in a `Trace`.
+
+    Reductions and elements are 0-d arrays, as in other libraries, but hash, round and format as NumPy scalars.
     """
 
     _counts: Trace

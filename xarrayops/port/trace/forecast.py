@@ -79,9 +79,7 @@ def shown(seconds: float) -> str:
 
 
 def forecasts(trace: Trace, rates: Iterable[Rates], *, is_here: bool) -> tuple[Forecast, ...]:
-    """The forecast for each of the rates. ``is_here``: whether the rates come from this machine; the time on NumPy is
-    then the measured one.
-    """
+    """The forecast for each of the rates. With ``is_here`` they are of this machine: the time on NumPy is measured."""
     return tuple(_forecast(trace, each, is_here=is_here) for each in rates)
 
 

@@ -41,7 +41,7 @@ def run(program: Program, call: str) -> Trace:
     Raises
     ------
     PortError
-        The text is no call, or the program or the call raises.
+        The text is not a call, or the program or the call raises.
     """
     expression = parsed_call(call)
     trace = Trace(program.source.path)
