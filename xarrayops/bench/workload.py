@@ -88,7 +88,7 @@ class Workload:
     operations : callable
         ``operations(n)``, for throughput in FLOP/s and the compute limit. Without it, throughput counts bytes.
     nbytes : callable, optional
-        ``nbytes(n, itemsize)``, the bytes that must be moved, where that is not all inputs and results once.
+        ``nbytes(n, itemsize)``, the bytes that must be moved, if not all inputs and results once.
     tolerance : callable
         ``tolerance(n)`` is the largest error allowed, in units of the dtype's epsilon; 0 requires equality.
     arrange : callable
@@ -196,5 +196,5 @@ def epsilon(name: str) -> float:
 
 
 def _is_float(x: Any) -> bool:
-    """Whether an array is floating-point. bfloat16 is, although its NumPy kind is that of raw bytes."""
+    """Whether an array is floating-point. bfloat16 is, although NumPy reports it as raw bytes."""
     return bool(np.issubdtype(x.dtype, np.floating)) or x.dtype.name == "bfloat16"

@@ -81,7 +81,7 @@ def file_of(workload: Workload) -> str:
 
 
 def code_of(workload: Workload) -> str:
-    """The source code of what is timed, or its description where there is no source."""
+    """The source code of what is timed, or its description if there is no source."""
     try:
         return inspect.getsource(workload.plain_function)
     except (OSError, TypeError):

@@ -1,4 +1,4 @@
-"""The regret of each library: how many times as long as the fastest of each row it takes, in the geometric mean."""
+"""The regret of each library: the geometric mean of (its time / the fastest time) over all rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cache of prepared cells. A worker keeps them between rounds as far as memory allows."""
+"""A cache of prepared cells. A worker keeps them between rounds while memory allows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CellCache:
         return cell
 
     def _evict(self, place: Place) -> None:
-        """Evict cells while memory is scarce on the host or on the device, and as long as that frees any."""
+        """Evict cells while memory is scarce on the host or on the device and an eviction frees some."""
         memory = place.free_and_total_bytes()
         while self._cells and any(_is_scarce(*each) for each in memory):
             del self._cells[next(iter(self._cells))]

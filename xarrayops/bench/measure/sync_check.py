@@ -1,7 +1,6 @@
 """Checks that timing waits for asynchronous work, by scaling the work 1x, 2x and 4x.
 
-If `xarrayops.synchronize` did not wait for a library, its times would be those of the launch, whatever the size of the
-work.
+If `xarrayops.synchronize` did not wait for a library, its times would be launch times, whatever the size of the work.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def smallest_call(backend: str, device: str) -> float:
 
 
 def check_synchronisation(backend: str, device: str) -> dict[str, Any]:
-    """Time 1x, 2x and 4x the same work, and return these times with that of the smallest call.
+    """Time 1x, 2x and 4x the same work, and return these times with the time of the smallest call.
 
     The work is a matrix product that takes long enough, by the timer or until its first element can be read. If a level
     fails the check, larger products are tried: a disturbance delays small and large work by the same time.

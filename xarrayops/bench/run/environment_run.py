@@ -283,7 +283,7 @@ class EnvironmentRun:
                         record.fail(answer)
 
     def measure_operations(self, report: Report) -> None:
-        """Measure the kinds of operations once on each device of each library, as far as the budget allows."""
+        """Measure the kinds of operations once on each device of each library, within the budget."""
         from xarrayops.port.trace.operations import RATES  # only here: it imports the analysis of programs
 
         for place in dict.fromkeys((r.row.backend, r.row.device, r.row.device_kind) for r in self.measured()):

@@ -1,7 +1,7 @@
 """Attention as language models use it: a whole prompt (prefill), and one token against a cache (decode).
 
-The operations are those of the two products, for visible scores only: the lower triangle if causal, and the filled part
-of the cache.
+The operations count the two products, for visible scores only: the lower triangle if causal, and the filled part of
+the cache.
 """
 
 from __future__ import annotations

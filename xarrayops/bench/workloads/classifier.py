@@ -21,7 +21,7 @@ from xarrayops.plugin import Array
 HIDDEN = 256
 """The units of each of the two hidden layers."""
 TEST = slice(0, None, 3)
-"""The images on which the accuracy is measured; the others are those of the training."""
+"""The images on which the accuracy is measured; the others are used for training."""
 _SIZES = (64, HIDDEN, HIDDEN, 10)
 _STEPS, _RATE, _DECAY = 80, 0.005, (0.9, 0.999)
 """The steps of the training with Adam (Kingma and Ba 2015), its rate and its decays."""

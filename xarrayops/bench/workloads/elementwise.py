@@ -1,6 +1,6 @@
 """Elementwise functions: a chain, a single function, and one that overwrites its input.
 
-The bytes are those of a single pass. A library that runs one function after the other moves several times as many.
+The bytes are counted for a single pass. A library that runs one function after the other moves several times as many.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def rules(program: Program) -> Iterator[Finding]:
 
 def _of_module(program: Program) -> Iterator[Finding]:
     for node, partner, certain in program.meetings:
-        what = f"{node.id} was made by the default library when the module was loaded, and {partner} belongs to the caller's"
+        what = f"{node.id} was made by the default library when the module was loaded, and {partner} by the caller's"
         yield finding(program, node, "creation", what, f"np.asarray({node.id}, like={partner})", certain=certain)
 
 

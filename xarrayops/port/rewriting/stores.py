@@ -110,7 +110,7 @@ def _augment_attribute(context: Context, node: ast.AugAssign, updated: cst.AugAs
     if not (context.is_array(node.target) or ARRAY in context.assigned_kinds(node.target)):
         return None
     note(context, node, node.target, node, "others may refer to it")
-    context.edit(node, "augmented assignment", "it raises if the array cannot be written, and never makes a new array")
+    context.edit(node, "augmented assignment", "it raises if the array cannot be written, and makes no new array")
     return updated.with_changes(target=whole(updated.target))
 
 
@@ -126,7 +126,7 @@ def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign)
         is_array = value.is_array or context.ownership.is_made(node)
         if not is_array and _is_read(context, node.target):
             return None
-        context.edit(node, "augmented assignment", "it raises if the array cannot be written, and never makes a new array")
+        context.edit(node, "augmented assignment", "it raises if the array cannot be written, and makes no new array")
         return updated.with_changes(target=whole(updated.target))
     is_created = context.ownership.is_created(node) and _may_widen(context, node)
     if not (is_created or context.ownership.is_returned(node)):

@@ -43,7 +43,7 @@ def quietly(function: Callable[..., Any], *arrays: Any, **options: Any) -> Any:
 
 
 def expected(reference: Callable[..., Any], sample: Sample) -> Expected:
-    """What the reference gives on NumPy, in double precision."""
+    """The results of the reference on NumPy, in double precision."""
     found = quietly(reference, *sample.arrays, **sample.options)
     plain = [value(x) for x in as_tuple(found)]
     wide = [value(x) for x in as_tuple(quietly(reference, *map(_widened, sample.arrays), **sample.options))]
@@ -69,7 +69,7 @@ def _widened(x: Any) -> Any:
 def value_faults(want: Expected, found: Any) -> Iterator[str]:
     """How results differ from the expected ones."""
     if isinstance(found, (tuple, list)) != want.is_tuple or len(as_tuple(found)) != len(want.results):
-        yield f"it returns {_described(found)}, and the reference {_described(want.results, want.is_tuple)}"
+        yield f"it returns {_described(found)}, and the reference returns {_described(want.results, want.is_tuple)}"
         return
     for k, (x, expect, spread) in enumerate(zip(as_tuple(found), want.results, want.spreads, strict=True)):
         different = difference(expect, value(x), spread)
@@ -85,7 +85,7 @@ def _described(found: Any, is_tuple: bool | None = None) -> str:
 def faults(
     function: Callable[..., Any], sample: Sample, place: Placement, backend: Backend, want: Expected
 ) -> Iterator[str]:
-    """What is wrong with a call on arrays in that place."""
+    """What is wrong with a call on arrays in this memory layout."""
     arrays, owners = placed(sample, place, backend)
     before = [owner.tobytes() for owner in owners]
     try:

@@ -30,7 +30,7 @@ from xarrayops.testing._verify._values import value
 THREADS = 4
 CALLS_OF_THREAD = 8
 SECONDS_OF_THREAD = 0.02
-"""The least number of calls of a thread, and the least time that it takes: quick calls seldom coincide."""
+"""The minimum number of calls of a thread, and its minimum time: short calls seldom overlap."""
 
 
 def check_operation(
@@ -39,12 +39,12 @@ def check_operation(
     """Compare every kernel of an operation with its reference, on every installed library.
 
     Each kernel is called directly, on arrays between other values, at odd addresses, with strides and negative strides,
-    in Fortran order and read-only, as far as it declares that it takes them. Further samples are derived from those
-    given: other values, NaN and infinities, shorter and empty axes, one array in the place of two, and other options.
+    in Fortran order and read-only, if it declares that it accepts them. Further samples are derived from those
+    given: other values, NaN and infinities, shorter and empty axes, the same array as two arguments, and other options.
     The results must be those of the reference in double precision within the error budget of `verify`, with the
     reference's dtypes and shapes, in new memory; nothing else may be written; calls from several threads must not
     disturb each other. A native kernel must fill its results, which hold other values before the call, and write
-    nothing beside them; only then it is called otherwise. Then the operation runs as users call it: eagerly, under
+    nothing outside them; only then the other calls are made. Then the operation runs as users call it: eagerly, under
     `torch.compile` and `jax.jit`, on the meta device, on Dask without a computation, under vmap, and its gradients are
     compared with those of the reference.
 
@@ -68,7 +68,7 @@ def check_operation(
     AssertionError
         A fault was found; the message is the report.
     TypeError
-        The function is no operation, or a sample has too many arrays.
+        The function is not an operation, or a sample has too many arrays.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class _Check:
         """Check everything."""
         ways = [each for each in setups(libraries) if isinstance(each.library, str)]
         self._check_natives()
-        is_safe = not self.faults  # a function that writes beside its results would damage the memory of this process
+        is_safe = not self.faults  # a function that writes outside its results would damage the memory of this process
         for setup in ways if is_safe else ():
             with ExitStack() as contexts:
                 contexts.enter_context(setup.mode.context())

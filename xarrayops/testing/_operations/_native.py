@@ -1,4 +1,4 @@
-"""The compiled function of a native kernel with results between other values: it must fill these, and no more."""
+"""The compiled function of a native kernel, called with results between other values: it may write only these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays in memory as kernels may get them: with strides, between other values, at odd addresses, read-only."""
+"""Memory layouts of arrays that kernels may get: strided, between other values, at odd addresses, read-only."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.lib.stride_tricks import as_strided
 
 Array = np.ndarray[Any, Any]
 Placement = Callable[[Array], tuple[Array, Array]]
-"""A function of an array: an equal one in another place, and the memory around it."""
+"""Maps an array to an equal array in other memory, and returns the memory around it."""
 BORDER = 64
-"""The least number of elements before and after an array. It is the size of the array if that is larger, so that a
+"""The minimum number of elements before and after an array. It is the size of the array if that is larger, so that a
 kernel that ignores strides stays within the memory."""
 
 
 def poison(dtype: np.dtype[Any]) -> Any:
-    """A value that a correct result does not show."""
+    """A value that no correct result contains."""
     if dtype.kind in "fc":
         return np.nan
     return True if dtype.kind == "b" else np.iinfo(dtype).max

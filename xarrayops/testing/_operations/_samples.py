@@ -77,7 +77,7 @@ def _other_extents(sample: Sample) -> Iterator[Sample]:
 
 
 def _aliased(sample: Sample) -> Iterator[Sample]:
-    """One array in the place of two."""
+    """The same array as two arguments."""
     for i, j in combinations(range(len(sample.arrays)), 2):
         x, y = sample.arrays[i], sample.arrays[j]
         if x is not None and y is not None and (x.shape, x.dtype) == (y.shape, y.dtype):

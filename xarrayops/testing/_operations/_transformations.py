@@ -1,4 +1,4 @@
-"""Operations under the transformations of a library: compiled, differentiated, batched, and lazily."""
+"""Operations under the transformations of a library: compiled, differentiated, batched and lazy."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from xarrayops.testing._verify._run import Setup
 from xarrayops.testing._verify._values import Value, value
 
 TOLERANCE = 1e-6
-"""Of gradients in double precision, relative to the largest element."""
+"""The tolerance of gradients in double precision, relative to the largest element."""
 Function = Callable[..., Any]
 
 
 def compiled_faults(operation: Function, reference: Function, sample: Sample, setup: Setup, want: Expected) -> Any:
-    """How the operation differs where the library compiles it, or has no values; None if it cannot run so at all."""
+    """How the operation differs if the library compiles it or has no values; None if it cannot run this way."""
     try:
         found = _run(operation, sample, setup)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""The arguments of one call of a table, with NumPy arrays in place of the library's."""
+"""The arguments of one call of a table, as NumPy arrays."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Variant:
     Parameters
     ----------
     library : str or module
-        A backend's name, or the namespace module of a library that has no backend of its own.
+        A backend's name, or the namespace module of a library without a backend.
     label : str
         A label that test ids show after the name.
     device : str, optional
@@ -101,10 +101,10 @@ class Variant:
         return np.asarray(xo.convert(xo.compute(x), "numpy"))
 
     def values_of(self, arrays: list[Any]) -> list[NDArray[Any] | None]:
-        """The values of several arrays, of which lazy ones are computed in one pass; None for what is not an array.
+        """The values of several arrays; None for other objects. Lazy arrays are computed in one pass.
 
-        One pass is quicker than several, and an input shares its chunks with the results: its values show whether a
-        function writes to them.
+        One pass is faster than several, and an input shares its chunks with the results, so its values show whether a
+        function wrote to them.
         """
         lazy = [x for x in arrays if isinstance(x, self.backend.module.ARRAY_TYPES) and xo.is_lazy(x)]
         if len(lazy) > 1:
@@ -127,7 +127,7 @@ class Variant:
 
     @cached_property
     def has_containers(self) -> bool:
-        """Whether the library has sparse containers that are installed; `sparse` would import much to find out."""
+        """Whether the library's sparse containers are installed; unlike `sparse`, it imports little."""
         support = getattr(self.backend.module, "SPARSE", None)
         return support is not None and (not support.classes or find_spec(support.classes.partition(".")[0]) is not None)
 

@@ -33,7 +33,7 @@ _SUMS = frozenset(
         *("bincount", "convolve", "correlate", "trapezoid", "prod", "cumprod", "cumulative_prod", "add"),
     )
 )
-"""The functions that add, or multiply, many numbers."""
+"""The functions that add or multiply many numbers."""
 _CASTS = frozenset(("astype", "int", "asarray", "array", "round", "rint", "floor", "trunc", "view"))
 _DRAWS = (
     "rand",
@@ -51,7 +51,7 @@ _TAKES = frozenset(("take", "take_along_axis"))
 _WRITES = frozenset(("set", "add", "subtract", "multiply", "divide", "min", "max", "at", "index_add_", "index_put_"))
 _NARROW = {"float64": ("float32", "float16"), "float32": ("float16",), "complex128": ("complex64",)}
 _MOST_ELEMENTS = 1 << 20
-"""Of arrays that are sorted, or reduced along each axis."""
+"""The size limit of arrays that are sorted, or reduced along each axis."""
 
 
 class Scene(Record):
@@ -60,7 +60,7 @@ class Scene(Record):
     Attributes
     ----------
     want, got, spread : Value, Value, array
-        The states of the reference and of the run, and the spread of the former.
+        The states of the reference and of the run, and the spread of the reference.
     difference : Difference
         How they differ.
     statement : Statement
@@ -68,7 +68,7 @@ class Scene(Record):
     operands : dict
         The variables that it read, in the run.
     terms : int
-        How many states the variable had: the number of terms, where a loop adds.
+        How many states the variable had: the number of terms if a loop adds.
     """
 
     want: Value
@@ -99,9 +99,9 @@ class Scene(Record):
 
 
 def kind_of(scene: Scene) -> tuple[str, str]:
-    """The kind of a difference, and why it is that."""
+    """The kind of a difference, and the reason."""
     if any(part in name for name in scene.calls for part in _DRAWS):
-        return "random stream", "the line draws numbers otherwise than the reference"
+        return "random stream", "the line draws other numbers than the reference"
     for test in (_indices, _shape, _dtype, _casts, _axes, _precision, _order):
         why = test(scene)
         if why:
@@ -177,7 +177,7 @@ def _dtype(scene: Scene) -> tuple[str, str] | None:
 
 
 def _casts(scene: Scene) -> tuple[str, str] | None:
-    """Results of integers that wrap, and of conversions."""
+    """Integers that wrap, and conversions."""
     want, got = np.asarray(scene.want.data), np.asarray(scene.got.data)
     if want.dtype.kind in "iu" and got.dtype.kind in "iu":
         distance = want.astype(object) - got.astype(object)
@@ -192,12 +192,12 @@ def _casts(scene: Scene) -> tuple[str, str] | None:
     floats = any(each.dtype.kind in "fc" for each in map(np.asarray, scene.arrays.values()))
     whole = want.dtype.kind in "iub" or np.all(got == np.rint(got.real))
     if floats and whole and not _CASTS.isdisjoint(scene.calls):
-        return "cast", f"floating-point numbers became {scene.got.dtype or 'whole numbers'} in another way"
+        return "cast", f"floating-point numbers were converted to {scene.got.dtype or 'whole numbers'} differently"
     return None
 
 
 def _axes(scene: Scene) -> tuple[str, str] | None:
-    """Results that are those along other axes, or in another order."""
+    """Results along other axes, or in another order."""
     want = np.asarray(scene.want.data)
     if want.size > _MOST_ELEMENTS:
         return None
@@ -218,7 +218,7 @@ def _axes(scene: Scene) -> tuple[str, str] | None:
 
 
 def _along_other_axis(scene: Scene, call: str, x: Any) -> str:
-    """Along which axis a function of NumPy gives the result of the run; empty if along none."""
+    """The axis along which a NumPy function gives the result of the run; empty if there is none."""
     function: Callable[..., Any] | None = getattr(np, call, None) or getattr(np.linalg, call, None)
     if function is None or np.ndim(x) < 2 or np.size(x) > _MOST_ELEMENTS:
         return ""
@@ -233,7 +233,7 @@ def _along_other_axis(scene: Scene, call: str, x: Any) -> str:
 
 
 def _reordered(want: Any, got: Any) -> Any:
-    """The values of the reference, in the order of those of the run."""
+    """The values of the reference, in the order of the run's values."""
     ranks = np.argsort(np.argsort(got, axis=None, kind="stable"), kind="stable")
     return np.sort(want, axis=None)[ranks].reshape(want.shape)
 
@@ -253,7 +253,7 @@ def _fits(x: Any, dtype: str) -> Any:
 
 
 def _order(scene: Scene) -> tuple[str, str] | None:
-    """Sums within the error of the worst order, and values with the error of a narrower dtype."""
+    """ "order of summation" or "dtype", if the error fits the worst order of the terms or a narrower dtype."""
     want, got = np.asarray(scene.want.data), np.asarray(scene.got.data)
     if want.dtype.kind not in "fc":
         return None
@@ -272,7 +272,7 @@ def _order(scene: Scene) -> tuple[str, str] | None:
 
 
 def _adds(scene: Scene) -> bool:
-    """Whether the statement adds many numbers: by a function, a product of matrices, or in a loop."""
+    """Whether the statement adds many numbers: by a function, a matrix product or a loop."""
     nodes = list(ast.walk(scene.statement.node))
     if not _SUMS.isdisjoint(scene.calls) or any(isinstance(node, ast.MatMult) for node in nodes):
         return True

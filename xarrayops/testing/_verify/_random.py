@@ -1,4 +1,4 @@
-"""Random draws: recorded in one run, and handed out in the same order in others, on every library."""
+"""Random draws: recorded in one run, and returned in the same order in other runs, on every library."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Tape:
 
     @contextmanager
     def playing(self, namespaces: list[dict[str, Any]]) -> Iterator[None]:
-        """A context in which the recorded draws are handed out."""
+        """A context in which the recorded draws are returned."""
         self._next, self.mismatch = 0, None
         with _generators_replaced(self, namespaces):
             yield
@@ -120,7 +120,7 @@ class Tape:
         return drawn
 
     def _differs(self, family: str, result: Any) -> str:
-        """Why a draw is not the next recorded one; empty if it is."""
+        """Why a draw does not match the next recorded one; empty if it does."""
         if self._next >= len(self._draws):
             return f"this is draw {self._next + 1}, and the reference made {len(self._draws)}"
         recorded = self._draws[self._next]
@@ -179,13 +179,13 @@ class _Generator:
 
 
 def _untraced(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that torch.compile calls without tracing it, by the mark of `torch.compiler.disable`."""
+    """A function that torch.compile calls without tracing it, as marked by `torch.compiler.disable`."""
     function._torchdynamo_disable = True  # type: ignore[attr-defined]
     return function
 
 
 def _random_state(tape: Tape) -> type[np.random.RandomState]:
-    """The class of NumPy's earlier generators, with the draws of its objects on a tape."""
+    """The class of NumPy's legacy generators, with the draws of its objects on a tape."""
 
     class RandomState(np.random.RandomState):
         def __getattribute__(self, name: str) -> Any:
@@ -204,7 +204,7 @@ def through(tape: Tape, x: Any) -> Any:
 
 @contextmanager
 def _generators_replaced(tape: Tape, namespaces: list[dict[str, Any]]) -> Iterator[None]:
-    """A context in which modules of random numbers, and names in other modules, give generators of the tape."""
+    """A context in which random number modules, and names in other modules, return generators of the tape."""
     replacements: dict[int, Any] = {}
 
     def make(maker: Callable[..., Any]) -> Callable[..., Any]:

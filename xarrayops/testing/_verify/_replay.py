@@ -33,7 +33,7 @@ class Reference(Record):
     samples: list[dict[Key, Value]]
 
     def spread(self, state: State) -> Any:
-        """How far the samples of a state are apart."""
+        """The spread of the samples of a state."""
         found = [sample[state.key] for sample in self.samples if state.key in sample]
         return spread_of(state.value, found)
 
@@ -66,7 +66,7 @@ def by_key(traced: Tracer) -> dict[Key, Value]:
 
 
 def of_error(error: Exception) -> Divergence:
-    """The line of the user that raised."""
+    """The user's line that raised."""
     text = f"{type(error).__name__}: {error}"
     kind = next((kind for cls, kind in _RAISED.items() if isinstance(error, cls)), "error")
     frames = [
@@ -112,7 +112,7 @@ def first_divergence(
     if found.difference.what == "dtype":
         kind, why = "dtype", "the dtype differs from this line on"
     elif _writes_argument(argument, traced, reference):
-        kind, why = "alias", f"the line writes the argument {argument} otherwise than the reference"
+        kind, why = "alias", f"the line writes other values into the argument {argument} than the reference"
     elif traced.operands is not None:
         scene = Scene(
             found.want.value,
@@ -135,7 +135,7 @@ def _writes_argument(argument: str, traced: Tracer, reference: Reference) -> boo
 
 
 def _before_return(found: _Found, wanted: Sequence[State], states: Sequence[State]) -> _Found:
-    """Where a result differs that is a variable of the run alone: the last line that bound it."""
+    """For a result that is a variable of the run alone: the last line that bound it."""
     statement = statements(found.state.file).get(found.state.line)
     if found.state.name != "return" or statement is None or not isinstance(statement.node.value, ast.Name):
         return found
@@ -153,7 +153,7 @@ def _divergence(state: State, kind: str, why: str, text: str) -> Divergence:
 
 
 def _aligned(wanted: Sequence[State], states: Sequence[State], *, is_whole: bool) -> list[tuple[State, State]]:
-    """Pairs of a state of the run and that of the reference, by function, variable and number.
+    """Pairs of states of the run and the reference, by function, variable and number.
 
     Where the numbers of states of a variable differ, as where a loop became one call, a state of the run belongs to the
     next equal one of the reference, and the last state to the last one.
@@ -234,7 +234,7 @@ def _names(found: _Found) -> set[str]:
 
 
 def _matching(changed: State, wanted: Sequence[State], states: Sequence[State]) -> State | None:
-    """The state of the run that belongs to the write by which another variable changed in the reference."""
+    """The state of the run after the write that changed another variable in the reference."""
     writes = [each for each in wanted if each.step == changed.step and not each.through]
     keys = {each.key for each in writes}
     return next((each for each in states if each.key in keys), None)

@@ -1,4 +1,4 @@
-"""Report: what verify found, one outcome for each way in which a function ran."""
+"""The report of verify: one outcome for each run of the function."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Divergence(Record):
     kind : str
         One of `KINDS`.
     why : str
-        Why it is of that kind.
+        The reason for the kind.
     text : str
         The values, the shapes or the dtypes.
     """
@@ -72,9 +72,8 @@ class Outcome(Record):
     run : str
         The library and the way to run, such as ``"jax:jit"``.
     status : str
-        "same", "different" or "raised"; "not run" where a compiler, arrays without values, or a library that has the
-        standard alone cannot run the function; "unsupported" where the library declares a gap. The last two are no
-        failures.
+        "same", "different" or "raised"; "not run" if a compiler, arrays without values, or a library with only the
+        standard cannot run the function; "unsupported" if the library declares a gap. The last two are not failures.
     what : str
         What differs, or why it did not run; empty if the results are the same.
     divergence : Divergence or None
@@ -82,7 +81,7 @@ class Outcome(Record):
     seconds : float
         The time of the call, with compilation.
     transfers, waits, computes : int
-        The crossings, as `xarrayops.profile` counts them.
+        The transfers, as `xarrayops.profile` counts them.
     compilations : int
         How often the library compiled something during the call: a program of XLA, also for a single function of JAX,
         or a graph of `torch.compile`. What the process had compiled before is not compiled again.
@@ -100,7 +99,7 @@ class Outcome(Record):
 
 
 class Report(Record):
-    """What `verify` found. ``str()`` is a table, and the first line of each difference.
+    """The result of `verify`. ``str()`` is a table, and the first line of each difference.
 
     Attributes
     ----------
@@ -127,7 +126,7 @@ class Report(Record):
         return tuple(each for each in self.outcomes if each.status in _FAILED)
 
     def raise_if_different(self) -> None:
-        """Raise an AssertionError with the report unless all is the same."""
+        """Raise an AssertionError with the report if a run differs or raised."""
         if not self.ok:
             raise AssertionError(f"\n{self}")
 

@@ -1,7 +1,7 @@
-"""Random rounding: what the rounding of each step does to a result, measured.
+"""Random rounding: measures the effect of the rounding of each step on a result.
 
 A function runs on NumPy several times, and each inexact result of a step is changed at random by about one unit in the
-last place. How far the results of the runs are apart is the error that any order of operations may make. The method is
+last place. The spread of the results estimates the error that any order of operations may cause. The method is
 Monte Carlo arithmetic (D. S. Parker, "Monte Carlo arithmetic: exploiting randomness in floating-point arithmetic",
 1997).
 
@@ -37,10 +37,10 @@ _SUMS = frozenset(
         *("histogram2d", "histogramdd"),
     )
 )
-"""The functions of numpy that add outside of its ufuncs, as those of numpy.linalg and numpy.fft do."""
+"""NumPy functions that add outside of ufuncs; numpy.linalg and numpy.fft do, too."""
 _CREATING = ("array", "asarray", "zeros", "ones", "full", "empty", "eye", "identity", "arange", "linspace")
 _UINTS = {"e": (np.uint16, 5), "f": (np.uint32, 12), "d": (np.uint64, 26)}
-"""The integer with the bits of a floating-point number, and the half of the bits of its significand."""
+"""For each dtype: the integer dtype of the same width, and half the bits of the significand."""
 _asarray = np.asarray  # `rounding` replaces it in NumPy
 _NOISE: list[np.random.Generator] = []
 """The generator of the run in progress."""
@@ -92,7 +92,7 @@ class Rounded(np.ndarray):
 
 
 def _plain(x: Any) -> Any:
-    """x and its members as arrays of NumPy's own class."""
+    """x and its members as plain NumPy arrays."""
     if isinstance(x, Rounded):
         return x.view(np.ndarray)
     if type(x) in (tuple, list):
@@ -112,7 +112,7 @@ def _written(target: Array, result: Any, mask: Any = True) -> Array:
 
 
 def _rounded(x: Any, magnitude: Any = None) -> Any:
-    """x, changed by about ``eps * magnitude`` where it is not exact; the magnitude is that of x unless it is given."""
+    """x, changed by about ``eps * magnitude`` where it is not exact; ``magnitude`` defaults to the magnitude of x."""
     if not isinstance(x, (np.ndarray, np.generic)) or x.dtype.kind not in "fc" or not x.size:
         return x
     if x.dtype.kind == "c":
@@ -137,7 +137,7 @@ def _is_exact(x: Any) -> Any:
 
 
 def _magnitude(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The absolute values that the rounding of a sum is relative to, times sqrt(n); None for other functions."""
+    """The absolute values to which the rounding of a sum is relative, times sqrt(n); None for other functions."""
     name = ufunc.__name__
     if name in ("matmul", "vecdot", "matvec", "vecmat") and method == "__call__":
         a, b = (np.abs(_asarray(each, dtype=np.result_type(each, 1.0))) for each in inputs)

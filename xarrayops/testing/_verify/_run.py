@@ -1,4 +1,4 @@
-"""One run of a function: its arguments in a library, its results and what it wrote, as NumPy's values."""
+"""One run of a function: its arguments in a library, and its results and changed arguments as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xarrayops.testing._verify._random import Tape, through
 from xarrayops.testing._verify._values import Value, is_array, leaves, mapped, structure, value
 
 WITHOUT_BACKEND = ("array_api_strict",)
-"""The libraries without a backend of their own that are used if they are installed."""
+"""Libraries without a backend that are used if they are installed."""
 _INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -35,13 +35,13 @@ class Setup(Record):
 
     @property
     def names(self) -> set[str]:
-        """What selects it: the name of the library, and that of the way."""
+        """The name that selects it: the library, and the way to run."""
         library = self.name.partition(":")[0]
         return {library, f"{library}:{self.mode.label or 'eager'}"}
 
     @property
     def is_partial(self) -> bool:
-        """Whether not every function can run so: it is traced, or the library has the standard alone."""
+        """Whether some functions cannot run this way: it traces them, or the library has only the standard."""
         return self.mode.traces or not isinstance(self.library, str)
 
     @property
@@ -51,7 +51,7 @@ class Setup(Record):
 
 
 class Run(Record):
-    """What a run gave.
+    """The outcome of a run.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Run(Record):
     error : Exception or None
         What the function raised.
     ledger : Ledger
-        The crossings.
+        The transfers.
     compilations : int
         How often the library compiled something.
     seconds : float
@@ -79,7 +79,7 @@ class Run(Record):
 
 
 class Call(Record):
-    """A function with its arguments, which are NumPy's."""
+    """A function with its arguments on NumPy."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
@@ -101,9 +101,9 @@ NUMPY = Setup("numpy", "numpy", RunMode())
 
 
 def setups(libraries: Sequence[str] | None) -> list[Setup]:
-    """The ways to run on the installed libraries; those named if any is.
+    """The ways to run on the installed libraries, or only the named ones.
 
-    ``"jax"`` names all ways of JAX, ``"jax:jit"`` one of them, and ``"jax:eager"`` that without a compiler.
+    ``"jax"`` names all ways of JAX, ``"jax:jit"`` one of them, and ``"jax:eager"`` the one without a compiler.
     """
     roots = None if libraries is None else {name.partition(":")[0] for name in libraries}
     statuses = [registry.status(name) for name in registry.names() if roots is None or name in roots]
@@ -187,7 +187,7 @@ def _placed(call: Call, setup: Setup, tape: Tape) -> tuple[tuple[Any, ...], dict
 
 
 def _defaults(setup: Setup, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
-    """A context in which new arrays are of the library, and on the device of the arguments."""
+    """A context in which new arrays belong to the library and the device of the arguments."""
     first = next((x for _, x in leaves((args, kwargs)) if is_array(x) and not isinstance(x, np.generic)), None)
     return xo.use(setup.library if first is None or setup.library == "numpy" else first)
 

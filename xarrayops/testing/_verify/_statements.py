@@ -25,7 +25,7 @@ class Statement(Record):
     assigned : tuple of str
         The variables that it binds.
     written : tuple of str
-        The variables whose elements it may write: ``targets``, and those that a call without an assignment reads.
+        The variables whose elements it may write: ``targets``, and variables that a call without an assignment reads.
     targets : tuple of str
         The variables whose elements it writes: with an index, by ``+=``, or as ``out=``.
     read : tuple of str
@@ -47,7 +47,7 @@ def statements(file: str) -> dict[int, Statement]:
     source = "".join(linecache.getlines(file))
     try:
         tree = ast.parse(source)
-    except SyntaxError:  # what Python runs may be of another language, as a template
+    except SyntaxError:  # the file may be in another language, such as a template
         return {}
     found: dict[int, Statement] = {}
     for node in ast.walk(tree):  # outer nodes first

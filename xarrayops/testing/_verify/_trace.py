@@ -18,7 +18,7 @@ from xarrayops.testing._verify._values import NUMBERS, Value, is_array, leaves, 
 
 MOST_STATES = 20_000
 MOST_BYTES = 1 << 30
-"""What a trace keeps; later states are left out, and the report says so."""
+"""The states and bytes that a trace keeps; later states are left out, and the report says so."""
 
 _WITHOUT_STATEMENTS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<module>"))
 Key = tuple[str, str, bool, int]
@@ -53,12 +53,12 @@ class State(Record):
 
     @property
     def key(self) -> Key:
-        """What states of two runs have in common."""
+        """The key that a state shares with the same state of another run."""
         return self.function, self.name, bool(self.through), self.number
 
 
 class Operands(Record):
-    """What a statement read when it ran."""
+    """The values that a statement read when it ran."""
 
     statement: Statement
     values: dict[str, Value]

@@ -1,4 +1,4 @@
-"""Values of results and variables as NumPy's, whatever library they come from."""
+"""The values of results and variables of any library, as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The same nesting, with the results of a function in the place of the leaves."""
+    """The same nesting, with each leaf replaced by the result of a function."""
     if isinstance(tree, dict):
         return {key: mapped(function, each) for key, each in tree.items()}
     if isinstance(tree, (tuple, list)):
@@ -59,7 +59,7 @@ def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
 
 
 def structure(tree: Any) -> Any:
-    """What the nesting of two results must have in common: lists count as tuples."""
+    """The nesting that two results must share: lists count as tuples."""
     if isinstance(tree, dict):
         return {key: structure(each) for key, each in tree.items()}
     if isinstance(tree, (tuple, list)):

@@ -33,9 +33,9 @@ SAMPLES = 5
 """The runs with random rounding."""
 SAMPLES_OF_REPLAY = 3
 UNSTABLE = 1e-3
-"""The relative spread beyond which a comparison says little."""
+"""The relative spread above which a comparison has little meaning."""
 MOST_SECONDS = 20.0
-"""After this time no further run with random rounding begins."""
+"""No further run with random rounding starts after this time."""
 
 
 def verify(
@@ -51,9 +51,9 @@ def verify(
 
     The function runs on NumPy, PyTorch, JAX with 64-bit types, Dask in chunks and array_api_strict, on PyTorch's meta
     device, and under `torch.compile` and `jax.jit`. Results, their dtypes and shapes, and the arguments after the call
-    are compared. New arrays of the function are of the library by `xarrayops.use`. Random numbers that the reference
-    draws (`numpy.random`, `xarrayops.random`, `xarrayops.numpy.random`) are recorded and handed to the function in the
-    same order.
+    are compared. In the function, `xarrayops.use` selects the library of new arrays. Random numbers that the reference
+    draws (`numpy.random`, `xarrayops.random`, `xarrayops.numpy.random`) are recorded and returned to the function in
+    the same order.
 
     The error budget of an element is ``16 * (spread + eps * |want|)``. The spread is measured: the reference runs five
     times with random rounding of each step (Monte Carlo arithmetic), and sums of n numbers are rounded by sqrt(n)
@@ -70,8 +70,8 @@ def verify(
         Its arguments: arrays of NumPy, numbers, generators of `numpy.random`, and tuples, lists and dicts of these.
         They are copied for each run.
     expected : callable or object, optional
-        The original, a function of the same arguments on NumPy, or the result itself. By default the function itself on
-        NumPy is the reference.
+        The reference: the original function with the same arguments on NumPy, or its result. By default the function
+        itself on NumPy.
     keywords : dict, optional
         Its keyword arguments.
     libraries : sequence of str, optional
@@ -82,8 +82,8 @@ def verify(
     Returns
     -------
     Report
-        With a table in ``str()``, ``.ok`` and ``.raise_if_different()``. A run that a compiler cannot trace is no
-        difference, nor is one for which the library declares a gap.
+        With a table in ``str()``, ``.ok`` and ``.raise_if_different()``. A run that a compiler cannot trace, or for
+        which the library declares a gap, is not a difference.
 
     Raises
     ------
@@ -151,7 +151,7 @@ class _Verification:
         return found
 
     def _note_unstable(self, path: str, exact: Value) -> None:
-        """Note that rounding changes a result so much that a comparison says little."""
+        """Note that rounding changes a result so much that a comparison has little meaning."""
         if exact.is_numeric and exact.data.dtype.kind in "biufc" and exact.data.size:
             with np.errstate(all="ignore"):
                 large = np.abs(exact.data.astype(np.complex128)) * max(UNSTABLE, 64 * exact.eps)
@@ -166,7 +166,7 @@ class _Verification:
         return self.tape.playing(self.namespaces)
 
     def report(self, ways: Sequence[Setup], *, replay: bool) -> Report:
-        """The outcomes of all runs, that on NumPy first."""
+        """The outcomes of all runs, NumPy's first."""
         first = sorted(ways, key=lambda each: each.name != "numpy")
         outcomes: list[Outcome] = []
         raised: set[str] = set()
@@ -268,7 +268,7 @@ class _Verification:
 
 
 def _as_numpy(x: Any) -> Any:
-    """An array of another library among the arguments, as NumPy's."""
+    """An argument that is an array of another library, as a NumPy array."""
     return xo.convert(x, "numpy") if is_array(x) and not isinstance(x, (np.ndarray, np.generic)) else x
 
 

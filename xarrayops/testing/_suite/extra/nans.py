@@ -1,4 +1,4 @@
-"""Reductions without the elements that are NaN."""
+"""Reductions that ignore NaN."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ ROWS = [
 
 
 class NanSuite:
-    """Reductions without the elements that are NaN."""
+    """Reductions that ignore NaN."""
 
     @cases(ROWS)
     def test_nans(self, variant: Variant, row: Row) -> None:

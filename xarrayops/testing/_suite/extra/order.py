@@ -24,7 +24,7 @@ def _topk(x: Any, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Any,
 
 
 def _is_partition(x: Any, kth: Any, got: Any, axis: int | None = -1) -> Iterator[tuple[Any, Any]]:
-    """Each chosen element is in its place, and the elements on both sides of it are those of a sorted array."""
+    """Each chosen element is in its place, with the same elements on either side as in a sorted array."""
     x, axis = (np.reshape(x, (-1,)), 0) if axis is None else (x, axis)
     want, got = (np.moveaxis(a, axis, -1) for a in (np.sort(x, axis=axis), got))
     for k in kth if isinstance(kth, tuple) else (kth,):

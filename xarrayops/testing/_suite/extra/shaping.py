@@ -1,4 +1,4 @@
-"""Functions that build arrays of the elements of others."""
+"""Functions that build arrays from the elements of others."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ ROWS = [
 
 
 class ShapingSuite:
-    """Functions that build arrays of the elements of others."""
+    """Functions that build arrays from the elements of others."""
 
     @cases(ROWS)
     def test_shaping(self, variant: Variant, row: Row) -> None:

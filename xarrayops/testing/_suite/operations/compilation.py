@@ -18,7 +18,7 @@ X = sample("float32", (3, 4), low=1, high=2)
 
 
 class CompilationSuite:
-    """Functions that are compiled, and what compilers can trace in place of Python's branches and loops."""
+    """Compiled functions, and the traceable replacements of Python's branches and loops."""
 
     @exercises("cond")
     @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -36,7 +36,7 @@ class CompilationSuite:
 
     @exercises("while_loop")
     def test_loop_by_a_value(self, variant: Variant) -> None:
-        """Twice the values until their sum is 1000; the number of steps is a value, too."""
+        """Double the values until their sum is 1000; the number of steps depends on values."""
         x = variant.array(X)
 
         def grown(x: Any) -> Any:
@@ -71,7 +71,7 @@ class CompilationSuite:
     @depends_on()
     @exercises("jit")
     def test_compiled(self, variant: Variant) -> None:
-        """The results are those of the function; a library without a compiler runs it eagerly."""
+        """The results are equal to the function's; a library without a compiler runs it eagerly."""
         x = variant.make(X)
         function = xo.jit(lambda x, factor: xo.multiply(xo.exp(x), factor))
         for factor in (2.0, 3.0, 2.0):

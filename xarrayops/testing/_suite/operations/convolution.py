@@ -60,7 +60,7 @@ class ConvolutionSuite:
     @pytest.mark.parametrize("at", [0, 1, 2], ids=["first", "last", "blocked"])
     @pytest.mark.parametrize("case", POOLS, ids=[f"{case[0]}-{i}" for i, case in enumerate(POOLS)])
     def test_pooling(self, variant: Variant, case: tuple[str, tuple[int, ...], Any, Options], at: int) -> None:
-        """The largest element, or the mean of those that are not padding."""
+        """The largest element, or the mean of the elements that are not padding."""
         verb, shape, window, options = case
         x, layout = sample("float32", shape, low=-1, high=1), LAYOUTS[len(shape)][at]
         want = pooled(x, window, options, np.nanmax if verb.startswith("max") else np.nanmean)

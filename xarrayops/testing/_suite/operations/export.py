@@ -1,4 +1,4 @@
-"""Exported functions: the file gives what the function gives, in arrays of the caller's library."""
+"""Exported functions: the file returns the function's results in arrays of the caller's library."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ExportSuite:
     @exercises("export")
     @pytest.mark.parametrize("target", ["stablehlo", "pt2", "onnx"])
     def test_exported(self, variant: Variant, target: Literal["stablehlo", "pt2", "onnx"], tmp_path: Path) -> None:
-        """Axis 0 of another length than in the example; without an exporter the error names what to install."""
+        """Axis 0 may have another length than in the example; without an exporter the error says what to install."""
         x, w = variant.make(X), variant.make(W)
         path = tmp_path / "f"
         try:

@@ -1,4 +1,4 @@
-"""Random index expressions, and what NumPy makes of them."""
+"""Random index expressions, and NumPy's results for them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def seeded(variant: Variant, seed: int, count: int) -> list[Case]:
 
 
 def fault(variant: Variant, case: Case, copy: bool | None) -> str | None:
-    """What is wrong about a library's result; None if it is NumPy's."""
+    """What is wrong with a library's result; None if it equals NumPy's."""
     x, indexer = variant.array(case.x), None
     try:
         indexer = xo.at(x)[_filled(variant, case.index)]
@@ -68,7 +68,7 @@ def fault(variant: Variant, case: Case, copy: bool | None) -> str | None:
     except IndexError as error:
         of_ours = str(error).startswith("xo.at(x)[index].") or xo.is_lazy(x)  # masks are checked when Dask computes
         return None if case.want is None and of_ours else f"IndexError: {error}"
-    except Exception as error:  # of the library: it is reported beside its case
+    except Exception as error:  # of the library: it is reported with its case
         return f"{type(error).__name__}: {error}"
     if case.want is None:
         return "no IndexError"
@@ -80,14 +80,14 @@ def fault(variant: Variant, case: Case, copy: bool | None) -> str | None:
 
 
 def _filled(variant: Variant, item: Any) -> Any:
-    """An index or a value with arrays of the library in the place of NumPy's."""
+    """An index or a value with NumPy arrays replaced by the library's."""
     if isinstance(item, np.ndarray):
         return variant.array(item)
     return tuple(_filled(variant, entry) for entry in item) if isinstance(item, tuple) else item
 
 
 def cases(seed: int, count: int, dtypes: frozenset[str]) -> list[Case]:
-    """Seeded random cases with dtypes that a library has."""
+    """Seeded random cases with dtypes that a library supports."""
     random = np.random.default_rng(seed)
     return [_case(random, dtypes) for _ in range(count)]
 
@@ -119,7 +119,7 @@ _EXTENTS = [0.04, 0.12, 0.24, 0.3, 0.2, 0.1]
 
 
 def _updated(x: HostArray, places: HostArray, op: str, value: Any) -> HostArray:
-    """The law: ``numpy.ufunc.at`` at flat positions, which are those that NumPy's indexing gives."""
+    """The expected result: ``numpy.ufunc.at`` at the flat positions that NumPy's indexing selects."""
     flat = x.reshape(-1).copy()
     values = np.asarray(value, dtype=x.dtype)
     values = np.broadcast_to(values.reshape(values.shape[max(values.ndim - np.ndim(places), 0) :]), np.shape(places))
@@ -131,7 +131,7 @@ def _updated(x: HostArray, places: HostArray, op: str, value: Any) -> HostArray:
 
 
 def _value(random: np.random.Generator, shape: tuple[int, ...], dtype: Any, *, single: bool) -> Any:
-    """A Python number, or an array that broadcasts to the shape, sometimes with further axes of extent 1 in front."""
+    """A Python number, or an array that broadcasts to the shape, sometimes with leading axes of extent 1."""
     numbers = np.asarray([1, 2, 4, 1]).astype(dtype)  # quotients are exact
     if single:
         return numbers[0].item() if dtype == np.bool_ else random.choice(numbers).item()
@@ -142,7 +142,7 @@ def _value(random: np.random.Generator, shape: tuple[int, ...], dtype: Any, *, s
 
 
 def _index(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """Entries of all kinds, in the hope that they fit the shape; those that do not are to be refused."""
+    """Entries of all kinds, which usually fit the shape; the library must refuse the others."""
     entries: list[Any] = []
     batch = tuple(int(n) for n in random.choice([0, 1, 2, 3], size=random.integers(1, 3), p=[0.05, 0.15, 0.4, 0.4]))
     axis = 0
@@ -150,7 +150,7 @@ def _index(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
     while axis < len(shape) or random.random() < 0.2:
         kind = random.random()
         if axis >= len(shape):
-            kind = 0.8 + 0.2 * kind  # what needs no axis
+            kind = 0.8 + 0.2 * kind  # entries that need no axis
         elif random.random() < 0.12:
             break
         extent = shape[axis] if axis < len(shape) else 0
@@ -195,7 +195,7 @@ def _slice(random: np.random.Generator, extent: int) -> slice:
 
 
 def _integers(random: np.random.Generator, extent: int, batch: tuple[int, ...]) -> Any:
-    """Integers within bounds, of a shape that broadcasts to that of the others; sometimes as a list."""
+    """Integers within bounds, whose shape broadcasts with the others; sometimes as a list."""
     shape = [1 if random.random() < 0.15 else n for n in batch][int(random.random() < 0.3) :]
     dtype = random.choice(["int64", "int64", "int32", "uint8", "int8"])
     low = 0 if dtype == "uint8" else -extent

@@ -279,7 +279,7 @@ class AtSuite:
 
     @depends_on("memory")
     def test_at_of_products(self, variant: Variant) -> None:
-        """Products by an array of indices are the library's own, and quotients stay in range if an index repeats."""
+        """Products with index arrays are the library's own, and quotients stay in range if an index repeats."""
         if "complex64" in variant.dtypes:
             host = np.asarray([1, 1 + 2j, 3 - 1j], dtype="complex64")
             for index, numbers in (([0, 1], [np.inf, 3 - 4j]), ([1, 2, 1, 1], [2j, 1 - 1j, 3 + 1j, -2])):
@@ -305,7 +305,7 @@ class AtSuite:
 
     @depends_on()
     def test_at_refuses_what_does_not_fit(self, variant: Variant) -> None:
-        """Indices out of bounds, masks and values of other shapes, and unknown modes raise errors of ours."""
+        """Indices out of bounds, masks and values of other shapes, and unknown modes raise our errors."""
         x, mask = variant.make(sample("float32", (2, 3))), variant.make(np.asarray([True, False, True]))
         for index in (2, (0, -4), (0, 0, 0), (..., ...), mask, (0, mask, 0)):
             with pytest.raises(IndexError, match=r"^xo\.at\(x\)\[index\]\.set: "):

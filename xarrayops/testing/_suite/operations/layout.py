@@ -113,7 +113,7 @@ def check_refusal(function: Callable[..., Any], /, *args: Any) -> None:
 
 
 def check_layout_verb(variant: Variant, verb: str, x: Any, argument: str, want: Any) -> tuple[xo.Explanation, Any]:
-    """Call a layout verb and check it; return what `explain` gives and the result, None if the library refuses."""
+    """Call a layout verb and check it; return the result of `explain` and the result, None if the library refuses."""
     plan, function = xo.explain(verb, x, argument), getattr(xo, verb)
     if plan.chosen is None:
         assert lacks_strides(variant)

@@ -55,7 +55,7 @@ class MixedSuite:
 
     @depends_on()
     def test_numpy_scalars_are_numbers(self, variant: Variant) -> None:
-        """``np.float64(1)`` beside an array of another library is the Python number 1.0; a 0-d array is an array."""
+        """``np.float64(1)`` with an array of another library is the Python number 1.0; a 0-d array is an array."""
         host = sample("float32")
         x = variant.make(host)
         if "numpy" not in foreign_arrays(variant):

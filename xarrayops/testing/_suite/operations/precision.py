@@ -29,9 +29,9 @@ POLICIES: tuple[dict[str, str], ...] = (
     {"accumulate": "float64"},
     {"compute": "float64", "output": "float64"},
 )
-"""The policies that each library keeps or refuses, for operands of float32."""
+"""The policies that each library applies or refuses for float32 operands."""
 TERMS = 600
-"""So many that a sum in a half type is wrong by more than its operands are: TERMS eps is above 1."""
+"""So many terms that a sum in a half type has a larger error than its operands: TERMS * eps > 1."""
 SIGNIFICANT = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 """The significant bits of each dtype."""
 A, B = (
@@ -73,20 +73,20 @@ class PrecisionSuite:
     @exercises("precision")
     @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: "-".join(policy.values()))
     def test_a_product_keeps_every_policy(self, variant: Variant, policy: dict[str, str]) -> None:
-        """The error is that of rounded operands, of sums in the wide dtype, and of one rounding of the result."""
+        """The error comes from rounded operands, sums in the wide dtype, and one rounding of the result."""
         check_product(variant, "matmul", policy)
 
     @exercises("precision")
     @pytest.mark.parametrize("verb", PRODUCTS)
     def test_every_product_keeps_a_policy(self, variant: Variant, verb: str) -> None:
-        """Of rounded operands, in float32."""
+        """Products of rounded operands, in float32."""
         if gap_of(variant.backend.functions[verb]) is None:
             check_product(variant, verb, {"compute": "bfloat16", "output": "float32"})
 
     @exercises("precision")
     @pytest.mark.parametrize("output", ["float32", "bfloat16"])
     def test_attention_keeps_a_policy(self, variant: Variant, output: str) -> None:
-        """Of rounded q, k and v. The weights may be rounded where the result is of a half type."""
+        """Attention of rounded q, k and v. The weights may be rounded if the result has a half type."""
         policy = {"compute": "bfloat16", "output": output}
         q, k, v = map(variant.array, (Q, K, V))
         with xo.precision(**policy):
@@ -105,7 +105,7 @@ class PrecisionSuite:
 
     @exercises("precision")
     def test_a_policy_leaves_integers_and_complex_numbers_alone(self, variant: Variant) -> None:
-        """Their results are those of calls without a block."""
+        """Their results are the same as without a block."""
         for dtype in ("int32", "complex64"):
             if dtype not in variant.dtypes:
                 continue
@@ -153,7 +153,7 @@ class PrecisionSuite:
 
 
 def check_product(variant: Variant, verb: str, policy: dict[str, str]) -> None:
-    """Check a product of float32 under a policy, which the library keeps or refuses."""
+    """Check a product of float32 under a policy, which the library applies or refuses."""
     function, oracle, operands = PRODUCTS[verb]
     x1, x2 = map(variant.array, operands)
     with xo.precision(**policy):

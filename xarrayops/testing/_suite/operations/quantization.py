@@ -1,4 +1,4 @@
-"""Quantisation: integers, scales and products with the same bits as those of NumPy."""
+"""Quantisation: integers, scales and products have the same bits as NumPy's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xarrayops.testing._suite.table import Case, Row, call, cases, check_row, ex
 from xarrayops.testing._suite.variant import Variant, depends_on
 
 LEAST = {"float32": 2.0**-62, "float64": 2.0**-510}
-"""The least scale."""
+"""The smallest scale."""
 
 
 def parameters_of(dtype: str, x: Any, *, axis: Any = None, scheme: str = "symmetric", values: str = "int8") -> Any:
@@ -66,7 +66,7 @@ def _qmatmul(x: Any, w: Any, *, of_x: Any = None, of_w: Any = None) -> Any:
 
 
 def _product(dtype: str, x: Any, w: Any, *, of_x: Any = None, of_w: Any = None) -> Any:
-    """The same by NumPy, in int64."""
+    """The product by NumPy, in int64."""
 
     def parts(x: Any, options: Any) -> tuple[Any, Any]:
         options = {"values": options.pop("dtype", "int8"), **options}
@@ -100,7 +100,7 @@ def _calibrate(*batches: Any, **options: Any) -> Any:
 
 
 def _calibrated(dtype: str, *batches: Any, percentile: float, **options: Any) -> Any:
-    """The parameters for the samples that the percentile leaves, which `partition` finds."""
+    """The parameters for the samples within the percentile, which `partition` finds."""
     x = np.concatenate([np.ravel(batch) for batch in batches])
     left_out = round((100 - percentile) / 100 * x.size)
     if options.get("scheme") == "asymmetric":
@@ -218,13 +218,13 @@ class QuantizationSuite:
 
     @cases(ROWS)
     def test_quantization(self, variant: Variant, row: Row) -> None:
-        """With the same bits."""
+        """All bits are equal to NumPy's."""
         check_row(variant, row)
 
     @depends_on()
     @exercises("calibrate", "qmatmul", "quantize")
     def test_a_calibration_without_a_percentile(self, variant: Variant) -> None:
-        """It has the scale and the zero of the array itself."""
+        """The calibration has the scale and the zero of the array itself."""
         x = variant.make(sample("float32", (5, 6)))
         for options in ({"axis": 1}, {"scheme": "asymmetric"}):
             own = xo.quantize(x, **options)
@@ -235,7 +235,7 @@ class QuantizationSuite:
     @depends_on()
     @exercises("qmatmul")
     def test_sums_that_may_not_fit(self, variant: Variant) -> None:
-        """They are refused before anything is computed."""
+        """Sums that may overflow are refused before anything is computed."""
         x, w = (variant.make(np.zeros(shape, np.float32)) for shape in ((1, 32768), (32768, 1)))
         x, w = (xo.quantize(each, scheme="asymmetric") for each in (x, w))
         with pytest.raises(OverflowError, match="sums of 32768 products may exceed int32, sums of 32767 cannot"):

@@ -48,7 +48,7 @@ class RandomSuite:
     @depends_on("run")
     @exercises("random.default_rng", "random.key")
     def test_random_numbers_are_those_of_numpy(self, variant: Variant) -> None:
-        """Every kind of draw has NumPy's bits: by an integer as the seed, and by a key in a function that is traced."""
+        """Every kind of draw has NumPy's bits: with an integer seed, and with a key in a traced function."""
         seed, key = 2**40 + 7, xo.random.key(2**40 + 7, **_place(variant))
         served = {name: draw for name, (dtype, draw) in DRAWS.items() if _needs(dtype) <= variant.dtypes}
         by_key = variant.run(lambda key: [draw(xo.random.default_rng(key)) for draw in served.values()], key)
@@ -61,7 +61,7 @@ class RandomSuite:
     @depends_on("run")
     @exercises("random.bits", "random.split", "random.fold_in", "random.key")
     def test_keys(self, variant: Variant) -> None:
-        """Keys and bits are those of NumPy."""
+        """Keys and bits are equal to NumPy's."""
         host = xo.random.key(2**63 + 5)
         key = xo.random.key(2**63 + 5, **_place(variant))
         _check(variant, "key", key, host, "uint32")
@@ -125,7 +125,7 @@ class RandomSuite:
     @depends_on()
     @exercises("random.default_rng")
     def test_the_own_generator_of_the_library(self, variant: Variant) -> None:
-        """``native=True``: the same methods; a gap says so."""
+        """``native=True``: the same methods, unless the backend declares a gap."""
         place = _place(variant)
         try:
             rng = xo.random.default_rng(0, native=True, **place)
@@ -159,7 +159,7 @@ def _dtype(variant: Variant, dtype: str) -> str:
 
 
 def _needs(dtype: str) -> set[str]:
-    """The dtypes that a library must have for a draw. Samples by weights take uniform numbers of float64."""
+    """The dtypes that a library must support for a draw. Weighted samples need uniform float64 numbers."""
     return {"float64", "int64"} if dtype == "indexing" else {dtype}
 
 

@@ -1,4 +1,4 @@
-"""Crossings: what a library reports of values that leave it."""
+"""Transfers: which values leave the library, as far as it reports them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ X = sample("float32")
 
 
 class CrossingSuite:
-    """Blocks that count crossings."""
+    """Blocks that count transfers."""
 
     @depends_on("memory")
     @exercises("strict", "profile")
     def test_crossings(self, variant: Variant) -> None:
-        """Arithmetic crosses nothing. A truth value crosses once where the library reports crossings."""
+        """Arithmetic transfers nothing. A truth value is one transfer if the library reports transfers."""
         x = variant.array(X)
         with xo.strict(transfers=0, waits=0, computes=0):
             y = xo.multiply(xo.add(x, x), 2.0)

@@ -54,7 +54,7 @@ class TransformationSuite:
     @depends_on("memory")
     @exercises("checkpoint")
     def test_checkpoint(self, variant: Variant) -> None:
-        """The results and the gradient are those of the function."""
+        """The results and the gradient are equal to the function's."""
         x = variant.array(X)
         function = xo.checkpoint(lambda x, factor: (xo.multiply(xo.square(x), factor), None))
         if refuses(variant, "checkpoint", lambda x: function(x, 2.0), x):
@@ -69,7 +69,7 @@ class TransformationSuite:
     @depends_on("memory")
     @exercises("no_grad")
     def test_no_grad(self, variant: Variant) -> None:
-        """The results are those outside of the block."""
+        """The results are the same as outside of the block."""
         with xo.no_grad():
             result = xo.square(variant.array(X))
         check_array(variant, result, X * X, dtype="float32")

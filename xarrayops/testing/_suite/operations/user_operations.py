@@ -31,7 +31,7 @@ REFUSALS = (
     *("not C-contiguous", "no memory to look at", "the kernel runs on cpu", "compiler was found", "is not installed"),
     *("no way to call compiled functions", "XLA owns the memory"),
 )
-"""Why a kernel in C++ may not serve: the memory of the array, what is not installed, and what the library is."""
+"""Accepted reasons why a C++ kernel does not serve: the array's memory, a missing installation, or the library."""
 _numbers = count()
 
 
@@ -44,7 +44,7 @@ class OperationSuite:
 
     @exercises("operation")
     def test_operation(self, variant: Variant) -> None:
-        """The definition serves, and then a kernel of the library; traced, too."""
+        """The definition serves, then a kernel of the library, also in a traced function."""
         operation = xo.operation(f"contract::shifted{next(_numbers)}")(_definition)
         expected = (X - X.max()) * np.float32(0.5)
         x = variant.array(X)
@@ -64,7 +64,7 @@ class OperationSuite:
 
     @exercises("operation")
     def test_native_kernel(self, variant: Variant) -> None:
-        """A kernel in C++ serves host memory where the library and this machine have what it needs."""
+        """A C++ kernel serves host memory if the library and this machine have what it needs."""
         if not variant.backend.has_entry_point:
             return
         operation = xo.operation(f"contract::shifted{next(_numbers)}")(_definition)

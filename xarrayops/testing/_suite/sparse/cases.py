@@ -205,7 +205,7 @@ def _selected_shape(e: Entries, indices: Host, *, axis: int) -> tuple[int, ...]:
 
 
 def _neighbours(e: Entries, *, axis: int) -> tuple[Entries, Entries]:
-    """The matrix, and another that fits beside it along an axis."""
+    """The matrix, and another that can be concatenated with it along an axis."""
     shape = (3, e.shape[1]) if axis == 0 else (e.shape[0], 3)
     return e, scattered(e.data.dtype.name, shape, 5 if all(shape) else 0, seed=1)
 

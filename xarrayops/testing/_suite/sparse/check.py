@@ -144,7 +144,7 @@ def check_sparse_row(variant: Variant, row: SparseRow) -> None:
                 check_sparse_call(variant, row, operands, given, width=step)
             except Exception as error:
                 if variant.traced and isinstance(error, xo.Unsupported) and "Instead" in str(error):
-                    continue  # what cannot be traced says what to do instead
+                    continue  # a call that cannot be traced says what to do instead
                 shown = " and ".join(f for f, x in zip(given, operands, strict=True) if isinstance(x, Entries))
                 what = (str(error).splitlines() or [""])[0]
                 failures.append(f"  {label}, {shown}: {type(error).__name__}: {what}")
@@ -170,7 +170,7 @@ def check_sparse_call(
 
 
 def check_result(variant: Variant, row: SparseRow, got: Any, operands: list[Any], formats: list[str]) -> None:
-    """Compare a result with the oracle's, for operands as `as_stored` gives them."""
+    """Compare a result with the oracle's for the operands of `as_stored`."""
     want = row.oracle(*operands)
     if not isinstance(want, dict):
         check_dense(variant, got, np.asarray(want), dtype=_dtype(variant, row, operands))

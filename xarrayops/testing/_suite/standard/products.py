@@ -1,4 +1,4 @@
-"""Exact products of integers of 8 bits."""
+"""Exact products of 8-bit integers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def integers(dtype: str, shape: tuple[int, ...], seed: int = 0) -> Any:
 
 
 def extremes(dtype: str, count: int) -> Any:
-    """Values of the greatest magnitude, the last of them odd, so that a sum beyond 2**24 is not a float32."""
+    """Values of the largest magnitude, the last one odd, so that a sum above 2**24 is not exact in float32."""
     extreme, odd = (-128, -127) if dtype == "int8" else (255, 255)
     return np.asarray([*[extreme] * (count - 1), odd], dtype)
 
