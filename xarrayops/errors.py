@@ -26,7 +26,7 @@ class XArrayOpsError(Exception):
 
 
 class BackendNotFound(XArrayOpsError, LookupError):
-    """No backend serves this object or has this name, or its library is not installed."""
+    """No backend supports this object or has this name, or its library is not installed."""
 
 
 class InvalidBackend(XArrayOpsError):
@@ -38,7 +38,7 @@ class MixedBackends(XArrayOpsError, TypeError):
 
 
 class BuildError(XArrayOpsError, RuntimeError):
-    """A native kernel cannot be built; the message has the command, and what the compiler said."""
+    """A native kernel cannot be built; the message has the command and the compiler's output."""
 
 
 class Unsupported(XArrayOpsError, NotImplementedError):
@@ -54,7 +54,7 @@ class LayoutError(XArrayOpsError, ValueError):
 
 
 class CrossingError(XArrayOpsError, RuntimeError):
-    """A block of `xarrayops.strict` has more crossings than it allows; the message names the line."""
+    """A block of `xarrayops.strict` has too many transfers, waits or computations; the message names the line."""
 
 
 class InvalidSparse(XArrayOpsError, ValueError):
@@ -80,14 +80,14 @@ def available_names(name: object, known: Iterable[str], shown: Sequence[str] = (
 def install_command(extra: str, distribution: str = "xarrayops") -> str:
     """The command that installs an extra of a distribution.
 
-    A distribution that was installed from a folder may not be on an index: the command is then for that folder, a
-    checkout, as in ``pip install '.[torch]'``.
+    A distribution that was installed from a checkout may not be on an index: the command then installs from that
+    folder, as in ``pip install '.[torch]'``.
     """
     return f"pip install '{'.' if _is_from_folder(distribution) else distribution}[{extra}]'"
 
 
 def _is_from_folder(distribution: str) -> bool:
-    """Whether pip installed a distribution from a folder; it says so in direct_url.json (PEP 610)."""
+    """Whether pip installed a distribution from a folder, as recorded in direct_url.json (PEP 610)."""
     from importlib import metadata  # slow to import, and needed for errors only
 
     try:

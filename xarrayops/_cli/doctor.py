@@ -1,7 +1,7 @@
-"""The doctor: what is installed, what is missing and how to get it, and what is configured badly.
+"""The doctor: what is installed, what is missing and how to install it, and what is configured badly.
 
-Each library is examined in a process of its own: a crash at import does not affect the others, and the threads and BLAS
-shown are those that the library itself gets. Unknown facts are left out.
+Each library is examined in a separate process: a crash at import does not affect the others, and the report shows the
+threads and BLAS that the library itself gets. Unknown facts are left out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from xarrayops.plugin.arrays import Device
 from xarrayops.plugin.candidates import KnownBad, affected
 
 OWN_SETTINGS = "XARRAYOPS_"
-"""The prefix of our environment variables; a backend lists those of its library."""
+"""The prefix of our environment variables; a backend lists the variables of its library."""
 TIMEOUT_S = 120.0
 """The seconds that a library may take to be imported and to list its devices."""
 _MARK = "xarrayops-doctor:"
@@ -36,7 +36,7 @@ OPTIONAL = {
     "ml_dtypes": ("ml_dtypes", "lowp", "bfloat16 and float8 on NumPy and Dask"),
     "LibCST": ("libcst", "port", "python -m xarrayops.port rewrite"),
 }
-"""Packages that are not libraries of arrays: the distribution, the extra that installs it, and what it adds."""
+"""Packages that are not array libraries: the distribution, the extra that installs it, and what it adds."""
 
 
 def diagnose() -> dict[str, Any]:
@@ -91,7 +91,7 @@ def wrong_default() -> list[str]:
 
 
 def examine_all(names: Iterable[str]) -> list[dict[str, Any]]:
-    """The result of `examine` for each backend, each in a process of its own."""
+    """The result of `examine` for each backend, each in a separate process."""
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         return list(pool.map(_examine_in_process, names))
 

@@ -1,8 +1,8 @@
-"""Shared libraries from C++ and CUDA sources: built with the installed compiler, and kept in the user's cache.
+"""Shared libraries from C++ and CUDA sources, built with the installed compiler and kept in the user's cache.
 
-Nothing is downloaded. A library is kept under a key of all that determines it, so a change of the sources, the flags or
-the compiler builds another one. Processes may build the same library at the same time: each builds in a folder of its
-own, and moves the finished file to its place.
+Nothing is downloaded. The cache key includes all inputs of the build, so a change of the sources, the flags or the
+compiler builds a new library. Processes may build the same library at the same time: each builds in a separate folder
+and moves the finished file into the cache.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def uses_cuda(names: Sequence[str]) -> bool:
 def find(*, cuda: bool) -> tuple[str, ...] | None:
     """The command of the compiler; None if there is none.
 
-    For C++ it is that of the environment variable CXX, else c++, g++ or clang++; for CUDA that of NVCC, else nvcc, also
-    in CUDA_HOME.
+    For C++ it is the environment variable CXX, else c++, g++ or clang++; for CUDA it is NVCC, else nvcc, also in
+    CUDA_HOME.
     """
     if cuda:
         home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
@@ -53,7 +53,7 @@ def find(*, cuda: bool) -> tuple[str, ...] | None:
 
 
 def missing(*, cuda: bool) -> str:
-    """What to say where there is no compiler."""
+    """The message if there is no compiler."""
     if cuda:
         return "no CUDA compiler was found: neither $NVCC nor nvcc. Instead: install the CUDA toolkit, or set NVCC"
     return "no C++ compiler was found: neither $CXX, c++, g++ nor clang++. Instead: install one, or set CXX"
@@ -61,18 +61,18 @@ def missing(*, cuda: bool) -> str:
 
 @lru_cache
 def version(command: tuple[str, ...]) -> str:
-    """What a compiler says about its version."""
+    """The output of a compiler about its version."""
     found = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
     return found.stdout + found.stderr
 
 
 def shared_library(sources: Mapping[str, str], *, flags: Sequence[str], includes: Sequence[str], key: str) -> Path:
-    """A shared library of these sources, which is built unless it is in the cache.
+    """The shared library of these sources, built unless it is in the cache.
 
     Parameters
     ----------
     sources : mapping of str to str
-        The text of each file by its name. All are in one folder, and those that are no headers are compiled.
+        The text of each file by its name. All are in one folder; files that are not headers are compiled.
     flags : sequence of str
         Further flags of the compiler.
     includes : sequence of str
@@ -83,7 +83,7 @@ def shared_library(sources: Mapping[str, str], *, flags: Sequence[str], includes
     Raises
     ------
     BuildError
-        There is no compiler, or it failed; the message has the command and what the compiler said.
+        There is no compiler, or it failed; the message has the command and the compiler's output.
     """
     is_cuda = uses_cuda(list(sources))
     command = find(cuda=is_cuda)
@@ -110,7 +110,7 @@ def shared_library(sources: Mapping[str, str], *, flags: Sequence[str], includes
 
 
 def _compiled(work: Path, command: Sequence[str], sources: Mapping[str, str]) -> Path:
-    """The library, built in a folder that nobody else uses."""
+    """Build the library in a private folder."""
     for name, text in sources.items():
         (work / name).write_text(text, encoding="utf-8")
     built = work / "built.so"
@@ -125,7 +125,7 @@ def _compiled(work: Path, command: Sequence[str], sources: Mapping[str, str]) ->
 
 
 def _folder() -> Path:
-    """The folder of the built libraries; one that only this process uses where the cache cannot be written."""
+    """The folder of the built libraries; a temporary folder of this process if the cache cannot be written."""
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     folder = Path(os.environ.get(_FOLDER) or f"{base}/xarrayops").expanduser() / "native"
     with suppress(OSError):

@@ -2,7 +2,7 @@
 
 Each function calls one of ours and takes NumPy's arguments: positional axes, ``ddof=``, ``dtype=``, ``out=``,
 ``where=``. Arrays stay native. Without an array, functions follow `xarrayops.use` and `xarrayops.set_default`, with
-NumPy's default dtypes unless those name another. What cannot be honoured raises and says what to write.
+NumPy's default dtypes unless those name another. Unsupported arguments raise an error that says what to write.
 """
 
 from math import e as e, inf as inf, nan as nan, pi as pi

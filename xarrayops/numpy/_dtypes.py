@@ -1,6 +1,6 @@
-"""Dtypes: names that are equal to the native dtypes of every library, and that cast when they are called.
+"""Dtypes: names that are equal to the native dtypes of every library, and that cast when called.
 
-Also the class of all arrays, and how floating-point errors are handled.
+Also the class of all arrays, and the handling of floating-point errors.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _KIND_CODES = {"bool": "b", "uint": "u", "int": "i", "float": "f", "complex": "c
 class dtype(DTypeName):  # noqa: N801 - NumPy's name
     """A dtype by its name, with NumPy's notations: ``dtype("f4")``, ``dtype(float)``, ``dtype(x.dtype)``.
 
-    It is equal to the native dtypes of that name on every library. Called with a value it casts: an array by
-    `xarrayops.astype`, a number to an array without dimensions, which with NumPy is one of its scalars.
-    ``isinstance(x, float64)`` is true for NumPy's scalars of the dtype, and for such arrays of other libraries.
+    It is equal to the native dtypes of that name on every library. A call casts its value: an array by
+    `xarrayops.astype`, a number to a 0-d array, with NumPy to a scalar.
+    ``isinstance(x, float64)`` is true for NumPy's scalars of the dtype, and for 0-d arrays of other libraries.
     """
 
     def __new__(cls, dtype: Any, align: bool = False, copy: bool = False) -> Self:
@@ -54,7 +54,7 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
 
     @property
     def type(self) -> dtype:
-        """The dtype itself, which casts."""
+        """The dtype itself, which casts when called."""
         return self
 
     @property
@@ -105,14 +105,14 @@ def _kind(name: str) -> str:
 
 
 def is_scalar(x: Any) -> bool:
-    """Whether x is a scalar: one of NumPy's scalars, or an array without dimensions of a library that has none."""
+    """Whether x is a scalar: a NumPy scalar, or a 0-d array of a library without scalars."""
     if is_numpy_scalar(x):
         return True
     return is_array(x) and x.ndim == 0 and xo.backend(x).name != "numpy"
 
 
 def named(dtype: Any) -> Any:
-    """The name of a dtype in any of NumPy's notations; what has no name is unchanged, and None stays None."""
+    """The name of a dtype in any of NumPy's notations; other values, such as None, are returned unchanged."""
     if dtype is None or isinstance(dtype, DTypeName):
         return None if dtype is None else dtype.name
     if isinstance(dtype, type) and dtype in NUMBERS:
@@ -126,7 +126,7 @@ def named(dtype: Any) -> Any:
 
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
-    """Whether the first dtype is the second, or one of its kind such as ``np.floating``."""
+    """Whether the first dtype is the second, or belongs to its kind, such as ``np.floating``."""
     first, second = _kind_of(arg1), _kind_of(arg2)
     names = first.names if isinstance(first, Kind) else {name_of(named(first))}
     return names <= second.names if isinstance(second, Kind) else names == {name_of(named(second))}
@@ -146,7 +146,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
 
 
 def _name(function: str, obj: Any) -> str:
-    """The name of a dtype, or of that of an array."""
+    """The name of a dtype, or of an array's dtype."""
     name = name_of(obj.dtype if is_array(obj) else named(obj))
     if name not in DTYPE_NAMES:
         raise TypeError(f"np.{function}: {obj!r} is not a dtype of numbers or an array")
@@ -171,7 +171,7 @@ def promote_types(type1: Any, type2: Any, /) -> dtype:
 
 
 def common_type(*arrays: Any) -> dtype:
-    """The floating-point dtype that holds the values of all arrays; that of integers is float64."""
+    """The floating-point dtype that holds the values of all arrays; float64 for integers."""
     names = [_name("common_type", x) for x in arrays]
     if "bool" in names:
         raise TypeError("can't get common type for non-numeric array")
@@ -218,7 +218,7 @@ def isrealobj(x: Any) -> bool:
 
 
 def isscalar(element: Any) -> bool:
-    """Whether it is a number or a string, or a scalar of a library: an array without dimensions."""
+    """Whether it is a number, a string, or a scalar of a library (a 0-d array)."""
     return isinstance(element, (int, float, complex, str, bytes)) or is_scalar(element)
 
 
@@ -246,10 +246,10 @@ _SILENT = ("ignore", "warn", None)
 
 
 def _require_silent(function: str, settings: dict[str, Any]) -> None:
-    """Raise unless the settings are those that every library has: no library but NumPy raises or calls back."""
+    """Raise unless every library supports the settings: only NumPy raises or calls back."""
     if settings.get("call") is not None or any(value not in _SILENT for value in settings.values()):
         raise Unsupported(
-            f"np.{function}: only 'ignore' and 'warn' are supported, because other libraries than NumPy "
+            f"np.{function}: only 'ignore' and 'warn' are supported, because libraries other than NumPy "
             "never raise. Instead: test the result with np.isfinite"
         )
 
@@ -295,7 +295,7 @@ class _Arrays(type):
 
 
 class ndarray(metaclass=_Arrays):  # noqa: N801 - NumPy's name
-    """The arrays of all known libraries, for ``isinstance(x, np.ndarray)``. It has no instances of its own."""
+    """The arrays of all known libraries, for ``isinstance(x, np.ndarray)``. It has no direct instances."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("np.ndarray is for isinstance alone. Instead: np.empty(shape, dtype)")

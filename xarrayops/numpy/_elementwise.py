@@ -1,4 +1,4 @@
-"""The functions behind the ufuncs: those that are not one function of ours, and the table of all."""
+"""The functions behind the ufuncs: those that need several of our functions, and the table of all."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _modf(x: Any) -> tuple[Any, Any]:
 
 
 def _fmod(x1: Any, x2: Any) -> Any:
-    """The remainder of the division that truncates, with the sign of x1."""
+    """The remainder of truncated division, with the sign of x1."""
     x1, x2 = alike(x1, x2)
     if is_integer(x1) and is_integer(x2):
         remainder = xo.remainder(xo.abs(x1), xo.abs(x2))
@@ -94,7 +94,7 @@ def _logaddexp2(x1: Any, x2: Any) -> Any:
 
 
 def _reciprocal(x: Any) -> Any:
-    """One divided by each element; of integers only 1 and -1 have one, others give 0."""
+    """One divided by each element; for integers other than 1 and -1 the result is 0."""
     if not is_integer(x):
         return xo.reciprocal(x)
     return xo.where(xo.logical_or(x == 1, x == -1), x, 0)
@@ -120,12 +120,12 @@ def _times(factor: float, text: str) -> Callable[..., Any]:
 
 
 def _rint(x: Any) -> Any:
-    """The nearest integers, of halves the even ones, as floating-point numbers."""
+    """The nearest integers, halves to even, as floating-point numbers."""
     return xo.round(_as_floating(x))
 
 
 def _pow(x1: Any, x2: Any) -> Any:
-    """x1 to the power of x2; integers to negative integers raise where values are known."""
+    """x1 to the power of x2; negative integer powers of integers raise where values are known."""
     if type(x2) is int and x2 < 0 and is_integer(x1):
         raise ValueError("Integers to negative integer powers are not allowed.")
     return xo.pow(x1, x2)
@@ -157,7 +157,7 @@ def _vecmat(x1: Any, x2: Any) -> Any:
 
 
 def _ours(name: str) -> Callable[..., Any]:
-    """Our function, of floating-point numbers where NumPy's is; it is looked up at the first call."""
+    """Our function, looked up at the first call; integers become floating-point where NumPy converts them."""
     is_floating = name in _FLOATING
 
     def function(*values: Any) -> Any:
@@ -207,7 +207,7 @@ _ALIASES = {
     "right_shift": "bitwise_right_shift",
     "true_divide": "divide",
 }
-"""NumPy's names that are the same object as another one."""
+"""NumPy's names that are aliases of another name."""
 UFUNCS: dict[str, ufunc] = {
     **{name: UnaryUfunc(name, _ours(name)) for name in SAME_UNARY},
     **{name: BinaryUfunc(name, _ours(name)) for name in SAME_BINARY},

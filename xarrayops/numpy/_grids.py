@@ -13,7 +13,7 @@ from xarrayops.numpy._ranges import arange, linspace
 
 
 def _vector(part: slice, like: Any = None) -> Any:
-    """The values of a slice: a step of an imaginary number is a number of values."""
+    """The values of a slice; an imaginary step is the number of values."""
     start = 0 if part.start is None else part.start
     step = 1 if part.step is None else part.step
     if isinstance(step, complex):
@@ -22,7 +22,7 @@ def _vector(part: slice, like: Any = None) -> Any:
 
 
 class Grid:
-    """Indexed by slices, it gives the grids of their values: ``np.mgrid[0:3, 0:2]``."""
+    """Returns the grids of the values of its slices: ``np.mgrid[0:3, 0:2]``."""
 
     def __init__(self, sparse: bool) -> None:
         self.sparse = sparse
@@ -41,7 +41,7 @@ def _is_floating(x: Any) -> bool:
 
 
 class Joined:
-    """Indexed by arrays, numbers and slices, it joins them: ``np.r_[1:4, 0, x]``, and as columns ``np.c_[x, y]``."""
+    """Joins arrays, numbers and slices: ``np.r_[1:4, 0, x]``, and as columns ``np.c_[x, y]``."""
 
     def __init__(self, columns: bool) -> None:
         self.columns = columns
@@ -59,7 +59,7 @@ class Joined:
 
 
 class Index:
-    """Indexed by slices, it gives them: ``np.s_[1:3]``. With ``maketuple`` always a tuple."""
+    """Returns its index: ``np.s_[1:3]``. With ``maketuple`` always a tuple."""
 
     def __init__(self, maketuple: bool) -> None:
         self.maketuple = maketuple

@@ -1,4 +1,4 @@
-"""Selecting and setting elements; functions that NumPy writes in place write in place where the library can."""
+"""Selecting and setting elements; functions that write in place in NumPy do so if the library can."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xarrayops.numpy._ranges import arange
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
-    """The elements of x where the condition is true, else those of y, by `xarrayops.where`; alone `nonzero`."""
+    """The elements of x where the condition is true, else of y, by `xarrayops.where`; without x and y `nonzero`."""
     if x is None and y is None:
         return nonzero(condition)
     if x is None or y is None:
@@ -46,7 +46,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
 
 
 def flatnonzero(a: Any) -> Any:
-    """The indices of the elements of the vector of all that are not zero, by `xarrayops.nonzero`."""
+    """The indices of the nonzero elements of the flattened array, by `xarrayops.nonzero`."""
     return xo.nonzero(raveled(array(a)))[0]
 
 
@@ -59,7 +59,7 @@ def argwhere(a: Any) -> Any:
 
 
 def _in_bounds(function: str, indices: Any, extent: int, mode: str) -> Any:
-    """The indices by NumPy's mode for those that are out of bounds."""
+    """The indices, with out-of-bounds ones handled by NumPy's mode."""
     if mode == "raise":
         if not xo.is_lazy(indices) and size_of(indices) and _is_outside(indices, extent):
             raise IndexError(f"np.{function}: an index is out of bounds for size {extent}")
@@ -82,7 +82,7 @@ def _integers(function: str, indices: Any) -> Any:
 
 
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
-    """The elements at the indices along an axis, by default of all as a vector, by `xarrayops.take`."""
+    """The elements at the indices along an axis, by default of the flattened array, by `xarrayops.take`."""
     x, i = arrays(a, indices)
     x, axis = (raveled(x), 0) if axis is None else (x, one_axis(axis, x.ndim))
     i = _in_bounds("take", _integers("take", i), x.shape[axis], mode)
@@ -171,7 +171,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 
 def piecewise(x: Any, condlist: Any, funclist: list[Any], *args: Any, **kw: Any) -> Any:
-    """Functions or numbers of the elements where conditions are true, the last one elsewhere; each gets all of x."""
+    """The values of the function whose condition is true, or of a last function; each is called with all of x."""
     x = array(x)
     conditions = condlist if isinstance(condlist, (list, tuple)) and not _are_truths(condlist, x) else [condlist]
     masks = [xo.broadcast_to(mask, tuple(x.shape)) for mask in arrays(x, *conditions)[1:]]
@@ -190,7 +190,7 @@ def piecewise(x: Any, condlist: Any, funclist: list[Any], *args: Any, **kw: Any)
 
 
 def _are_truths(conditions: Any, x: Any) -> bool:
-    """Whether a list is one condition: of Python's booleans, for the elements of x."""
+    """Whether a list is one condition: Python booleans for the elements of x."""
     return bool(conditions) and x.ndim > 0 and all(isinstance(each, (bool, int)) for each in conditions)
 
 
@@ -209,7 +209,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 
 def putmask(a: Any, /, mask: Any, values: Any) -> None:
-    """Set the elements where the mask is true to those of the values, which repeat, in place, by `xarrayops.at`."""
+    """Set the elements where the mask is true to the repeated values at their places, in place, by `xarrayops.at`."""
     m, v = arrays(a, mask, values)[1:]
     if size_of(v) == 0:
         return
@@ -219,7 +219,7 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    """Set the elements where the mask is true to the values in order, which repeat, in place, by `xarrayops.at`."""
+    """Set the elements where the mask is true to the repeated values in order, in place, by `xarrayops.at`."""
     if not is_array(arr):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}")
     m, v = arrays(arr, mask, vals)[1:]
@@ -233,7 +233,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    """Set the elements at the indices of the vector of all elements, in place, by `xarrayops.at`."""
+    """Set the elements at the indices of the flattened array, in place, by `xarrayops.at`."""
     if not is_array(a):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
     index, values = arrays(a, ind, v)[1:]
@@ -256,7 +256,7 @@ def _unraveled(index: Any, shape: tuple[int, ...]) -> list[Any]:
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
-    """The indices of each axis for indices of the vector of all elements, by `xarrayops.remainder`."""
+    """The indices of each axis for indices into the flattened array, by `xarrayops.remainder`."""
     extents = (shape,) if isinstance(shape, int) else tuple(shape)
     i = _integers("unravel_index", array(indices))
     if not extents and i.ndim:
@@ -270,7 +270,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
-    """The indices of the vector of all elements for the indices of each axis."""
+    """The indices into the flattened array for the indices of each axis."""
     extents = (dims,) if isinstance(dims, int) else tuple(dims)
     members = xo.unstack(multi_index) if is_array(multi_index) else multi_index
     modes = (mode,) * len(extents) if isinstance(mode, str) else tuple(mode)
@@ -291,7 +291,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 
 
 def ix_(*args: Any) -> tuple[Any, ...]:
-    """The vectors as indices of a grid: each along its own axis, by `xarrayops.reshape`."""
+    """The vectors as indices of a grid, each along a separate axis, by `xarrayops.reshape`."""
     found = []
     for place, (x, given) in enumerate(zip(arrays(*args), args, strict=True)):
         if x.ndim != 1:

@@ -48,13 +48,13 @@ def _plain(value: Any) -> Any:
 
 
 def _places(obj: Any, extent: int | None = None) -> Any:
-    """The places of `insert` and `delete`: a slice, an integer or a list of them; of a mask those of True."""
+    """The positions for `insert` and `delete`: a slice, an integer or a list of integers, also from a mask."""
     if isinstance(obj, slice):
         return obj
     x = array(obj)
     if xo.isdtype(x.dtype, "bool"):
         if x.ndim != 1 or (extent is not None and x.shape[0] != extent):
-            raise ValueError(f"a mask must be a vector with a value for each place, not of the shape {x.shape}")
+            raise ValueError(f"a mask must be a vector with a value for each position, not of shape {x.shape}")
         return xo.nonzero(x)[0].tolist()
     if not is_integer(x) and (size_of(x) or is_array(obj)):
         raise IndexError(f"indices must be integers or booleans, not {x.dtype}")
@@ -75,7 +75,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    """The array without the zeros before and after the others, by `xarrayops.nonzero`; the values are read."""
+    """The array without leading and trailing zeros, by `xarrayops.nonzero`; the values are read."""
     x = array(filt)
     axes = axes_of(x, axis)
     if trim.lower() not in ("f", "b", "fb", "bf"):
@@ -97,7 +97,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
 
 
 def _sequence(function: str, members: Any) -> list[Any]:
-    """The arrays of a sequence, in the dtype to which NumPy promotes; an array is the sequence of its members."""
+    """The arrays of a sequence, in NumPy's common dtype; an array is the sequence of its members."""
     if is_array(members):
         members = xo.unstack(members)
     elif not isinstance(members, (list, tuple)):
@@ -161,7 +161,7 @@ row_stack = vstack
 
 
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    """The arrays joined along their second axis, vectors along their only one, by `xarrayops.concat`."""
+    """The arrays joined along their second axis, vectors along their only axis, by `xarrayops.concat`."""
     members = [of_dimensions(x, 1) for x in _sequence("hstack", tup)]
     return concatenate(members, 0 if members[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
@@ -216,7 +216,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """The parts of an array along an axis: some number of parts, or those between indices."""
+    """The parts of an array along an axis: a number of parts, or split at indices."""
     x = array(ary)
     axis = one_axis(axis, x.ndim)
     extent = x.shape[axis]
@@ -235,7 +235,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """The parts of an array along an axis: equal parts, or those between indices."""
+    """The parts of an array along an axis: equal parts, or split at indices."""
     x = array(ary)
     if not isinstance(indices_or_sections, Iterable) and x.shape[one_axis(axis, x.ndim)] % int(indices_or_sections):
         raise ValueError("array split does not result in an equal division")
@@ -243,7 +243,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """The parts of an array along its second axis, of a vector along its only one."""
+    """The parts of an array along its second axis, or of a vector along its only axis."""
     x = array(ary)
     if x.ndim == 0:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")

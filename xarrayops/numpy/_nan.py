@@ -27,20 +27,20 @@ def _numbers(x: Any) -> Any:
 
 
 def _and(mask: Any, where: Any) -> Any:
-    """Both masks, of which either may be True."""
+    """The logical and of two masks, either of which may be the Python bool True."""
     if where is True or mask is True:
         return mask if where is True else where
     return xo.logical_and(mask, arrays(mask, where)[1])
 
 
 def _without(x: Any, value: Any) -> Any:
-    """The elements with a value in the place of NaN."""
+    """The elements with NaN replaced by a value."""
     mask = _numbers(x)
     return x if mask is True else xo.where(mask, x, value)
 
 
 def _of_inexact(verb: str, x: Any, dtype: Any) -> Any:
-    """x; TypeError if it has floating-point numbers and dtype is one of integers."""
+    """x; TypeError if it is floating-point and dtype is an integer dtype."""
     if dtype is not None and not is_integer(x) and xo.isdtype(named(dtype), ("integral", "bool")):
         raise TypeError(f"np.{verb}: if x is inexact, then dtype must be inexact, not {dtype!r}")
     return x

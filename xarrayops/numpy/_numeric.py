@@ -31,7 +31,7 @@ from xarrayops.numpy._operands import (
 def clip(
     a: Any, a_min: Any = ..., a_max: Any = ..., out: Any = None, *, min: Any = ..., max: Any = ..., **kwargs: Any
 ) -> Any:
-    """The elements limited from below and above, by `xarrayops.clip`."""
+    """The elements limited to a minimum and a maximum, by `xarrayops.clip`."""
     refuse(
         "clip", "np.where(where, np.clip(...), out), or astype", **{name: True for name in kwargs if name != "casting"}
     )
@@ -83,7 +83,7 @@ def imag(val: Any) -> Any:
 
 
 def _like_number(value: Any, result: Any) -> Any:
-    """The result for a number: a scalar where the library has scalars."""
+    """The result for a number: a scalar if the library has scalars."""
     return result if is_array(value) or result.ndim else result[()]
 
 
@@ -104,7 +104,7 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """Numbers in the place of NaN and infinities, by `xarrayops.nan_to_num`; without ``copy`` in place."""
+    """NaN and infinities replaced by numbers, by `xarrayops.nan_to_num`; in place without ``copy``."""
     values = array(x)
     result = xo.nan_to_num(values, nan=nan, posinf=posinf, neginf=neginf)
     return result if copy or not is_array(x) else overwritten("nan_to_num", x, ..., result, "x = np.nan_to_num(x)")
@@ -161,7 +161,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """The differences of neighbours of all elements, with values before and after, by `xarrayops.subtract`."""
+    """The differences of neighbours in the flattened array, with values before and after, by `xarrayops.subtract`."""
     x, after, before = arrays(ary, to_end, to_begin)
     x = raveled(x)
     members = [raveled(xo.astype(each, x.dtype)) if each is not None else None for each in (before, after)]
@@ -236,7 +236,7 @@ _MODES = ("valid", "same", "full")
 
 
 def _mode(mode: Any) -> Any:
-    """The mode by its name or its number."""
+    """The mode, given by name or number."""
     name = _MODES[mode] if isinstance(mode, int) and 0 <= mode < len(_MODES) else mode
     if name not in _MODES:
         error = ValueError if isinstance(mode, (str, int)) else TypeError
@@ -327,7 +327,7 @@ def polyval(p: Any, x: Any) -> Any:
 def polyfit(
     x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False
 ) -> Any:
-    """The coefficients of the polynomial with the least squares of errors, by `xarrayops.linalg.lstsq`."""
+    """The coefficients of the least-squares polynomial, by `xarrayops.linalg.lstsq`."""
     refuse("polyfit", "np.linalg.lstsq(np.vander(x, deg + 1), y)", full=full, cov=bool(cov))
     places, values, weights = arrays(x, y, w)
     places, values = (xo.astype(z, "float64") if is_integer(z) else z for z in (floating(places), floating(values)))

@@ -1,4 +1,4 @@
-"""Operands: arrays stay as they are, numbers and sequences become arrays of the library of the others."""
+"""Operands: arrays are unchanged; numbers and sequences become arrays of the same library."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def first_array(values: Iterable[Any]) -> Any:
 
 
 def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = None, copy: bool | None = None) -> Any:
-    """An array of numbers or nested sequences: NumPy's default dtypes, unless `xarrayops.use` names another."""
+    """An array of numbers or nested sequences, with NumPy's default dtype unless `xarrayops.use` names another."""
     if not is_array(obj) and isinstance(obj, Sequence) and not isinstance(obj, (list, tuple, str, bytes, memoryview)):
         obj = list(obj)
     if dtype is None and (isinstance(obj, (list, tuple)) or type(obj) in NUMBERS):
@@ -58,7 +58,7 @@ def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = No
 
 
 def _dtype_of_members(listed: list[Any]) -> str | None:
-    """The dtype of a sequence of Python numbers; None if it has arrays, which have dtypes."""
+    """The dtype of a sequence of Python numbers; None if it contains arrays."""
     classes = {type(member) for member in listed}
     if not classes <= NUMBERS.keys():
         return None
@@ -86,7 +86,7 @@ def array(value: Any) -> Any:
 
 
 def operands(*values: Any) -> list[Any]:
-    """The values as arrays, and Python numbers as they are beside an array."""
+    """The values as arrays; Python numbers are unchanged if there is an array."""
     like = first_array(values)
     if like is None:
         return harmonised(*arrays(*values))
@@ -103,7 +103,7 @@ def alike(*values: Any) -> list[Any]:
 
 
 def harmonised(*values: Any) -> list[Any]:
-    """Arrays of the dtype to which NumPy promotes the values, if the library promotes to another one."""
+    """The values in NumPy's common dtype, if the library promotes to another dtype."""
     key = tuple([(type(x), x.dtype) if hasattr(x, "dtype") else type(x) for x in values])
     try:
         dtype = _harmonised[key]
@@ -135,7 +135,7 @@ def _follows_default(native: Sequence[Any], numbers: Sequence[Any]) -> bool:
 
 
 def floating(x: Any) -> Any:
-    """x, or an x of integers in the default floating-point dtype where the library has another default."""
+    """x, or integers in NumPy's default floating-point dtype if the library has another default."""
     return x if floating_dtype() is not None or not is_integer(x) else harmonised(x, 0.5)[0]
 
 
@@ -197,13 +197,13 @@ def reference(like: Any) -> Any:
 
 
 def plain_number(value: Any) -> Any:
-    """A Python number: also of an array without dimensions."""
+    """A Python number, also from a 0-d array."""
     value = as_number(value)
     return value.item() if hasattr(value, "item") else value
 
 
 def refuse(function: str, instead: str, **options: bool) -> None:
-    """Raise `Unsupported` for the options whose value is not the one that is supported."""
+    """Raise `Unsupported` for options without the supported value."""
     for name, is_refused in options.items():
         if is_refused:
             raise Unsupported(f"np.{function}: {name}= is not supported. Instead: {instead}")
@@ -252,7 +252,7 @@ def overwritten(function: str, x: Any, index: Any, value: Any, instead: str) -> 
         return xo.at(x)[index].set(value, copy=False)
     except Unsupported as error:
         raise Unsupported(
-            f"np.{function} writes into an array, and this one cannot be written. Instead: {instead}"
+            f"np.{function} writes into an array, and this array cannot be written. Instead: {instead}"
         ) from error
 
 
@@ -269,7 +269,7 @@ def kept(function: str, result: Any, out: Any, where: Any) -> Any:
 
 
 def ordered(function: str, result: Any, order: Any) -> Any:
-    """The result in the order of NumPy's ``order=``: F is physical, K, A and C leave the library's own order."""
+    """The result in NumPy's ``order=``: F changes the memory order; K, A and C keep the library's order."""
     if order in ("K", "A", None) or result.ndim < 2:
         return result
     if order not in ("C", "F"):

@@ -38,7 +38,7 @@ def _sorting(function: str, a: Any, axis: int | None, kind: Any, order: Any, sta
 
 
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
-    """The elements in rising order along an axis, by `xarrayops.sort`; the sort is stable."""
+    """The elements in ascending order along an axis, by `xarrayops.sort`; the sort is stable."""
     x, axis, is_stable = _sorting("sort", a, axis, kind, order, stable)
     return xo.sort(x, axis=axis, stable=is_stable)
 
@@ -58,19 +58,19 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
-    """The elements with the kth in their places in rising order, by `xarrayops.partition`."""
+    """The elements with each kth element at its sorted position, by `xarrayops.partition`."""
     x, axis, _ = _sorting("partition", a, axis, kind, order, None)
     return xo.partition(x, kth, axis=axis)
 
 
 def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
-    """The indices that bring the kth elements to their places in rising order, by `xarrayops.argpartition`."""
+    """The indices that bring each kth element to its sorted position, by `xarrayops.argpartition`."""
     x, axis, _ = _sorting("argpartition", a, axis, kind, order, None)
     return xo.argpartition(x, kth, axis=axis)
 
 
 def searchsorted(a: Any, v: Any, side: Literal["left", "right"] = "left", sorter: Any = None) -> Any:
-    """The places of the values in a sorted vector, by `xarrayops.searchsorted`."""
+    """The positions of the values in a sorted vector, by `xarrayops.searchsorted`."""
     x, values, order = arrays(a, v, sorter)
     x, values = harmonised(x, values)
     if side not in ("left", "right"):
@@ -97,7 +97,7 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:
-    """The distinct elements in rising order, by `xarrayops.unique`; with options also indices and counts."""
+    """The distinct elements in ascending order, by `xarrayops.unique`; with options also indices and counts."""
     x = array(ar)
     if not equal_nan and not is_integer(x):
         if axis is not None:
@@ -151,7 +151,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    """The sorted distinct elements of one of the arrays, and not of both, by `xarrayops.setxor1d`."""
+    """The sorted distinct elements that are in exactly one of the arrays, by `xarrayops.setxor1d`."""
     return xo.setxor1d(*harmonised(*arrays(ar1, ar2)), assume_unique=assume_unique)
 
 
@@ -161,7 +161,7 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 
 
 def _close(a: Any, b: Any) -> list[Any]:
-    """Two operands of a comparison with tolerances: an array each, in which Python numbers are weakly typed."""
+    """Two operands of a comparison with tolerances, as arrays; Python numbers are weakly typed."""
     return [xo.astype(z, "float64") if xo.isdtype(z.dtype, "bool") else z for z in alike(a, b)]
 
 

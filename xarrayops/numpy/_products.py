@@ -40,7 +40,7 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def vdot(a: Any, b: Any, /) -> Any:
-    """The sum of the products of the conjugated elements of a with those of b, by `xarrayops.vecdot`."""
+    """The sum of the products of the conjugated elements of a with the elements of b, by `xarrayops.vecdot`."""
     x, y = _pair(a, b)
     x, y = raveled(x), raveled(y)
     if tuple(x.shape) != tuple(y.shape):
@@ -68,7 +68,7 @@ def kron(a: Any, b: Any) -> Any:
 
 
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
-    """Sums of products by Einstein's notation, by `xarrayops.einsum`, which chooses the order of the products."""
+    """Sums of products in Einstein notation, by `xarrayops.einsum`, which chooses the order of the products."""
     refuse(
         "einsum", "cast the operands or the result with astype", **{name: True for name in kwargs if name == "dtype"}
     )
@@ -85,7 +85,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
 
 
 def _with_letters(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The call with subscripts as a string, of one with lists of integers after each operand."""
+    """Convert a call with lists of integers after each operand to one with a subscripts string."""
     values, lists = operands[0::2], operands[1::2]
     result = None
     if len(operands) % 2:
@@ -115,7 +115,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 
 
 def _of_three(x: Any) -> Any:
-    """Vectors of two elements with 0 as the third one."""
+    """Vectors of two elements, extended by a third element 0."""
     return x if x.shape[-1] == 3 else xo.concat([x, xo.zeros_like(x[..., :1])], axis=-1)
 
 
@@ -165,7 +165,7 @@ def triu(m: Any, k: int = 0) -> Any:
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """The matrix of the powers of each element, falling by default, by `xarrayops.pow`."""
+    """The matrix of the powers of each element, in descending order by default, by `xarrayops.pow`."""
     v = array(x)
     if v.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")

@@ -1,4 +1,4 @@
-"""NumPy's rules of dtypes by name: the promotion of several dtypes, and the defaults of Python's numbers."""
+"""NumPy's dtype rules by name: the promotion of several dtypes, and the defaults of Python numbers."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from itertools import chain
 from xarrayops._core.modes.defaults import floating_dtype
 
 NUMBERS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
-"""The default dtypes of NumPy, by the class of Python's numbers, the narrowest first."""
+"""NumPy's default dtypes by class of Python number, the narrowest first."""
 KINDS = {
     name: (kind, int(bits))
     for kind, sizes in (("int", "8 16 32 64"), ("uint", "8 16 32 64"), ("float", "16 32 64"), ("complex", "64 128"))
     for bits in sizes.split()
     for name in [f"{kind}{bits}"]
 } | {"bool": ("bool", 8)}
-"""The kind and the number of bits of the dtypes that NumPy has, by name."""
+"""The kind and the number of bits of NumPy's dtypes, by name."""
 RANKS = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
 """The order of the kinds: a cast to a lower one needs ``casting="unsafe"``."""
 
 
 def name_of_default(cls: type) -> str | None:
-    """The dtype of new arrays of Python's numbers; None for the library's own integers and booleans.
+    """The dtype of new arrays of Python numbers; None for the library's default integers and booleans.
 
     It is NumPy's default, unless `xarrayops.use` or `xarrayops.set_default` has a floating-point dtype.
     """
@@ -67,7 +67,7 @@ def _floating_bits(bits: int) -> int:
 
 
 def _with_number(kind: str, bits: int, cls: type) -> tuple[str, int]:
-    """The dtype with a Python number, which is weakly typed."""
+    """The common dtype with a Python number, which is weakly typed."""
     if RANKS[kind] >= RANKS[_KIND_OF_NUMBER[cls]]:
         return kind, bits
     if cls is complex and kind == "float":

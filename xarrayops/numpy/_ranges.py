@@ -15,7 +15,7 @@ from xarrayops.numpy._promotion import NUMBERS, name_of_default
 def arange(
     start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, like: Any = None
 ) -> Any:
-    """Evenly spaced values of an interval that is open at its end, by `xarrayops.arange`."""
+    """Evenly spaced values of a half-open interval, by `xarrayops.arange`."""
     start, stop, step = map(plain_number, (start_or_stop, stop, 1 if step is None else step))
     start, stop = (0, start) if stop is None else (start, stop)
     classes = {type(start), type(stop), type(step)}
@@ -89,7 +89,7 @@ def logspace(
 
 
 def _of_equal_ndim(*values: Any) -> list[Any]:
-    """The values as arrays of one number of dimensions, with axes of extent 1 before the others."""
+    """The values as arrays with the same number of dimensions: axes of extent 1 come first."""
     found = arrays(*values)
     ndim = max(x.ndim for x in found)
     return [xo.reshape(x, (*(1,) * (ndim - x.ndim), *x.shape)) for x in found]

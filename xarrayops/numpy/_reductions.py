@@ -12,7 +12,7 @@ from xarrayops.numpy._operands import array, arrays, axes_of, floating, is_compl
 Axis = int | tuple[int, ...] | None
 
 NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False}
-"""The value that leaves a reduction as it is."""
+"""The neutral value of each reduction."""
 COMBINED = {
     "sum": "add",
     "prod": "multiply",
@@ -50,7 +50,7 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
 
 
 def _selected(verb: str, x: Any, where: Any, initial: Any) -> Any:
-    """The elements with the neutral value where the mask is false."""
+    """The elements, with the neutral value where the mask is false."""
     if verb in LIMITED and initial is None:
         name = "maximum" if verb == "max" else "minimum"
         raise ValueError(
@@ -137,7 +137,7 @@ def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 
 def _in(dtype: Any, x: Any) -> Any:
-    """x in the dtype of a moment: the given one (float64 for integers), that of a floating-point x, or the default."""
+    """x in the given dtype, its own floating-point dtype, or the default; float64 instead of an integer dtype."""
     x = floating(x) if dtype is None else xo.astype(x, named(dtype))
     return xo.astype(x, "float64") if is_integer(x) else x
 
@@ -280,7 +280,7 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
 
 
 def _sum_of_weights(x: Any, w: Any, axis: Any, keepdims: bool) -> Any:
-    """The sum of weights that have the shape of x, or that of its axes."""
+    """The sum of weights with the shape of x or of its axes."""
     w = w if tuple(w.shape) == tuple(x.shape) else along(xo, w, x, axis)
     return xo.sum(w, axis=axis, keepdims=keepdims)
 

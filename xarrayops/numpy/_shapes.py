@@ -20,7 +20,7 @@ from xarrayops.numpy._operands import (
 
 
 def _extents(shape: Any, size: int) -> tuple[int, ...]:
-    """The shape, with the extent that -1 stands for."""
+    """The shape, with -1 replaced by its extent."""
     extents = tuple(int(n) for n in shape) if isinstance(shape, Iterable) else (int(shape),)
     rest = 1
     for n in extents:
@@ -141,7 +141,7 @@ def _at_least(ndim: int, arys: tuple[Any, ...]) -> Any:
 
 
 def of_dimensions(x: Any, ndim: int) -> Any:
-    """x with at least that many dimensions: new axes come first, of three one is last."""
+    """x with at least that many dimensions: new axes come first, but the last of three comes last."""
     if x.ndim >= ndim:
         return x
     if ndim == 3:
@@ -214,7 +214,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    """The elements moved along the axes, those beyond the end to the start, by `xarrayops.roll`."""
+    """The elements moved along the axes; elements moved beyond the end reappear at the start, by `xarrayops.roll`."""
     x = array(a)
     if isinstance(shift, Iterable) or isinstance(axis, Iterable):
         shifts = tuple(int(s) for s in shift) if isinstance(shift, Iterable) else (int(shift),)
@@ -254,7 +254,7 @@ def shape(a: Any) -> tuple[int, ...]:
 
 
 def size(a: Any, axis: Any = None) -> int:
-    """The number of elements, or of those along the axes."""
+    """The number of elements, or of elements along the axes."""
     x = array(a)
     result = 1
     for place in axes_of(x, axis):
@@ -268,7 +268,7 @@ def isfortran(a: Any) -> bool:
 
 
 def iterable(y: Any) -> bool:
-    """Whether it can be iterated over; an array without dimensions cannot."""
+    """Whether it can be iterated over; a 0-d array cannot."""
     try:
         iter(y)
     except TypeError:

@@ -27,9 +27,9 @@ from xarrayops.numpy._operands import (
 from xarrayops.numpy._reductions import COMBINED, reduced
 
 REDUCTIONS = {function: verb for verb, function in COMBINED.items()}
-"""The function here that reduces with a function of two operands."""
+"""Our reduction for each function of two operands."""
 UPDATES = {name: name for name in ("add", "subtract", "multiply", "divide")} | {"maximum": "max", "minimum": "min"}
-"""The update of `xarrayops.at` for a function of two operands."""
+"""The method of `xarrayops.at` for each function of two operands."""
 IDENTITIES = {
     **dict.fromkeys(("add", "bitwise_or", "bitwise_xor", "logical_or", "logical_xor", "hypot", "gcd"), 0),
     "multiply": 1,
@@ -38,14 +38,14 @@ IDENTITIES = {
     "logaddexp": -inf,
     "logaddexp2": -inf,
 }
-"""The value that leaves the other operand as it is."""
+"""The neutral value of each function."""
 
 
 class ufunc:  # noqa: N801 - NumPy's name
-    """An elementwise function with NumPy's arguments: the base of those of one and of two operands.
+    """An elementwise function with NumPy's arguments: the base class for one and two operands.
 
-    ``out=`` is written in place where the library can, ``where=`` keeps the other elements of out, ``dtype=`` casts the
-    operands, ``order="F"`` gives a result in that order. What cannot be honoured raises.
+    ``out=`` is written in place if the library can, ``where=`` keeps the other elements of out, ``dtype=`` casts the
+    operands, ``order="F"`` sets the order of the result. Unsupported arguments raise.
     """
 
     nin = 1
@@ -56,7 +56,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         self._function = function
         self.nout = nout
         self.kernel = kernel or name
-        """The name of the function that serves: aliases such as power and pow have one."""
+        """The name of the function; aliases such as power and pow share one."""
         self.__doc__ = (getattr(function, "__doc__", None) or "").partition("\n")[0]
 
     def __repr__(self) -> str:
@@ -72,7 +72,7 @@ class ufunc:  # noqa: N801 - NumPy's name
 
     @property
     def identity(self) -> float | None:
-        """The value of a reduction of no elements; None if there is none."""
+        """The result of an empty reduction; None if there is none."""
         return IDENTITIES.get(self.kernel)
 
     def _call(self, values: tuple[Any, ...], out: Any, where: Any, casting: str, order: Any, dtype: Any) -> Any:
@@ -136,7 +136,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         if where is not True:
             raise Unsupported(
                 f"np.{self.__name__}.reduce: where= is not supported. Instead: np.where(where, x, value) "
-                f"with a value that leaves the result as it is"
+                f"with the neutral value of the function"
             )
         return written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out)
 
@@ -275,7 +275,7 @@ class ProductUfunc(ufunc):
 
 
 def _guarded(values: tuple[Any, ...], out: Any, where: Any) -> tuple[Any, ...]:
-    """The operands with 1 where the mask is false, so that the function cannot warn about values that are not used."""
+    """The operands, with 1 where the mask is false, so that unused values cause no warnings."""
     *values_, mask = arrays(*values, where)
     return tuple(xo.where(mask, x, 1) for x in values_)
 

@@ -78,28 +78,28 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 
 
 def eig(a: Any) -> Any:
-    """Eigenvalues and eigenvectors, by `xarrayops.linalg.eig`; real where the values known are all real."""
+    """Eigenvalues and eigenvectors, by `xarrayops.linalg.eig`; real if all values are known to be real."""
     x = _matrices(a)
     values, vectors = xo.linalg.eig(x)
     return EigResult(xo.real(values), xo.real(vectors)) if _are_real(x, values) else EigResult(values, vectors)
 
 
 def eigvals(a: Any) -> Any:
-    """Eigenvalues, by `xarrayops.linalg.eigvals`; real where the values known are all real."""
+    """Eigenvalues, by `xarrayops.linalg.eigvals`; real if all values are known to be real."""
     x = _matrices(a)
     found = xo.linalg.eigvals(x)
     return xo.real(found) if _are_real(x, found) else found
 
 
 def _are_real(x: Any, eigenvalues: Any) -> bool:
-    """Whether a real matrix has real eigenvalues alone; the values are read."""
+    """Whether a real matrix has only real eigenvalues; the values are read."""
     return (
         not is_complex(x) and is_complex(eigenvalues) and not xo.is_lazy(x) and bool(xo.all(xo.imag(eigenvalues) == 0))
     )
 
 
 def _hermitian(a: Any, UPLO: str) -> Any:
-    """The matrices with the other triangle as that of UPLO."""
+    """The Hermitian matrices given by the triangle of UPLO."""
     x = _matrices(a)
     if UPLO.upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
@@ -108,12 +108,12 @@ def _hermitian(a: Any, UPLO: str) -> Any:
 
 
 def eigh(a: Any, UPLO: str = "L") -> Any:
-    """Eigenvalues and eigenvectors of Hermitian matrices by one triangle, by `xarrayops.linalg.eigh`."""
+    """Eigenvalues and eigenvectors of Hermitian matrices, from one triangle, by `xarrayops.linalg.eigh`."""
     return xo.linalg.eigh(_hermitian(a, UPLO))
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    """Eigenvalues of Hermitian matrices by one triangle, by `xarrayops.linalg.eigvalsh`."""
+    """Eigenvalues of Hermitian matrices, from one triangle, by `xarrayops.linalg.eigvalsh`."""
     return xo.linalg.eigvalsh(_hermitian(a, UPLO))
 
 
@@ -123,7 +123,7 @@ def inv(a: Any) -> Any:
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
-    """The solution with the least squares of errors, by `xarrayops.linalg.lstsq`, with NumPy's form of the sums."""
+    """The least-squares solution, by `xarrayops.linalg.lstsq`, with NumPy's form of the residuals."""
     x, y = _pair(a, b)
     rounding = float(xo.finfo("float64" if is_integer(x) else x.dtype).eps) / 2
     rtol = rounding if rcond == -1 else rcond
@@ -166,7 +166,7 @@ def matrix_power(a: Any, n: int) -> Any:
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
-    """The rank of matrices, by their singular values that are greater than a tolerance, `xarrayops.linalg.svdvals`."""
+    """The rank of matrices: the number of singular values above a tolerance, by `xarrayops.linalg.svdvals`."""
     x = _matrices(A)
     if tol is not None and rtol is not None:
         raise ValueError("`tol` and `rtol` can't be both set.")
@@ -191,7 +191,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 def multi_dot(arrays: Any, *, out: Any = None) -> Any:
-    """The product of several matrices, from the left to the right, by `xarrayops.matmul`."""
+    """The product of several matrices, from left to right, by `xarrayops.matmul`."""
     members = list(arrays)
     if len(members) < 2:
         raise ValueError("Expecting at least two arrays.")
@@ -222,7 +222,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
 
 
 def qr(a: Any, mode: Literal["reduced", "complete", "r", "raw"] = "reduced") -> Any:
-    """The QR factors, by `xarrayops.linalg.qr`; of mode "r" the second one."""
+    """The QR factors, by `xarrayops.linalg.qr`; only the second one in mode "r"."""
     if mode not in ("reduced", "complete", "r"):
         raise (Unsupported if mode == "raw" else ValueError)(
             f"np.linalg.qr: the mode is {mode!r}. Instead: 'reduced', 'complete' or 'r'"

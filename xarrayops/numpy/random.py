@@ -1,6 +1,6 @@
 """NumPy's module random: generators with NumPy's methods. The numbers are those of `xarrayops.random`, not NumPy's.
 
-There is no state of the module: ``np.random.seed`` and ``np.random.rand`` raise and say what to write.
+The module has no state: ``np.random.seed`` and ``np.random.rand`` raise and say what to write.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Generator:
     def __init__(self, generator: Any, reference: Any) -> None:
         self._generator = generator
         self._reference = reference
-        """An array of the library and the device of the generator."""
+        """An array on the library and the device of the generator."""
 
     def __repr__(self) -> str:
         return f"np.random.Generator({self._generator!r})"
@@ -61,7 +61,7 @@ class Generator:
         return self._generator.exponential(size=shape) * scale
 
     def standard_exponential(self, size: Any = None, dtype: Any = None, method: str = "zig", out: Any = None) -> Any:
-        """Exponential numbers with the scale 1; the method is always the inverse of the distribution."""
+        """Exponential numbers with the scale 1; the method is always the inverse of the distribution function."""
         return self._in_shape_of(out, size, lambda shape: self._generator.exponential(size=shape, dtype=named(dtype)))
 
     def integers(self, low: Any, high: Any = None, size: Any = None, dtype: Any = None, endpoint: bool = False) -> Any:
@@ -82,7 +82,7 @@ class Generator:
         return self._generator.permutation(x if isinstance(x, int) else self._array(x), axis)
 
     def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> Any:
-        """The elements in random order: of all, or of each vector along an axis."""
+        """The elements in random order: all together, or each vector along an axis separately."""
         x = self._array(x)
         keys = self._generator.random(tuple(x.shape))
         if axis is None:
@@ -91,7 +91,7 @@ class Generator:
         return written("random.permuted", xo.take_along_axis(x, xo.argsort(keys, axis=axis), axis=axis), out)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
-        """Bring the slices of an array into random order, in place where the library can."""
+        """Shuffle the slices of an array, in place if the library can."""
         if not is_array(x):
             raise TypeError("np.random.Generator.shuffle takes an array. Instead: x = rng.permutation(x)")
         overwritten("random.Generator.shuffle", x, ..., self._generator.shuffled(x, axis), "x = rng.permutation(x)")
@@ -105,7 +105,7 @@ class Generator:
         return arrays(self._reference, x)[1]
 
     def _broadcast(self, first: Any, second: Any, size: Any) -> tuple[Any, Any, Any]:
-        """The parameters, and the shape of the numbers: that of the parameters if it is not given."""
+        """The parameters, and the shape of the numbers, by default the shape of the parameters."""
         if isinstance(first, (int, float)) and isinstance(second, (int, float)):
             return first, second, size
         dtype = self._generator.random(0).dtype
@@ -119,7 +119,7 @@ class Generator:
 
 
 def default_rng(seed: Any = None) -> Generator:
-    """A generator of the default library, by `xarrayops.random.default_rng`; a generator is returned as it is."""
+    """A generator of the default library, by `xarrayops.random.default_rng`; a generator is returned unchanged."""
     if isinstance(seed, Generator):
         return seed
     refuse("random.default_rng", "an integer below 2**64", seed=isinstance(seed, (list, tuple)))

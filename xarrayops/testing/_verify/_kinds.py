@@ -253,7 +253,7 @@ def _fits(x: Any, dtype: str) -> Any:
 
 
 def _order(scene: Scene) -> tuple[str, str] | None:
-    """ "order of summation" or "dtype", if the error fits the worst order of the terms or a narrower dtype."""
+    """The kind "order of summation" or "dtype", if the error fits the worst order of the terms or a narrower dtype."""
     want, got = np.asarray(scene.want.data), np.asarray(scene.got.data)
     if want.dtype.kind not in "fc":
         return None

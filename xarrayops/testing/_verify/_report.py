@@ -81,7 +81,7 @@ class Outcome(Record):
     seconds : float
         The time of the call, with compilation.
     transfers, waits, computes : int
-        The transfers, as `xarrayops.profile` counts them.
+        As `xarrayops.profile` counts them.
     compilations : int
         How often the library compiled something during the call: a program of XLA, also for a single function of JAX,
         or a graph of `torch.compile`. What the process had compiled before is not compiled again.

@@ -62,7 +62,7 @@ class Run(Record):
     error : Exception or None
         What the function raised.
     ledger : Ledger
-        The transfers.
+        The transfers, waits and computations.
     compilations : int
         How often the library compiled something.
     seconds : float

@@ -1,4 +1,4 @@
-"""Transfers: which values leave the library, as far as it reports them."""
+"""Transfers, waits and computations, as a library reports them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ X = sample("float32")
 
 
 class CrossingSuite:
-    """Blocks that count transfers."""
+    """Blocks that count transfers, waits and computations."""
 
     @depends_on("memory")
     @exercises("strict", "profile")
     def test_crossings(self, variant: Variant) -> None:
-        """Arithmetic transfers nothing. A truth value is one transfer if the library reports transfers."""
+        """Arithmetic causes none. A truth value causes one wait or computation if the library reports them."""
         x = variant.array(X)
         with xo.strict(transfers=0, waits=0, computes=0):
             y = xo.multiply(xo.add(x, x), 2.0)
