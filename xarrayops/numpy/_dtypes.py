@@ -298,4 +298,4 @@ class ndarray(metaclass=_Arrays):  # noqa: N801 - NumPy's name
     """The arrays of all known libraries, for ``isinstance(x, np.ndarray)``. It has no direct instances."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError("np.ndarray is for isinstance alone. Instead: np.empty(shape, dtype)")
+        raise TypeError("np.ndarray is for isinstance only. Instead: np.empty(shape, dtype)")

@@ -81,7 +81,7 @@ def _extremum_of_numbers(extremum: Callable[..., Any]) -> Callable[..., Any]:
             return extremum(x1, x2)
         return xo.where(xo.isnan(x1), x2, xo.where(xo.isnan(x2), x1, extremum(x1, x2)))
 
-    function.__doc__ = f"The {extremum.__name__} of each pair; that of a number and NaN is the number."
+    function.__doc__ = f"The {extremum.__name__} of each pair; for a number and NaN it is the number."
     return function
 
 

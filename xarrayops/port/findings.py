@@ -18,14 +18,14 @@ KINDS = {
     "index": "an index that not every library takes",
     "item assignment": "an assignment to elements: some libraries have arrays that cannot change",
     "in place": "an array that is changed in place, by an operator, a method or out=",
-    "view": "a change of a view that must also change the array that it is a view of",
+    "view": "a write through a view that must also change the viewed array",
     "data-dependent shape": "a shape that depends on values: not under jax.jit, of unknown size on Dask",
-    "scalar": "a Python number of an array, in a loop: each one waits for the device",
+    "scalar": "a Python number read from an array in a loop: each one waits for the device",
     "copy": "a copy of a whole array in each step of a loop",
     "loop": "a loop in Python over elements: each step launches its own operations",
     "dtype": "a dtype or a test of dtypes that differs by library",
-    "random": "random numbers that are not those of NumPy's generator",
-    "foreign call": "a function of another package, which works on memory of the host",
+    "random": "random numbers that differ from NumPy's generator",
+    "foreign call": "a function of another package, which needs host memory",
     "import": "an import that hides which names are NumPy's",
 }
 """The kinds of findings, each with its meaning."""

@@ -92,7 +92,7 @@ def test_verdicts_follow_the_forecast():
     both = forecasts(trace, [rates("numpy", bytes_per_s=1e9), rates("torch", bytes_per_s=1e10)], is_here=False)
     (quick,) = with_forecasts([Verdict("torch", READY, ())], both)
     assert quick.verdict == READY
-    assert "10 times as quick as NumPy" in quick.reasons[0]
+    assert "10 times as fast as NumPy" in quick.reasons[0]
     both = forecasts(trace, [rates("numpy", bytes_per_s=1e9), rates("torch", bytes_per_s=1e8)], is_here=False)
     (slow, loops) = with_forecasts([Verdict("torch", READY, ()), Verdict("torch", REDESIGN, ("loop",))], both)
     assert slow.verdict == STAY
@@ -100,7 +100,7 @@ def test_verdicts_follow_the_forecast():
     assert loops.verdict == REDESIGN
     both = forecasts(trace, [rates("numpy"), rates("torch")], is_here=False)
     (equal,) = with_forecasts([Verdict("torch", READY, ())], both)
-    assert ": as quick as NumPy" in equal.reasons[0]
+    assert ": as fast as NumPy" in equal.reasons[0]
 
 
 def test_rates_of_results():

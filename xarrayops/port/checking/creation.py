@@ -28,7 +28,7 @@ def rules(program: Program) -> Iterator[Finding]:
             given[function] = _array_parameter(program, function)
         if (found := given[function]) is not None:
             name, certain = found
-            what = f"the new array belongs to the default library, which is NumPy, and {name} to that of the caller"
+            what = f"the new array belongs to the default library, which is NumPy, and {name} to the caller's"
             text = program.text(node)
             instead = f"{text[:-1]}, like={name}), or the call in a block with xo.use({name})"
             yield finding(program, node, "creation", what, instead, certain=certain)

@@ -28,7 +28,7 @@ def _of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
     values = [program.value(each) for each in (*node.args, *(keyword.value for keyword in node.keywords))]
     arrays = [value for value in values if value.is_array]
     if arrays:
-        what = f"{name} takes arrays of the host: it refuses those of a device, and its results belong to NumPy"
+        what = f"{name} takes NumPy arrays in host memory: it refuses arrays on a device, and returns NumPy arrays"
         first = next(each for each in node.args or [node.func] if program.value(each).is_array or each is node.func)
         text = program.text(first)
         instead = f'{name}(xo.convert({text}, "numpy")), and xo.convert(result, {text}) for the result'
@@ -39,6 +39,6 @@ def _of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
 def _of_decorator(program: Program, node: ast.expr) -> Iterator[Finding]:
     name = program.names.resolve(node.func if isinstance(node, ast.Call) else node)
     if name is not None and name.partition(".")[0] in _COMPILERS:
-        what = f"{name} compiles for arrays of NumPy only"
+        what = f"{name} compiles for NumPy arrays only"
         instead = "the same computation on whole arrays, without the decorator; or keep the function on the CPU"
         yield finding(program, node, "foreign call", what, instead)

@@ -79,5 +79,5 @@ def _of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
         name = node.func.attr
     if name in DATA_DEPENDENT or (name == "where" and len(node.args) == 1):
         what = f"the size of the result of {name} depends on data: jax.jit refuses it, and Dask does not know it"
-        instead = "a mask and np.where, where the number of elements is not needed"
+        instead = "a mask and np.where, if the number of elements is not needed"
         yield finding(program, node, "data-dependent shape", what, instead, _LAZY)

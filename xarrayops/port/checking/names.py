@@ -62,7 +62,7 @@ def _of_name(program: Program, node: ast.expr, name: str) -> Iterator[Finding]:
 def _of_arguments(program: Program, node: ast.Call, name: str) -> Iterator[Finding]:
     if name == "ndarray":
         text = ", ".join(map(program.text, node.args))
-        yield finding(program, node, "name", "np.ndarray is for isinstance alone", f"np.empty({text}), with dtype=")
+        yield finding(program, node, "name", "np.ndarray is for isinstance only", f"np.empty({text}), with dtype=")
         return
     taken = signature(name) if has(name) else None
     if taken is None:
@@ -101,7 +101,7 @@ def _of_generators(program: Program) -> Iterator[Finding]:
     for call in program.nodes(ast.Call):
         if program.names.numpy_name(call.func) == "random.default_rng":
             generators |= set(map(ast.unparse, assigned.get(call, ())))
-            what = "the numbers are those of xo.random: the same on every library, and not those of NumPy's generator"
+            what = "the numbers come from xo.random: the same on every library, but different from NumPy's generator"
             instead = (
                 "compare distributions; for NumPy's numbers draw them with NumPy, then xo.asarray(numbers, like=x)"
             )

@@ -41,7 +41,7 @@ def _of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
 
 def _pull(program: Program, node: ast.expr, value: Value) -> Finding:
     what = "a number is read from an array in each step of a loop: each step waits for the device, and computes on Dask"
-    instead = "keep it as an array (np.where for choices), or take all numbers once after the loop"
+    instead = "keep it as an array (np.where for choices), or read all numbers once after the loop"
     return finding(program, node, "scalar", what, instead, ALL, certain=value.certain)
 
 

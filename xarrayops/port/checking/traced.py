@@ -1,4 +1,4 @@
-"""What a run shows that the source alone does not: counts by line, and findings from them."""
+"""What only a run can show: counts by line, and findings from them."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def of_trace(source: Source, trace: Trace, known: Sequence[Finding]) -> Iterator
             yield _finding(source, line, "view", what, "xo.at on the array itself", ("jax", "dask"))
     for line in trace.foreign:
         if (line, "foreign call") not in found and line:
-            what = "another package works with arrays of NumPy here"
+            what = "another package uses NumPy arrays here"
             yield _finding(source, line, "foreign call", what, "xo.convert for its arguments and its results", ALL)
     for line, count in trace.numbers.items():
         if count >= _MANY and (line, "scalar") not in found and line:
             what = (
-                f"the run takes {count} numbers out of arrays here: each one waits for the device, and computes on Dask"
+                f"the run reads {count} numbers from arrays here: each one waits for the device, and computes on Dask"
             )
-            yield _finding(source, line, "scalar", what, "keep them as arrays, or take them all at once", ALL)
+            yield _finding(source, line, "scalar", what, "keep them as arrays, or read them all at once", ALL)
 
 
 def _finding(source: Source, line: int, kind: str, what: str, instead: str, backends: tuple[str, ...]) -> Finding:

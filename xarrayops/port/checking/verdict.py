@@ -66,8 +66,8 @@ def _with_forecasts(verdict: Verdict, base: Forecast | None, forecasts: Sequence
 def _compared(ratio: float) -> str:
     """The time on NumPy divided by that on another library, in words."""
     if f"{ratio:.2g}" == "1":
-        return "as quick as NumPy"
-    return f"{ratio:.2g} times as quick as NumPy" if ratio > 1 else f"{1 / ratio:.2g} times the time of NumPy"
+        return "as fast as NumPy"
+    return f"{ratio:.2g} times as fast as NumPy" if ratio > 1 else f"{1 / ratio:.2g} times the time of NumPy"
 
 
 def _is_only_for_numpy(finding: Finding) -> bool:

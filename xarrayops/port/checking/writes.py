@@ -142,7 +142,7 @@ def _of_function(program: Program, write: Write) -> Iterator[Finding]:
         )
     else:
         instead = f"{target} = xo.at({target})[...].set(...), or np.where(mask, value, {target})"
-        what = f"{function} changes an array, and those of JAX and Dask cannot change"
+        what = f"{function} changes an array, and arrays of JAX and Dask cannot change"
         yield finding(program, write.node, "in place", what, instead, LAZY)
 
 
@@ -157,7 +157,7 @@ def _of_attribute(program: Program, write: Write) -> Iterator[Finding]:
 
 def _of_update(program: Program, node: ast.Call) -> Finding:
     what = "xo.at in a loop copies the whole array in each step"
-    instead = "copy=None, where nothing else needs the previous array; or one assignment for all elements"
+    instead = "copy=None, if nothing else needs the previous array; or one assignment for all elements"
     return finding(program, node, "copy", what, instead, ALL)
 
 

@@ -133,7 +133,7 @@ def _got(context: Context, updated: cst.Subscript) -> cst.Call:
 
 
 def _of_dtype(context: Context, node: ast.Subscript, part: ast.expr, updated: cst.Subscript) -> cst.Call | None:
-    """An array of indices that is not surely int64; such an index gives a copy."""
+    """An array of indices that may not be int64; such an index gives a copy."""
     if isinstance(node.value, ast.Call) and context.names.resolve(node.value.func) == "xarrayops.at":
         return None
     if context.is_array(node.value) and context.is_array(part) and context.value(part).dtype is not None:

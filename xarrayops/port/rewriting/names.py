@@ -12,7 +12,7 @@ from xarrayops.port.source.interface import has
 from xarrayops.port.source.names import is_foreign
 
 _QUIET = ("random", "typing", "testing", "exceptions")
-"""Modules of NumPy that a port uses as they are."""
+"""NumPy modules that a port uses unchanged."""
 
 
 def is_host(name: str) -> bool:
@@ -32,7 +32,7 @@ def reference(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     is_quiet = is_class or name.partition(".")[0] in _QUIET
     if not is_quiet:
         names = {"linalg": LINALG, "fft": FFT}.get(name.partition(".")[0], MAIN)
-        answer = names.answer(name.rpartition(".")[2]) or ": it works on NumPy's arrays alone"
+        answer = names.answer(name.rpartition(".")[2]) or ": it works on NumPy arrays only"
         context.todo(node, f"only NumPy has {name}{answer}")
     if context.numpy_name(node) is None or not _is_of_module(node):
         return None
@@ -66,7 +66,7 @@ def foreign(context: Context, node: ast.Call) -> None:
     given = [*node.args, *(keyword.value for keyword in node.keywords)]
     if any(context.value(each).is_array for each in given):
         instead = 'f(xo.convert(x, "numpy")), and xo.asarray(.., like=x) of the result'
-        context.todo(node, f"{name} may take NumPy's arrays alone. Then: {instead}")
+        context.todo(node, f"{name} may take NumPy arrays only. Then: {instead}")
 
 
 def compare(context: Context, node: ast.Compare, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -82,7 +82,7 @@ def compare(context: Context, node: ast.Compare, updated: cst.BaseExpression) ->
         return None
     if not isinstance(node.ops[0], ast.Is | ast.Eq) or not isinstance(updated.left, cst.Call):
         return None
-    context.edit(node, "isinstance", "np.ndarray stands for the arrays of every library")
+    context.edit(node, "isinstance", "np.ndarray means the arrays of every library")
     second = cst.Arg(updated.comparisons[0].comparator)
     first = updated.left.args[0].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
     return cst.Call(cst.Name("isinstance"), [first, second])

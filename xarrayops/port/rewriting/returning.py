@@ -17,7 +17,7 @@ _KIND = "returned argument"
 
 
 def function(context: Context, node: ast.FunctionDef, updated: cst.FunctionDef) -> cst.FunctionDef:
-    """A function that returns what it writes, also where its statements end without a return."""
+    """A function that returns what it writes, also at its end without a return statement."""
     returned = context.returned.get(node.name)
     if returned is None or context.names.functions.get(node.name) is not node:
         return updated

@@ -76,7 +76,7 @@ def constant(context: Context, node: ast.Attribute, updated: cst.BaseExpression)
     name = context.numpy_name(node)
     if name not in ("e", "inf", "nan", "newaxis", "pi") or not context.is_xo:
         return None
-    context.edit(node, _KIND, f"xo.{name} is the same number" if name != "newaxis" else "xo.newaxis is None, too")
+    context.edit(node, _KIND, f"xo.{name} is the same number" if name != "newaxis" else "xo.newaxis is also None")
     context.needs.add("xarrayops")
     return dotted(f"{context.xo}.{name}")
 
@@ -166,7 +166,7 @@ class _Arguments:
         if self._name == "where" and values[0].dtype_kind != "bool":
             raise _Stays(f": nothing proves that {ast.unparse(operands[0])} is a mask; then xo.where")
         if self._name in SEQUENCES and any(map(_is_number, values)):
-            raise _Stays(f": xo.{self._verb} takes arrays alone")
+            raise _Stays(f": xo.{self._verb} takes arrays only")
         joined = values[1:] if self._name == "where" else values
         arrays = [value for value in joined if value.is_array]
         if not arrays:

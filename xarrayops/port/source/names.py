@@ -207,7 +207,7 @@ class Names:
             scope.elsewhere[name] = None if scope.parent is None else scope.parent.owner(name)
 
     def _visit_scope(self, node: FunctionNode | ast.ClassDef | _Comprehension, scope: Scope) -> None:
-        """A function, class or comprehension, of which some parts belong to the scope around it."""
+        """A function, class or comprehension; some of its parts belong to the scope around it."""
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             self._bind(node.name, scope, Binding())
         inner = Scope(node, scope)

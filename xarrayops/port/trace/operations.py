@@ -40,14 +40,14 @@ KINDS = (
 )
 """The kinds. Operations of a kind take about the same time for the same size."""
 BY_ARITHMETIC = (PRODUCT, THIN_PRODUCT, LINALG, EIGEN, SINGULAR)
-"""The kinds whose size is the number of additions and multiplications; of all others it is the bytes that move."""
+"""The kinds whose size is the number of additions and multiplications; the size of all others is the bytes moved."""
 FEW = 8
 """The number of rows of the measured thin product: so few that the arithmetic is not most of the time."""
 RATES = ("operations", "number_s", "transfer_rate")
 """What `measure_operations` returns besides the name of the device."""
 _LENGTHS = (16, 1 << 12, 1 << 15, 1 << 18, 1 << 22, (1 << 22) - (1 << 12))
-"""A result of 32 MiB is of new pages each time, because glibc returns such memory to the system. A shorter one is of
-pages that are in use already, if no longer one was freed before: the longest vectors are measured first."""
+"""A result of 32 MiB gets new pages each time, because glibc returns such memory to the system. A shorter one reuses
+pages, unless a longer one was freed before: the longest vectors are measured first."""
 _ORDERS = (8, 64, 512, 2048)
 _TRIALS, _MOST_S = 5, 0.1
 _LONG_S = 0.2

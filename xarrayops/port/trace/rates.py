@@ -111,8 +111,8 @@ def _reason(errors: str) -> str:
 def of_results(folder: Path, backends: Sequence[str]) -> tuple[tuple[Rates, ...], dict[str, str]]:
     """The rates in a folder of results of ``python -m xarrayops.bench --all``, and why other libraries have none.
 
-    Another machine may have measured them. Where a run did not measure the kinds of operations, the rates are those of
-    the smallest call and of the roofline, and are marked as coarse.
+    Another machine may have measured them. If a run did not measure the kinds of operations, the rates come from the
+    smallest call and the roofline, and are marked as coarse.
 
     Raises
     ------

@@ -54,7 +54,7 @@ def _run(function: Function, sample: Sample, setup: Setup) -> Any:
 
 
 def gradient_faults(operation: Function, reference: Function, sample: Sample, backend: Backend) -> Iterator[str]:
-    """How the gradients of the operation differ from those of the reference, in double precision."""
+    """How the gradients of the operation differ from the reference's, in double precision."""
     vjp = backend.functions["vjp"]
     places = [k for k, x in enumerate(sample.arrays) if x is not None and x.dtype.kind == "f"]
     if gap_of(vjp) is not None or not places:
@@ -88,7 +88,7 @@ def gradient_faults(operation: Function, reference: Function, sample: Sample, ba
     for k, want, got in zip(places, map(_plain, wanted), map(_plain, found), strict=True):
         scale = float(np.max(np.abs(want), initial=0.0)) + 1e-300
         if want.shape != got.shape or not np.allclose(want, got, rtol=0, atol=TOLERANCE * scale, equal_nan=True):
-            yield f"the gradient of array {k} differs from that of the reference by {_distance(want, got)}"
+            yield f"the gradient of array {k} differs from the reference's by {_distance(want, got)}"
 
 
 def _in_double(x: Any) -> Any:

@@ -167,7 +167,7 @@ def result_dtypes(variant: Variant, row: Row, case: Case) -> set[str]:
 
 
 def selected_cases(variant: Variant, row: Row) -> list[Case]:
-    """The cases that a variant runs: ``variant.calls``, and those of each dtype class that these lack.
+    """The cases that a variant runs: ``variant.calls`` cases, and one of each dtype class that they lack.
 
     Half of them are the first cases; the others are evenly spaced among the rest. A variant that traces runs the
     dtype classes of these cases alone: the plain variant of its library has run the others.

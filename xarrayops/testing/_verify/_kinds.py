@@ -263,11 +263,11 @@ def _order(scene: Scene) -> tuple[str, str] | None:
     terms = max([scene.terms, *(np.size(x) for x in scene.arrays.values())])
     eps = float(np.finfo(want.dtype).eps)
     if _adds(scene) and terms > 2 and error <= 4 * terms * eps * size:
-        return "order of summation", f"the error {error:.1e} is within that of {terms} terms in some order"
+        return "order of summation", f"the error {error:.1e} is possible for some order of {terms} terms"
     for narrow in _NARROW.get(want.dtype.name, ())[:1]:
         unit = float(np.finfo(narrow).eps) * size
         if unit / 64 <= error <= 16 * unit:
-            return "dtype", f"the error {error:.1e} is that of {narrow}"
+            return "dtype", f"the error {error:.1e} is typical of {narrow}"
     return None
 
 

@@ -126,9 +126,9 @@ class Tape:
         recorded = self._draws[self._next]
         shape = tuple(np.shape(recorded.values))
         if recorded.family != family:
-            return f"draw {self._next + 1} is {family}, and that of the reference is {recorded.family}"
+            return f"draw {self._next + 1} is {family}, and the reference's is {recorded.family}"
         if tuple(getattr(result, "shape", ())) != shape:
-            return f"draw {self._next + 1} has shape {tuple(result.shape)}, and that of the reference has {shape}"
+            return f"draw {self._next + 1} has shape {tuple(result.shape)}, and the reference's has {shape}"
         return ""
 
 
@@ -239,6 +239,6 @@ def _generators_replaced(tape: Tape, namespaces: list[dict[str, Any]]) -> Iterat
 
 
 def _replace(patches: ExitStack, namespace: dict[str, Any], name: str, replacement: Any) -> None:
-    """Bind a global variable until the patches end. The compiler of PyTorch adds variables meanwhile."""
+    """Bind a global variable until the patches end. PyTorch's compiler may add variables before that."""
     patches.callback(namespace.__setitem__, name, namespace[name])
     namespace[name] = replacement

@@ -27,7 +27,7 @@ _RAISED = {IndexError: "out of bounds", OverflowError: "cast"}
 
 
 class Reference(Record):
-    """The states of the reference, and those of its runs with random rounding."""
+    """The states of the reference, and of its runs with random rounding."""
 
     states: list[State]
     samples: list[dict[Key, Value]]

@@ -55,7 +55,7 @@ class Rounded(np.ndarray):
         if method == "at":
             return _round_at(ufunc, plain)
         mask = kwargs.get("where", True) if method == "__call__" and out is not None else True
-        if mask is not True:  # the other elements are those of out
+        if mask is not True:  # the other elements come from out
             kwargs["out"] = tuple(_plain(target).copy() for target in out)
         with np.errstate(all="ignore"):
             exact = getattr(ufunc, method)(*plain, **kwargs)

@@ -159,7 +159,7 @@ class _Verification:
             if share > 0:
                 self.notes.append(
                     f"{path}: random rounding changes {share:.0%} of the elements by more than a thousandth, or the "
-                    f"reference gives other values in each run, so the comparison of these says little"
+                    f"reference gives other values in each run, so their comparison has little meaning"
                 )
 
     def _playing(self) -> Any:
@@ -213,7 +213,7 @@ class _Verification:
     def _difference(self, got: Run, setup: Setup) -> str:
         """What differs; empty if nothing does."""
         if got.shape != self.want.shape:
-            return f"the result is nested as {got.shape}, that of the reference as {self.want.shape}"
+            return f"the result is nested as {got.shape}, the reference's as {self.want.shape}"
         pairs = [(path, want, got.results[path]) for path, want in self.want.results.items()]
         if not setup.immutable and not setup.mode.traces:
             pairs += [(path, want, got.arguments[path]) for path, want in self.want.arguments.items()]

@@ -180,7 +180,7 @@ def test_notes(name, checked):
 
 def test_calls_of_other_packages(checked):
     start = "import numpy as np\nimport scipy.special"
-    checked(body("scipy.special.expit(x)", start), X, todo="may take NumPy's arrays alone", runs=("numpy", "torch"))
+    checked(body("scipy.special.expit(x)", start), X, todo="may take NumPy arrays only", runs=("numpy", "torch"))
 
 
 def test_a_creation_without_proof(checked):

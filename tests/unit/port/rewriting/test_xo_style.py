@@ -97,7 +97,7 @@ STAYING = {
     "a quotient": ("np.sinc(x)", "np.sinc stays: xo has none"),
     "an angle": ("np.angle(x)", "np.angle stays: xo has none"),
     "a power of float64": ("np.float_power(x, 2)", "np.float_power stays: xo has none"),
-    "numbers in a sequence": ("np.stack([x[0, 0], 1.0])", "takes arrays alone"),
+    "numbers in a sequence": ("np.stack([x[0, 0], 1.0])", "takes arrays only"),
     "repeats in a variable": ("np.repeat(x, [1, 2, 1, 2], axis=1)", "nothing proves that repeats is an integer"),
     "elements before": ("np.diff(x, prepend=0)", "prepend= may have another dtype"),
     "the axes of a trace": ("np.trace(x)", "xo.linalg.trace (over the last two axes; NumPy takes the first two)"),

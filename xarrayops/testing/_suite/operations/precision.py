@@ -118,7 +118,7 @@ class PrecisionSuite:
     @exercises("autocast")
     @pytest.mark.parametrize("dtype", HALVES)
     def test_autocast(self, variant: Variant, dtype: str) -> None:
-        """Products in a half type; sums, exponentials and norms of half types in float32; float64 alone."""
+        """Products use a half type; sums, exponentials and norms of half types use float32; float64 is unchanged."""
         x = variant.array(sample("float32", (3, 3)))
         names = variant.backend.functions["dtype_name"]
         with xo.autocast(dtype):

@@ -31,7 +31,7 @@ class TransformationSuite:
     @depends_on("memory")
     @exercises("grad", "value_and_grad", "no_grad")
     def test_gradient(self, variant: Variant) -> None:
-        """Of a sum of cubes. A library that does not differentiate raises."""
+        """The gradient of a sum of cubes. A library without gradients raises."""
         x = variant.array(X)
         if refuses(variant, "value_and_grad", xo.grad(cubes), x):
             return
@@ -45,7 +45,7 @@ class TransformationSuite:
     @depends_on("memory")
     @exercises("vmap")
     def test_batch(self, variant: Variant) -> None:
-        """Each column is an item; the results are columns, too."""
+        """Each column is an item; the results are also columns."""
         x = variant.array(X)
         reverse = xo.vmap(lambda column: xo.multiply(xo.flip(column), 2.0), in_axes=1, out_axes=1)
         if not refuses(variant, "vmap", reverse, x):
