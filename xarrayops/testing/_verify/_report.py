@@ -51,13 +51,13 @@ class Divergence(Record):
 
 KINDS = {
     "dtype": "a value has another dtype, or was computed in one",
-    "order of summation": "a sum is within the error of some order of its terms, but beyond the budget",
+    "order of summation": "another order of the terms can give this error, which is beyond the budget",
     "out of bounds": "an index is beyond the end of an axis",
     "duplicate index": "an assignment has the same index several times",
-    "cast": "a conversion rounds, truncates or wraps otherwise",
+    "cast": "a conversion rounds, truncates or wraps differently",
     "alias": "a write through a view or another name reached the array in one run only",
-    "random stream": "a draw is not that of the reference",
-    "axis or shape": "the shape differs, or the values are those along another axis",
+    "random stream": "a draw differs from the draw of the reference",
+    "axis or shape": "the shape differs, or the values belong to another axis",
     "error": "the line raises",
     "bug": "none of the others",
 }
