@@ -250,7 +250,7 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line; the status is always 0, because a missing library is not a failure of the doctor."""
     parser = argparse.ArgumentParser(
         prog="xarrayops doctor",
-        description="What is installed, what is missing and how to get it, devices, threads, BLAS, known bugs.",
+        description="What is installed, what is missing and how to install it, devices, threads, BLAS, known bugs.",
     )
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     options = parser.parse_args(arguments)

@@ -93,14 +93,14 @@ def _extremum(verb: str, a: Any, axis: Axis, out: Any, keepdims: bool, initial: 
 def nanmax(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
-    """The greatest element that is not NaN, by `xarrayops.nanmax`."""
+    """The largest element that is not NaN, by `xarrayops.nanmax`."""
     return _extremum("max", a, axis, out, keepdims, initial, where)
 
 
 def nanmin(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
-    """The least element that is not NaN, by `xarrayops.nanmin`."""
+    """The smallest element that is not NaN, by `xarrayops.nanmin`."""
     return _extremum("min", a, axis, out, keepdims, initial, where)
 
 
@@ -162,12 +162,12 @@ def _argument(verb: str, worst: float, a: Any, axis: int | None, out: Any, keepd
 
 
 def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """The index of the greatest element that is not NaN, by `xarrayops.argmax`."""
+    """The index of the largest element that is not NaN, by `xarrayops.argmax`."""
     return _argument("argmax", -xo.inf, a, axis, out, keepdims)
 
 
 def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """The index of the least element that is not NaN, by `xarrayops.argmin`."""
+    """The index of the smallest element that is not NaN, by `xarrayops.argmin`."""
     return _argument("argmin", xo.inf, a, axis, out, keepdims)
 
 

@@ -102,14 +102,14 @@ def prod(
 def max(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
-    """The greatest element along the axes, by `xarrayops.max`."""
+    """The largest element along the axes, by `xarrayops.max`."""
     return reduced("max", a, axis, None, out, keepdims, initial, where)
 
 
 def min(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
-    """The least element along the axes, by `xarrayops.min`."""
+    """The smallest element along the axes, by `xarrayops.min`."""
     return reduced("min", a, axis, None, out, keepdims, initial, where)
 
 
@@ -127,7 +127,7 @@ def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, w
 
 
 def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The greatest element minus the least along the axes, by `xarrayops.ptp`."""
+    """The largest element minus the smallest along the axes, by `xarrayops.ptp`."""
     return written("ptp", xo.ptp(array(a), axis=axis, keepdims=keepdims), out)
 
 
@@ -214,12 +214,12 @@ def _variance(a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: An
 
 
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """The index of the greatest element along an axis, by `xarrayops.argmax`."""
+    """The index of the largest element along an axis, by `xarrayops.argmax`."""
     return written("argmax", xo.argmax(array(a), axis=axis, keepdims=keepdims), out)
 
 
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """The index of the least element along an axis, by `xarrayops.argmin`."""
+    """The index of the smallest element along an axis, by `xarrayops.argmin`."""
     return written("argmin", xo.argmin(array(a), axis=axis, keepdims=keepdims), out)
 
 

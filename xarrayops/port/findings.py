@@ -77,7 +77,7 @@ def finding(
     *,
     certain: bool = True,
 ) -> Finding:
-    """A finding about a node; of a statement with a block, about its first line."""
+    """A finding about a node, or about the first line of a compound statement."""
     source = program.source
     line, end_line = node.lineno, node.end_lineno or node.lineno
     end_column = source.column(end_line, node.end_col_offset or 0)

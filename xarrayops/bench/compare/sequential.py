@@ -89,7 +89,7 @@ class _Limits(NamedTuple):
     drift: float | None
 
     def threshold(self, direction: float) -> float:
-        """What a difference in that direction must exceed."""
+        """The threshold for a difference in that direction."""
         drift = DEFAULT_DRIFT if self.drift is None else max(0.0, self.drift if direction > 0 else -self.drift)
         return max(self.noise_limit, self.spread) + drift
 

@@ -22,7 +22,7 @@ MIN_MARGIN, MAX_MARGIN = math.log(1.15), math.log(1.25)
 MAX_SPREAD = math.log(1.25)
 """The largest spread of a cell that counts. A larger one means that one of its processes was disturbed."""
 MIN_CELLS = 4
-"""How many cells an estimate of the noise needs, and how many of other workloads an estimate of the drift."""
+"""The minimum number of cells for an estimate of the noise, and of other workloads for an estimate of the drift."""
 DEFAULT_NOISE = 0.05
 """The standard deviation that is assumed where fewer than `MIN_CELLS` cells were measured in several processes."""
 SINGLE_PROCESS_SPREAD = math.log(2.0)

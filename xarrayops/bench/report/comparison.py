@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("workload", "backend and device", "old", "new", "ratio", "outcome", "reason")
 FEW = 10
-"""How many undecided cells, and how many unchanged cells, the terminal lists. The file has all of them."""
+"""The maximum number of undecided cells, and of unchanged cells, in the terminal. The file has all of them."""
 _VARYING = frozenset(
     (
         *("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s", "operations"),

@@ -205,7 +205,7 @@ def break_even_sizes(results: Results) -> list[tuple[str, ...]]:
 def missing(rows: Sequence[Row], most: int | None = None) -> list[tuple[str, ...]]:
     """The empty cells under `MISSING_COLUMNS`. Workloads with the same reason share a line.
 
-    Of more than ``most`` workloads, the line names the first ones and counts the others.
+    With more than ``most`` workloads, the line names the first ones and counts the others.
     """
     lines: dict[tuple[str, ...], list[str]] = {}
     for row in rows:

@@ -25,7 +25,7 @@ _STYLES = {ranking.FASTEST: "bold green", ranking.TIE: "green", "missing": "dim"
 _SIGNS = {ranking.FASTEST: " *", ranking.TIE: " =", "missing": "  ", "": "  "}
 LEGEND = "*: fastest, =: tie"
 FEW = 6
-"""How many tables, and how many workloads of an empty line, are shown in full. The report shows all of them."""
+"""The maximum number of tables, and of workloads in a line of empty cells, that are shown. The report shows all of them."""
 
 
 def show(results: Results, console: Console) -> None:
@@ -66,7 +66,7 @@ def _matrix(results: Results, console: Console) -> None:
 
 
 def _regret(results: Results, console: Console) -> None:
-    """How far each backend and device is behind the fastest, in the geometric mean."""
+    """The regret of each backend and device: the geometric mean of its time over the fastest time."""
     lines = tables.regret_lines(results)
     if lines:
         table = _table(tables.regret_title(results))

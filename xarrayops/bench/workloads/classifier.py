@@ -41,7 +41,7 @@ def scores(images: Array, layers: Sequence[Layer]) -> Array:
 
 
 def scores_int8(images: Array, layers: Sequence[QuantizedLayer]) -> Array:
-    """The same with products of integers of 8 bits."""
+    """The same with products of 8-bit integers."""
     x = images
     for i, (calibration, weights, biases) in enumerate(layers):
         inputs = xo.quantize(xo.maximum(x, 0) if i else x, calibration=calibration)

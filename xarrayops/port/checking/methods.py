@@ -127,7 +127,7 @@ _DIFFERENCES: dict[str, tuple[Difference, ...]] = {
     "transpose": (Difference(TORCH, "swaps two axes", _transposes),),
     "view": (Difference(TORCH, "takes no dtypes of NumPy", lambda use: use.positional > 0),),
 }
-"""By the name of the method or attribute."""
+"""The differences of each method or attribute, by name."""
 
 
 def rules(program: Program) -> Iterator[Finding]:

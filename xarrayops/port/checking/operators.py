@@ -51,7 +51,7 @@ def _of_operator(program: Program, node: ast.BinOp) -> Iterator[Finding]:
 
 
 def _of_comparison(program: Program, node: ast.Compare) -> Iterator[Finding]:
-    """A comparison with a list; torch gives False for ==, the others raise."""
+    """A comparison with a list: torch returns False for ==, other libraries raise."""
     values = [program.value(each) for each in (node.left, *node.comparators)]
     is_of_values = not isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn)
     if is_of_values and any(v.is_array for v in values) and any(v.kind == SEQUENCE for v in values):

@@ -63,7 +63,7 @@ def _encoded(result: Rewritten, original: Path) -> bytes:
 
 
 def _show(result: Rewritten, out: Path) -> None:
-    """Print the edits with their reasons, and what is left to do."""
+    """Print the edits with their reasons, and the places to decide."""
     shown = console()
     for edit in result.edits:
         shown.print(Text(f"line {edit.line}: {edit.kind}: {edit.reason}"), soft_wrap=True)

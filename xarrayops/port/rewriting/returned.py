@@ -51,7 +51,7 @@ def listed(names: tuple[str, ...]) -> str:
 def chosen(program: Program, excluded: frozenset[str] = frozenset()) -> tuple[dict[str, Returned], list[Refusal]]:
     """The functions that can return what they write, and why the others cannot.
 
-    ``excluded`` are functions with a write that cannot make a new array for another reason; its own note says so.
+    ``excluded`` are functions with a write that cannot make a new array for another reason, which has a separate note.
     """
     selection = _Selection(program)
     found: dict[str, Returned] = {}

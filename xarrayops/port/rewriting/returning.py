@@ -86,7 +86,7 @@ def expression(context: Context, node: ast.Expr, updated: cst.Expr) -> cst.Assig
 
 
 def assignment(context: Context, node: ast.Assign, updated: cst.Assign) -> cst.Assign | None:
-    """``s = f(x, y)`` as ``s, y = f(x, y)``; of a function that returned y already ``s = y = f(x, y)``."""
+    """``s = f(x, y)`` as ``s, y = f(x, y)``; as ``s = y = f(x, y)`` if f already returned y."""
     called = _called(context, node.value)
     if called is None:
         return None
@@ -116,7 +116,7 @@ def _called(context: Context, node: ast.expr | None) -> tuple[Returned, list[cst
 
 
 def _of_function(context: Context, node: ast.Return) -> Returned | None:
-    """What the function around a statement returns, if it returns what it writes."""
+    """The record of the function around a statement, if it returns what it writes."""
     function = context.function(node)
     if function is None or context.names.functions.get(function.name) is not function:
         return None
@@ -130,7 +130,7 @@ def _values(returned: Returned, value: cst.BaseExpression | None) -> cst.BaseExp
 
 
 def _tuple(values: Sequence[cst.BaseExpression]) -> cst.BaseExpression:
-    """One value, or a tuple of several without parentheses; a tuple in it has them."""
+    """One value, or an unparenthesized tuple of several; nested tuples keep their parentheses."""
     if len(values) == 1:
         return values[0]
     return cst.Tuple([cst.Element(_in_parentheses(value)) for value in values], lpar=[], rpar=[])

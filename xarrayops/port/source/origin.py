@@ -31,7 +31,7 @@ class State:
     def __init__(self) -> None:
         self.origins: dict[str, Origins] = {}
         self.stale: dict[str, frozenset[ast.AST]] = {}
-        """By variable: the writes that it would miss if they made a new array."""
+        """For each variable, the writes that it would miss if they made a new array."""
         self.shared: dict[Label, str] = {}
         """The origins that something else may refer to, with what refers to them."""
 

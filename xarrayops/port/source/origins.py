@@ -37,9 +37,9 @@ class OriginWalker(Walker[Origins, State]):
         self.local = local
         self.captured = captured
         self.blocked: dict[ast.AST, str] = {}
-        """By the node of a write, why it cannot make a new array."""
+        """For each write, why it cannot make a new array."""
         self.seen: dict[ast.AST, Origins] = {}
-        """By the node of a write, the origins of its array."""
+        """For each write, the origins of its array."""
         self.written: set[str] = set()
         """The parameters whose elements are written."""
         self.shared: set[str] = set()

@@ -33,7 +33,7 @@ class Summary(Record):
 
 
 Returning = Mapping[str, tuple[str, ...]]
-"""By the name of a function of the module, the parameters that it writes and returns to its callers."""
+"""For each function of the module, the parameters that it writes and returns to its callers."""
 
 
 class Ownership:
@@ -48,9 +48,9 @@ class Ownership:
         self._values = values
         self.returning: Returning = returning or {}
         self.handed: dict[ast.Call, Origins] = {}
-        """By the call of a function that writes its arguments and does not return them, their origins."""
+        """For each call of a function that writes its arguments and does not return them, the origins of these arguments."""
         self.blocked: dict[ast.AST, str] = {}
-        """By the node of a write, the reason."""
+        """For each write, the reason."""
         self.seen: dict[ast.AST, Origins] = {}
         """The origins of the array of each write that is reached."""
         self._summaries: dict[FunctionNode, Summary | None] = {}

@@ -93,7 +93,7 @@ def of_constant(constant: object) -> Value:
 
 
 def joined(a: Value | None, b: Value) -> Value:
-    """What is known of a value that is one or the other."""
+    """The common knowledge of two possible values."""
     if a is None or a == b:
         return b
     items = None

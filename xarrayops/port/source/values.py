@@ -31,7 +31,7 @@ class Values:
         self.known: dict[ast.AST, Value] = {}
         """The known values, by expression."""
         self.sharing: dict[ast.AST, Sharing] = {}
-        """What may share memory, by the expression of an array that is perhaps changed."""
+        """For each array expression that may be changed, what may share its memory."""
         self.results: dict[ast.AST, Value | None] = {}
         """What the functions analysed so far return; a recursive call is unknown."""
         self._parameters: dict[FunctionNode, dict[str, Value]] = {}

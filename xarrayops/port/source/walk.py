@@ -65,7 +65,7 @@ class Walker(Generic[V, S]):
         self._continues: list[list[S]] = []
         self._errors: list[list[S]] = []
 
-    # What a lattice says of values and variables.
+    # The operations that a lattice defines on values and variables.
 
     def bind(self, name: str, value: V) -> None:
         """A variable gets a value."""
@@ -76,7 +76,7 @@ class Walker(Generic[V, S]):
         raise NotImplementedError
 
     def member(self, value: V) -> V:
-        """What iteration over a value gives, or what a pattern takes out of it."""
+        """The value of an element in iteration or in a pattern."""
         return value
 
     def members(self, value: V, target: ast.Tuple | ast.List, source: ast.expr | None) -> Sequence[V]:
@@ -84,11 +84,11 @@ class Walker(Generic[V, S]):
         raise NotImplementedError
 
     def rest(self, value: V) -> V:
-        """What ``*name`` gets in a target."""
+        """The value of ``*name`` in a target."""
         return value
 
     def entered(self, value: V) -> V:
-        """What ``with value as name`` gives to the name."""
+        """The value of the name in ``with value as name``."""
         return value
 
     def returned(self, value: V) -> None:
