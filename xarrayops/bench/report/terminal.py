@@ -25,7 +25,7 @@ _STYLES = {ranking.FASTEST: "bold green", ranking.TIE: "green", "missing": "dim"
 _SIGNS = {ranking.FASTEST: " *", ranking.TIE: " =", "missing": "  ", "": "  "}
 LEGEND = "*: fastest, =: tie"
 FEW = 6
-"""The maximum number of tables, and of workloads in a line of empty cells, that are shown. The report shows all of them."""
+"""The maximum number of tables, and of workloads in a line of empty cells. The report shows all of them."""
 
 
 def show(results: Results, console: Console) -> None:

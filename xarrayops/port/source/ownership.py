@@ -48,7 +48,7 @@ class Ownership:
         self._values = values
         self.returning: Returning = returning or {}
         self.handed: dict[ast.Call, Origins] = {}
-        """For each call of a function that writes its arguments and does not return them, the origins of these arguments."""
+        """For each call of a function that writes its arguments and does not return them, their origins."""
         self.blocked: dict[ast.AST, str] = {}
         """For each write, the reason."""
         self.seen: dict[ast.AST, Origins] = {}
