@@ -20,7 +20,7 @@ class _Place:
 
 
 class _Results:
-    """The arrays among the results of a function, and the results with places for them, which belong to the trace."""
+    """The arrays among the results of a function, and the results with placeholders for them, of one trace."""
 
     def __init__(self, form: Any, arrays: Any) -> None:
         self.form = form
@@ -40,7 +40,7 @@ class _Constant:
 
 
 def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], ...], /) -> Callable[..., Any]:
-    """`jax.jit`, which compiles for each shape. Results that are no JAX arrays are constants; arrays are copied."""
+    """`jax.jit`, which compiles for each shape. Results that are not JAX arrays are constants; arrays are copied."""
 
     def traced(*arrays: Array) -> Any:
         result = function(*arrays)

@@ -1,4 +1,4 @@
-"""Elements regrouped, joined and moved about."""
+"""Functions that reshape, join and move elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NumPy's own functions of numpy.linalg beyond the standard, where they mean what `xarrayops` promises."""
+"""Functions of numpy.linalg beyond the standard, where they follow the contract of `xarrayops`."""
 
 from __future__ import annotations
 

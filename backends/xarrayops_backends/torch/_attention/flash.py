@@ -181,7 +181,7 @@ def band(a: Attention) -> Band | str:
     seen = keys[1] - keys[0]
     left, right = (None if a.left is None else a.left - shift), (None if a.right is None else a.right + shift)
     if seen == 0 or (left is not None and left < 0) or (right is not None and right < 0):
-        return "it serves no band that begins or ends beyond the last query"
+        return "it does not serve a band that begins or ends beyond the last query"
     left = -1 if left is None or left >= seen - 1 else left
     right = -1 if right is None or right >= queries - 1 else right
     if right >= seen or (left >= 0 and right < 0 and queries > seen + 1):

@@ -201,7 +201,7 @@ def test_dtypes_that_numpy_does_not_lend_are_passed_over():
     x = np.ones(2, ml_dtypes.bfloat16)
     for _ in range(2):
         assert made(x).tolist() == [2, 2]
-    assert "does not lend arrays of bfloat16" in xo.explain(made, x).candidates[0].reason
+    assert "does not export arrays of bfloat16" in xo.explain(made, x).candidates[0].reason
     assert made(np.ones(2)).tolist() == [2, 2]
     assert xo.explain(made, np.ones(2)).chosen == "numpy:cpp"
 
