@@ -122,7 +122,7 @@ def table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def line_rows(lines: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """A row for each line of code: the name, the library's line, ours, and a remark."""
+    """A row for each line of code: the name, the library's line, the line here, and a remark."""
     return [
         (f"`{name}`", f"`{lines[name][0]}`", f"`{lines[name][1]}`", "".join(lines[name][2:])) for name in ordered(lines)
     ]
@@ -135,7 +135,7 @@ def reason_rows(without: Mapping[str, str]) -> list[tuple[str, ...]]:
 
 
 def difference(name: str) -> str:
-    """What differs in the arguments of NumPy's function and ours with the same name; empty if nothing does."""
+    """The differences in the arguments of NumPy's function and the function here; empty if there are none."""
     theirs, ours = attrgetter(name)(np), attrgetter(name)(xo)
     parts = [NOTES[name]] if name in NOTES else []
     if inspect.isfunction(ours) and not isinstance(theirs, np.ufunc):

@@ -33,7 +33,7 @@ _jax.tree_util.register_pytree_node(
 
 
 class _Constant:
-    """A value that JAX keeps beside a program, and compares by identity."""
+    """A value that JAX keeps with a program, and compares by identity."""
 
     def __init__(self, value: Any) -> None:
         self.value = value

@@ -80,7 +80,7 @@ def _whole(op: str, x: Array, value: Array) -> Array:
 
 
 def _is_native(index: Index, selection: Selection) -> bool:
-    """Whether JAX reads an index as NumPy does: not a mask beside other arrays, nor one without axes."""
+    """Whether JAX reads an index as NumPy does: not a mask with other arrays, nor a mask without axes."""
     masks = [a for a in index.entries if hasattr(a, "dtype") and index.is_mask(a)]
     return not masks or (len(selection.arrays) == 1 and masks[0].ndim > 0)
 

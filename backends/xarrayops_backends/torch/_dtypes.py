@@ -164,7 +164,7 @@ def _accumulator(dtype: torch.dtype, asked: torch.dtype | None) -> tuple[torch.d
 
 
 def _tensor(value: Any, dtype: torch.dtype, like: Array) -> Array:
-    """A Python scalar as a 0-d array beside `like`; arrays are cast."""
+    """A Python scalar as a 0-d array on the device of `like`; arrays are cast."""
     if isinstance(value, torch.Tensor):
         return value if value.dtype is dtype else value.to(dtype)
     return torch.full((), value, dtype=dtype, device=like.device)

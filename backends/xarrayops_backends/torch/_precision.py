@@ -75,7 +75,7 @@ def _is_kept(kind: str, products: str) -> bool:
 def _switched(switches: tuple[Switch, ...], products: str, plain: AbstractContextManager[Any]) -> Iterator[None]:
     """Enter the context ``plain``, and set the switch of products to the value that they need."""
     switch = switches[0]
-    # Held until the product is launched: the switches are global, and another thread's product would follow ours.
+    # Held until the product is launched: the switches are global, and would affect another thread's product.
     with _changing, plain:
         found = _own_value(switches)
         reduced = [name for name in _REDUCED if switches is _CUDA and getattr(_CUBLAS, name)]

@@ -112,7 +112,7 @@ ENVIRONMENT = ("PJRT_DEVICE", "XLA_FLAGS", "XLA_USE_*", "LIBTPU_INIT_ARGS")
 ATTENTION_CANDIDATES = ()
 """Without the candidates of the torch backend: the generic implementation serves XLA."""
 checkpoint = unsupported(
-    "torch.utils.checkpoint does not know XLA devices",
+    "torch.utils.checkpoint does not support XLA devices",
     instead="the function itself, whose intermediate values are then stored",
 )
 native_kernel = unsupported("XLA owns the memory of its tensors", instead="serve another library")

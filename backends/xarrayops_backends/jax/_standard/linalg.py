@@ -60,7 +60,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
 
 
 def _precise(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with all products, also those of its derivative, in full precision; it has no precision argument."""
+    """The function with all products, also in its derivative, in full precision; it has no precision argument."""
 
     @wraps(function)
     def precise(*args: Any, **kwargs: Any) -> Any:

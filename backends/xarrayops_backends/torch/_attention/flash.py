@@ -172,7 +172,7 @@ def band(a: Attention) -> Band | str:
         if modes.has_lengths(a):
             return "with lengths it serves only bands from the bottom right"
         keys = blocks.seen_by(a, (0, queries))
-        # The kernel puts query 0 at seen - queries, counted from the first visible key; ours is at offset - keys[0].
+        # The kernel puts query 0 at seen - queries, counted from the first visible key; here it is at offset - keys[0].
         shift = a.offset - keys[1] + queries
     elif a.bottom_right and a.q_lengths is None:
         shift = 0
