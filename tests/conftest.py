@@ -178,7 +178,7 @@ def chosen(names: list[str], group: str, recorded: dict[str, Any], seconds: floa
 
 
 class Recorder:
-    """Records the processor seconds of each test, with those of its child processes, and merges them into the file."""
+    """Records the processor seconds of each test and its child processes, and merges them into the file."""
 
     def __init__(self) -> None:
         self.members: Counter[str] = Counter()

@@ -146,7 +146,7 @@ def without_batch(q: Any, k: Any, v: Any, bias: Any) -> Any:
 
 
 def test_jax_vmap() -> None:
-    """vmap of unbatched attention equals batched attention; vmap of its gradients equals those of each item."""
+    """vmap of unbatched attention equals batched attention; vmap of its gradients equals the gradients of each item."""
     jax = pytest.importorskip("jax", exc_type=ImportError)
     arrays = [jax.numpy.asarray(x) for x in (Q, K, V, np.stack([BIAS, -BIAS]))]
     got = jax.jit(jax.vmap(without_batch))(*arrays)

@@ -39,7 +39,7 @@ def require_close(got, want, magnitude, count, dtype, absolute=0.0):
 @pytest.mark.parametrize("values", ["equal", "decreasing"])
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_ten_million_values(library, dtype, values, shape):
-    """The errors of equal values add up in sums one after the other; small values are lost beside the sum."""
+    """The errors of equal values add up in sequential sums; small values are lost in a large sum."""
     x = np.full(COUNT, 0.1) if values == "equal" else 0.1 + 1 / np.arange(1.0, COUNT + 1)
     if dtype == "float16":
         x *= 30_000 / np.sum(x)  # the greatest number is 65504

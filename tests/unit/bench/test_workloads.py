@@ -31,7 +31,7 @@ def workload(request):
 
 
 def needed(workload):
-    """The workload, if what it needs besides NumPy is here."""
+    """The workload, if the packages that it needs are installed."""
     if workload.group == "pipeline":
         pytest.importorskip("sklearn")
     if workload.name in ON_SPARSE:
