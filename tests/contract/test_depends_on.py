@@ -1,4 +1,4 @@
-"""What the tests of the suite declare with `depends_on` is what they use; no variant repeats a test for nothing."""
+"""The tests of the suite use what they declare with `depends_on`; no variant repeats a test without need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the docs say of the repository is there: the files that they name, and their links."""
+"""The files that the docs name exist, and their links lead somewhere."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_cumulative_sums_of_half_precision(shape, kind):
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_cumulative_sums_above_the_greatest_number(dtype):
-    """A sum beyond the limits of the dtype comes back within them: it is kept in a wider one."""
+    """A sum that exceeds the limits of the dtype on the way is computed in a wider dtype."""
     torch = pytest.importorskip("torch", exc_type=ImportError)
     greatest = torch.finfo(getattr(torch, dtype)).max
     x = torch.tensor([greatest, greatest, -greatest, -greatest, 1.0], dtype=getattr(torch, dtype))

@@ -1,4 +1,4 @@
-"""The workloads of the benchmark: their answers, their oracles, and what they say of the work that a task needs."""
+"""The workloads of the benchmark: their answers, oracles and counts of operations."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def is_same(x, y):
 
 
 def differs(snippet, library):
-    """Whether a snippet does something else on a library than on NumPy."""
+    """Whether a snippet differs between a library and NumPy."""
     wanted = state(snippet, "numpy")
     try:
         found = state(snippet, library)

@@ -1,4 +1,4 @@
-"""The run with counting arrays: it gives what NumPy gives, and its counts are right."""
+"""The run with counting arrays: its results equal NumPy's, and its counts are right."""
 
 import runpy
 import subprocess
@@ -102,7 +102,7 @@ def test_numbers(body, numbers, tmp_path):
     ],
 )
 def test_operations(body, kind, nbytes, flops, tmp_path):
-    """Sizes are known by two binary digits: at least two thirds of the exact number."""
+    """Sizes are recorded with two binary digits: at least two thirds of the exact number."""
     trace = traced(body, tmp_path, call="f(np.ones((100, 100)))")
     found = [operation for operation in trace.operations if operation.kind == kind]
     assert found

@@ -1,4 +1,4 @@
-"""Native kernels: one C++ source serves NumPy, PyTorch and JAX, and what happens where it cannot be built."""
+"""Native kernels: one C++ source serves NumPy, PyTorch and JAX; errors and fallbacks if it cannot be built."""
 
 import importlib.util
 import re
@@ -106,7 +106,7 @@ def twice(x):
 
 @pytest.fixture(scope="module", autouse=True)
 def cache(tmp_path_factory):
-    """A cache of this module's own, in which the first test of a source builds it."""
+    """A cache for this module, in which the first test of a source builds it."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("cache")
         patch.setenv("XARRAYOPS_CACHE", str(folder))

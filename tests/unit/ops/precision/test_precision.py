@@ -192,7 +192,7 @@ def test_compiled_functions_follow_the_policy(library, verb):
 
 
 def test_a_policy_that_a_trace_cannot_follow_raises():
-    """A task inside of the block, whose context JAX does not have."""
+    """A task inside the block, whose context JAX does not have."""
     jax = pytest.importorskip("jax")
     x = jax.numpy.ones((2, 2))
     failures = []
