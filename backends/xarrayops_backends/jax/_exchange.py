@@ -96,7 +96,7 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
 
 
 def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
-    """Alias host memory by way of NumPy, and device memory by DLPack without a copy.
+    """Alias host memory through NumPy, and device memory by DLPack without a copy.
 
     DLPack is not used for host memory, because JAX would treat pinned host memory as GPU memory.
     """

@@ -45,7 +45,7 @@ def trace_state() -> Any:
 def _outside() -> Any:
     """The state without a trace, which a new thread has."""
     found: list[Any] = []
-    # A new thread has no trace, whatever this one is in the middle of.
+    # A new thread has no trace, even while this one traces.
     thread = Thread(target=lambda: found.append(_extend.core.get_opaque_trace_state()))
     thread.start()
     thread.join()

@@ -136,7 +136,7 @@ def _accumulated(op: str, flat: Array, positions: Array, values: Array) -> Array
 
 
 def _divided(flat: Array, positions: Array, values: Array) -> Array:
-    """Rows with one value are divided by it. Rows with several are multiplied by the reciprocal of one after the other.
+    """Rows with one value are divided by it. Rows with several are multiplied by the reciprocals in sequence.
 
     The product of the values could overflow where the quotients do not.
     """

@@ -77,7 +77,7 @@ def _rows_of_one(coords: tuple[Any, ...]) -> Any:
 def wrap(p: Parts, /) -> Container:
     """A container over the given arrays. SciPy's constructors would check values and copy views of larger arrays."""
     extents = {"blocksize": p.block} if p.format == "bsr" else {}
-    # Made empty and then filled: the attributes are taken as they are.
+    # Made empty and then filled, so that the attributes are neither checked nor copied.
     container = _CLASSES[p.format](p.shape, dtype=p.data.dtype, **extents)
     container.data = p.data
     if p.format == "coo":

@@ -80,7 +80,7 @@ def set_default_dtype(name: str | None, /) -> None:
 
 
 def _promote(a: torch.dtype, b: torch.dtype) -> torch.dtype:
-    """The promoted dtype of two dtypes, whatever the ranks of the arrays."""
+    """The promoted dtype of two dtypes, independent of the ranks of the arrays."""
     if a is b or b is torch.bool:
         return a
     if a is torch.bool:

@@ -240,7 +240,7 @@ def _products(q: Array, k: Array) -> Array:
 
 @jax.custom_jvp
 def _products_within(q: Array, k: Array, length: Array) -> Array:
-    """The products of queries and keys, 0 beyond the length, whatever is there.
+    """The products of queries and keys, 0 beyond the length even for NaN.
 
     XLA takes several times as long for products of keys that it sets to zero first. Only the derivative needs them.
     """

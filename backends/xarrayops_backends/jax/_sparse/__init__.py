@@ -108,7 +108,7 @@ def is_sound(p: Parts, /, *, canonical: bool) -> Array:
 
 
 def _arrays(x: Any) -> tuple[Array, ...]:
-    """The arrays that an argument consists of."""
+    """The arrays in an argument."""
     leaves = jax.tree.leaves(x.where if isinstance(x, Compaction) else x)
     return tuple(leaf for leaf in leaves if hasattr(leaf, "dtype"))
 

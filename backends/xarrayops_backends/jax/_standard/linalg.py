@@ -48,7 +48,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """In full precision. Labels are letters, as in NumPy: JAX accepts any character.
 
-    The products of several operands of half precision would be rounded one after the other.
+    Products of several operands of half precision would be rounded after each product.
     """
     for label in subscripts:
         if label not in _SUBSCRIPTS:

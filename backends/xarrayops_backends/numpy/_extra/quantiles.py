@@ -20,12 +20,12 @@ def _reduced(x: Array, *, is_median: bool = False) -> Array:
 
 
 def median(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """np.median orders complex numbers, too."""
+    """np.median also orders complex numbers, which raise here."""
     return np.median(_reduced(x, is_median=True), axis=axis, keepdims=keepdims)
 
 
 def nanmedian(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """np.nanmedian orders complex numbers, too."""
+    """np.nanmedian also orders complex numbers, which raise here."""
     return np.nanmedian(_reduced(x, is_median=True), axis=axis, keepdims=keepdims)
 
 

@@ -79,7 +79,7 @@ def histogram(
     density: bool = False,
     weights: Any = None,
 ) -> tuple[Array, Array]:
-    """np.histogram takes complex numbers, too, and has densities in double precision, also of float32."""
+    """np.histogram also takes complex numbers, and computes densities in double precision for float32."""
     if x.dtype.kind == "c":
         raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
     if weights is not None and weights.dtype.kind in "biu":

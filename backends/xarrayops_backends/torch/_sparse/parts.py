@@ -35,7 +35,7 @@ def holds(x: Any, /) -> bool:
 
 
 def parts(s: Container, /) -> Parts:
-    """The tensors of which a sparse tensor consists. Its values are differentiable if the tensor is.
+    """The parts of a sparse tensor. Its values are differentiable if the tensor is.
 
     Without a gradient they are not views of the tensor, because PyTorch can neither conjugate nor trace such views.
     """

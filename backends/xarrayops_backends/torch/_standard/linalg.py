@@ -168,7 +168,7 @@ def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """torch.einsum does not promote, sums integers as int64, has no booleans and raises RuntimeError for subscripts.
 
-    The products of several operands of half precision would be rounded one after the other.
+    Products of several operands of half precision would be rounded after each product.
     """
     dtype = result_type(*operands)
     is_exact = dtype in _INTEGERS or dtype is torch.bool
