@@ -25,7 +25,7 @@ myst_heading_anchors = 3
 
 html_theme = "pydata_sphinx_theme"
 html_title = "xarrayops"
-html_sidebars = {"index": [], "get-started": [], "contract": [], "beside": []}  # pages without others below them
+html_sidebars = {"index": [], "get-started": [], "contract": [], "comparison": []}  # pages without others below them
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False

@@ -1,4 +1,4 @@
-"""Shared by all tests: which are quick, compiled programs that are kept, and the environment of CuPy's processes."""
+"""Shared by all tests: the quick tests, the kept compiled programs, and the environment of processes with CuPy."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ STANDIN = FOLDER / "standins" / "cupy"
 WITHOUT_DEVICES = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
 """The stand-in reports host memory as device memory; a library with a real device would use these addresses there."""
 CACHE = Path(os.environ.get("XARRAYOPS_TEST_CACHE") or Path.home() / ".cache" / "xarrayops-tests")
-"""Compiled programs that later runs use again."""
+"""Compiled programs, which later runs use again."""
 DURATIONS = FOLDER / "durations.json"
 """The processor seconds of the tests that take long: ``make durations`` writes it."""
 SECONDS_OF_QUICK_TESTS = 700.0
-"""The processor seconds of those quick tests that are recorded: all of each small group, and a choice of the others."""
+"""The processor seconds of all recorded quick tests: whole small groups, and a selection of the others."""
 SECONDS_OF_A_SWEEP = 20.0
-"""All tests include a choice of each sweep that takes about as long; ``--sweeps`` runs the whole of it."""
+"""The seconds of each sweep in a run of all tests; ``--sweeps`` runs all of it."""
 RECORDED_FROM = 0.5
 """The seconds from which a group of tests is recorded. A group that is not recorded is quick."""
 _GROUP, _STARTED = pytest.StashKey[str](), pytest.StashKey[float]()
@@ -59,7 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _shared_programs_of_jax(kept: Path) -> Callable[[], None]:
-    """Set JAX's folder of programs for this run, and return what keeps the new ones when the run ends.
+    """Set JAX's folder of programs for this run, and return a function that keeps the new ones when the run ends.
 
     JAX writes a program in place and never replaces it: a process that is killed meanwhile would leave a part of it for
     good. (A process that reads such a part compiles the program itself; pyproject.toml ignores the warning.) So a run
@@ -86,7 +86,7 @@ def _shared_programs_of_jax(kept: Path) -> Callable[[], None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark as long what is not chosen by its recorded duration, and what ``long_except`` does not match.
+    """Mark as long the tests that are not chosen by recorded duration, and those that ``long_except`` does not match.
 
     Of a sweep, leave out what is not chosen. This runs before ``-m``.
     """
@@ -134,7 +134,7 @@ def sweep_of(item: pytest.Item) -> str:
 
 
 def group_of(item: pytest.Item) -> str:
-    """The group of a test: its file and function, and the variant or library of which it is a test."""
+    """The group of a test: its file and function, and the variant or library that it tests."""
     file = item.nodeid.partition("::")[0].removeprefix("tests/")
     given = item.callspec.params if hasattr(item, "callspec") else {}
     of = given.get("variant", given.get("library"))
@@ -143,7 +143,7 @@ def group_of(item: pytest.Item) -> str:
 
 
 def limit_of_groups(recorded: dict[str, Any], seconds: float) -> float:
-    """How long the tests of one group may take, so that all groups together take a number of seconds.
+    """The seconds that the tests of one group may take, so that all groups together take the given seconds.
 
     So many short tests are preferred to few long ones: they find more per second.
     """
@@ -161,7 +161,7 @@ def limit_of_groups(recorded: dict[str, Any], seconds: float) -> float:
 
 
 def chosen(names: list[str], group: str, recorded: dict[str, Any], seconds: float, most: float) -> set[str]:
-    """Those of the tests of a group that together take a number of seconds, as recorded.
+    """The tests of a group that together take the given seconds, as recorded.
 
     The choice depends on the name of a test, and not on which others exist. At least one test of a group is chosen,
     unless a test of it takes more than ``most`` seconds.
@@ -178,7 +178,7 @@ def chosen(names: list[str], group: str, recorded: dict[str, Any], seconds: floa
 
 
 class Recorder:
-    """Records the processor seconds of each test, with those of its child processes, and merges them into the file."""
+    """Records the processor seconds of each test and its child processes, and merges them into the file."""
 
     def __init__(self) -> None:
         self.members: Counter[str] = Counter()
@@ -257,13 +257,13 @@ class Results:
 
 @pytest.fixture
 def sweeping(pytestconfig: pytest.Config) -> bool:
-    """Whether this run is one of the sweeps, which have no limit of time."""
+    """Whether this run is a sweep, which has no time limit."""
     return bool(pytestconfig.getoption("--sweeps"))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect the tests without collections of garbage: nearly all that is made meanwhile stays."""
+    """Collect the tests without garbage collection: nearly all objects made meanwhile stay."""
     gc.disable()
     try:
         return (yield)
@@ -272,7 +272,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_finish() -> None:
-    """Exempt the libraries and the collected tests, millions of objects, from the collections of garbage."""
+    """Exempt the libraries and the collected tests, millions of objects, from garbage collection."""
     gc.collect()
     gc.freeze()
 

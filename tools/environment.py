@@ -86,12 +86,12 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
     if kind == "docs":
         return pip(folder, "-e", ".[docs]")
     if kind == "gpu":
-        return install_beside(folder, Path(os.environ["WHEELS"]) if os.environ.get("WHEELS") else None)
+        return install_with_libraries(folder, Path(os.environ["WHEELS"]) if os.environ.get("WHEELS") else None)
     libraries = "jax,dask,sparse,lowp,fast,native-jax,export" + (",torch" if torch else "")
     return pip(folder, "-e", f".[{libraries},test,dev]")
 
 
-def install_beside(folder: Path, wheels: Path | None) -> bool:
+def install_with_libraries(folder: Path, wheels: Path | None) -> bool:
     """Install xarrayops, from wheels or built here, and its missing dependencies."""
     if wheels is None:
         isolated = importlib.util.find_spec("hatchling") is None

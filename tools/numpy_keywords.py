@@ -1,14 +1,14 @@
-"""Keywords of NumPy and PyTorch that the functions of the tables answer: an error says what to write instead.
+"""Keywords of NumPy and PyTorch for which the functions of the tables raise an error that says what to write instead.
 
-A generated function has them as parameters that take None only. That costs a call 2 to 4 ns for each, where a
-``**unknown`` would cost 10 to 14: Python makes a dict for it in each call. So ``where`` stands where NumPy's users need
-it most: in functions that are not defined everywhere, and in reductions.
+A generated function has them as parameters that take None only. Each costs a call 2 to 4 ns; a ``**unknown`` would cost
+10 to 14, because Python makes a dict for it in each call. So only the functions in which NumPy's users need ``where``
+most have it: functions that are not defined everywhere, and reductions.
 """
 
 from collections.abc import Container
 
 ELEMENTWISE = ("out",)
-"""Those of the elementwise functions."""
+"""Keywords of the elementwise functions."""
 PARTIAL = ("divide", "floor_divide", "log", "log10", "log1p", "log2", "pow", "reciprocal", "remainder", "sqrt")
 """The elementwise functions that are not defined everywhere."""
 ANSWERED = {
@@ -39,7 +39,7 @@ ANSWERED = {
     "round": ("decimals", "out"),
     "take": ("out", "mode"),
 }
-"""Those of other functions, and of elementwise functions that differ."""
+"""Keywords of other functions, and of elementwise functions that differ."""
 TORCH_DIMS = ("flip", "roll", "tensordot")
 """The functions whose axes are ``dims`` in PyTorch; elsewhere they are ``dim``."""
 TORCH_UNBIASED = ("std", "var")
@@ -49,7 +49,7 @@ NOT_REQUIRED = {"squeeze": ("axis",), "where": ("x1", "x2")}
 
 
 def answered(verb: str, row_file: str) -> tuple[str, ...]:
-    """The keywords that a function answers."""
+    """The keywords for which a function raises such an error."""
     return ANSWERED.get(verb, ELEMENTWISE if row_file == "standard/elementwise.py" else ())
 
 

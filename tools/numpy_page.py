@@ -55,17 +55,17 @@ Traceback (most recent call last):
 AttributeError: np has no ufuncs; did you mean np.ufunc?
 ```
 
-- Lists and numbers beside arrays become arrays of their library. Without an array, functions follow `xo.use` and
-  `xo.set_default`, and have NumPy's default dtypes float64, int64 and complex128 on every library, unless
+- Lists and numbers in a call with arrays become arrays of their library. Without an array, functions follow
+  `xo.use` and `xo.set_default`, and have NumPy's default dtypes float64, int64 and complex128 on every library, unless
   `xo.use(dtype=...)` names another. JAX without its 64-bit types raises.
-- Dtypes are promoted as in NumPy; on other libraries than NumPy, functions of small integers give float64.
+- Dtypes are promoted as in NumPy; on other libraries, functions of small integers give float64.
 - `out=` is written in place on NumPy, PyTorch and CuPy. JAX and Dask raise and say what to write, as do `np.copyto` and
   `np.put`. `where=` of a ufunc needs `out=`.
 - `np.float32(x)` casts, `x.dtype == np.float32` and `isinstance(x, np.ndarray)` work on every library.
-- `np.random.default_rng` has the methods of NumPy's generator; the numbers are those of [xo.random](random.md). There
+- `np.random.default_rng` has the methods of NumPy's generator; the numbers are from [xo.random](random.md). There
   is no global state: `np.random.seed` raises.
 - `weights=` of quantiles, estimators of bins, objects, structured dtypes and subclasses are not supported.
-- Methods and operators are those of the array's own library.
+- Methods and operators belong to the array's own library.
 
 ## What differs in `xarrayops` itself
 
@@ -77,8 +77,8 @@ What differs everywhere, and why:
 - Results are new arrays. There is no `out=`, because JAX and Dask have arrays that cannot change.
   `xo.at(x)[index].set(value)` returns the changed array, and x keeps its values; only with `copy=None` or `copy=False`
   may x change.
-- Methods and operators are those of the array's own library, which often differ: use the functions below.
-- Python numbers are accepted beside arrays, not instead of them: `math.log(6.4)` for a number alone.
+- Methods and operators belong to the array's own library and often differ: use the functions below.
+- Python numbers are accepted together with arrays, not instead of them: `math.log(6.4)` for a number alone.
 - Dtypes are names: `xo.float64`, or `"float64"`.
 """
 NOTES = {
@@ -101,7 +101,7 @@ NOTES = {
     "linalg.matrix_rank": "rtol= is relative to the greatest singular value",
     "linalg.svd": "xo.linalg.svdvals for compute_uv=False",
 }
-"""What differs beside the parameters, by NumPy's name without ``numpy.``."""
+"""Other differences than the parameters, by NumPy's name without ``numpy.``."""
 OF_MEMORY = frozenset(("out", "subok", "order", "casting", "kwargs", "signature"))
 """The parameters that the page does not list for each function: results are new arrays."""
 MODULES = (
@@ -122,7 +122,7 @@ def table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def line_rows(lines: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """A row for each line of code: the name, the library's line, ours, and a remark."""
+    """A row for each line of code: the name, the library's line, the line here, and a remark."""
     return [
         (f"`{name}`", f"`{lines[name][0]}`", f"`{lines[name][1]}`", "".join(lines[name][2:])) for name in ordered(lines)
     ]
@@ -135,7 +135,7 @@ def reason_rows(without: Mapping[str, str]) -> list[tuple[str, ...]]:
 
 
 def difference(name: str) -> str:
-    """What differs in the arguments of NumPy's function and ours with the same name; empty if nothing does."""
+    """The differences in the arguments of NumPy's function and the function here; empty if there are none."""
     theirs, ours = attrgetter(name)(np), attrgetter(name)(xo)
     parts = [NOTES[name]] if name in NOTES else []
     if inspect.isfunction(ours) and not isinstance(theirs, np.ufunc):

@@ -1,7 +1,7 @@
 """Plant faults one at a time and record which tests find them: a measure of what the tests are worth.
 
 The faults are data, in tests/faults/<family>.toml. A ``[[group]]`` has ``tests``, the files and folders of its family,
-and ``select``, an expression for pytest's ``-k``. Each ``[[group.fault]]`` has a ``name``, the reason ``why`` it is one
+and ``select``, an expression for pytest's ``-k``. Each ``[[group.fault]]`` has a ``name``, the reason ``why``
 (what a user would see), and the texts ``old`` and ``new``. ``old`` occurs once in the sources (`SOURCES`), in any file,
 so that moved code needs no change in the data.
 
@@ -197,7 +197,7 @@ class Tree:
         return Run({0: "passed", NO_TESTS: "no tests"}.get(status, "error"), seconds)
 
     def try_fault(self, fault: Fault) -> dict[str, Any]:
-        """What the tests of a fault say about it."""
+        """Whether the tests find a fault."""
         try:
             path = place_of(fault, self.sources)
         except ValueError as error:

@@ -143,7 +143,7 @@ def dispatch_rows() -> list[str]:
 
 
 def layout_rows() -> list[str]:
-    """The time of other copies relative to ours, from the results file, without small arrays."""
+    """The time of other copies relative to xarrayops, from the results file, without small arrays."""
     path = RESULTS / "layout.json"
     if not path.exists():
         return []
@@ -156,7 +156,7 @@ def layout_rows() -> list[str]:
 
 
 def attention_rows() -> list[str]:
-    """The time of other libraries relative to ours, from the results file."""
+    """The time of other libraries relative to xarrayops, from the results file."""
     path = RESULTS / "attention.json"
     if not path.exists():
         return []
@@ -178,7 +178,7 @@ RANDOM_NAMES = {
 
 
 def random_rows() -> list[str]:
-    """Our time for random numbers relative to the library's own, from the results file."""
+    """The time for random numbers relative to the library's own, from the results file."""
     path = RESULTS / "random.json"
     if not path.exists():
         return []
@@ -253,7 +253,7 @@ def port_rows() -> list[str]:
 
 
 def sparse_rows() -> list[str]:
-    """The time of other libraries relative to ours, without and with numba, from the results file."""
+    """The time of other libraries relative to xarrayops, without and with numba, from the results file."""
     path = RESULTS / "sparse.json"
     if not path.exists():
         return []

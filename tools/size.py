@@ -46,7 +46,7 @@ def code_lines(text: str) -> int:
 
 
 def sizes() -> Counter[str]:
-    """The lines of code of each room: a package directly below one of the two packages, or modules beside them."""
+    """The lines of code of each room: a package directly below one of the two packages, or modules next to them."""
     rooms: Counter[str] = Counter()
     for package in PACKAGES:
         for path in sorted(package.rglob("*.py")):

@@ -29,7 +29,7 @@ RESULTS = [
 ]
 """The classes of results with named fields; a module imports those that it uses."""
 OPTIONS = {"matmul": ("out_dtype",)}
-"""The keywords that our functions have and the standard's lack: xarrayops/_core/dispatch/options.py."""
+"""The keywords that xarrayops adds to functions of the standard: xarrayops/_core/dispatch/options.py."""
 NAMES = """Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library."""
 CREATED = f"""``like=`` selects the library and the device of an array, and its floating-point dtype where the default
 would be used. ``backend=`` selects a library: by its name such as ``"torch"``, its backend, its module or one of its
@@ -103,7 +103,7 @@ class Function:
     def served_signature(self) -> str:
         """The signature with the refused parameters: xarrayops/_core/dispatch/refused.py.
 
-        Options of our own follow the refused keywords, which so take the place of a positional argument too many.
+        Options that the standard lacks follow the refused keywords, so that these take a surplus positional argument.
         """
         if self.options:
             refused = "".join(f"{name}: Refused = None, " for name in self.answered)
@@ -199,7 +199,7 @@ class Function:
         ]
 
     def converting(self) -> list[str]:
-        """The lines that make native dtypes and devices; those of a creation function assign f, too."""
+        """The lines that make native dtypes and devices; in a creation function they assign f, too."""
         if self.creates:
             numbers = [name for name, role in self.roles.items() if role.split(" |")[0] in ("float", "complex")]
             values = "".join(f", {name}" for name in numbers)

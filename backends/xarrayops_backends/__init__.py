@@ -1,4 +1,4 @@
-"""The backends that ship with xarrayops: one file, one library.
+"""The backends that ship with xarrayops: one folder for each library.
 
-An entry point names each file; the registry imports it at the first array of the library.
+An entry point names each; the registry imports it at the first array of the library.
 """

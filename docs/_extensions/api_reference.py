@@ -43,7 +43,7 @@ OPERATIONS = {
     "convolution": "Convolutions and pooling",
     "export": "Exports",
     "transfers": "Transfers between host and device",
-    "operations": "Operations of your own",
+    "operations": "Your own operations",
 }
 """The families of operations beyond the standard, by the module that defines them, in the order of the pages."""
 SAME_FAMILY = {"explanation": "explain"}

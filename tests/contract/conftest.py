@@ -65,7 +65,7 @@ class Compiled(Variant):
 
 @cache
 def _skip_profiles_of_guards() -> None:
-    """Do not measure the time of the guards of each program, a quarter of the time that Dynamo takes for small ones."""
+    """Do not measure the time of guards, which takes a quarter of Dynamo's time for small programs."""
     from torch._dynamo import guards
 
     if hasattr(guards, "profile_guard_manager"):  # the name is private
@@ -113,7 +113,7 @@ class Eager(Uncomputed):
 
 
 class ByEngines(Variant):
-    """Functions run in a block of engines, which serve what they can."""
+    """Functions run in a block of engines, which serve the calls that they can."""
 
     def __init__(self, library: Any, *, engines: tuple[str, ...], **options: Any) -> None:
         super().__init__(library, **options)
@@ -183,7 +183,7 @@ WAYS_TO_RUN: dict[str, list[tuple[str, type[Variant], dict[str, Any]]]] = {
 }
 """The variants of each library: a label, the class and its options. Other libraries have one plain variant."""
 GENERIC = {"array_api_strict": {"isin": "2.6.1 drops invert="}}
-"""Libraries without a backend of their own, and the rows that fail because of their bugs."""
+"""Libraries without a backend, and the rows that fail because of their bugs."""
 
 
 def _variants() -> Iterator[tuple[Variant, str]]:

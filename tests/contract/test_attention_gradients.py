@@ -146,7 +146,7 @@ def without_batch(q: Any, k: Any, v: Any, bias: Any) -> Any:
 
 
 def test_jax_vmap() -> None:
-    """vmap of unbatched attention equals batched attention; vmap of its gradients equals those of each item."""
+    """vmap of unbatched attention equals batched attention; vmap of its gradients equals the gradients of each item."""
     jax = pytest.importorskip("jax", exc_type=ImportError)
     arrays = [jax.numpy.asarray(x) for x in (Q, K, V, np.stack([BIAS, -BIAS]))]
     got = jax.jit(jax.vmap(without_batch))(*arrays)
@@ -209,7 +209,7 @@ def test_jax_long_gradient() -> None:
     ("kernel", "scale"), [("torch:blocked", 0.125), ("torch:blocked", 0.1), ("jax:blocked", 0.125)]
 )
 def test_large_scores_keep_their_precision(kernel: str, scale: float) -> None:
-    """The products of integers are exact in float32: all errors are of the kernel. The scores are about 75,000."""
+    """Products of integers are exact in float32, so all errors come from the kernel. The scores are about 75,000."""
     pytest.importorskip(kernel.partition(":")[0], exc_type=ImportError)
     random = np.random.default_rng(0)
     q, k = (random.integers(-2, 3, (1, 2, 40, 64)).astype("float32") for _ in range(2))

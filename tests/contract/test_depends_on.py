@@ -1,4 +1,4 @@
-"""What the tests of the suite declare with `depends_on` is what they use; no variant repeats a test for nothing."""
+"""The tests of the suite use what they declare with `depends_on`; no variant repeats a test without need."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_only_variants_that_differ_run_a_test() -> None:
     }.items():
         assert distinct(variants, depends_on(*aspects)(lambda: None)) == want
     assert distinct(variants, of_nothing) == variants, "a test without a declaration depends on everything"
-    assert distinct([doubled], depends_on()(lambda: None)) == [doubled], "a variant of which there is no plain one"
+    assert distinct([doubled], depends_on()(lambda: None)) == [doubled], "a variant without a plain variant"
 
 
 def test_only_libraries_with_containers_run_their_tests() -> None:

@@ -32,7 +32,7 @@ def calls_of(variant: Any, row: Row) -> Iterator[tuple[Case, Any]]:
 
 
 def described(result: Any) -> Any:
-    """What must not depend on who serves: classes, dtypes, shapes and devices."""
+    """The properties that must not depend on the engine: classes, dtypes, shapes and devices."""
     if isinstance(result, (tuple, list)):
         return [*map(described, result)]
     if isinstance(result, type):
@@ -50,7 +50,7 @@ def is_alias(case: Case, result: Any) -> bool:
 @pytest.mark.long_except(r"numpy-torch|torch-numpy")
 @pytest.mark.parametrize(("library", "engine"), PAIRS)
 def test_engines_serve_every_function(by_engines: Any, library: str, engine: str) -> None:
-    """All functions but those that are listed are served for some row.
+    """Engines serve at least one row of every function, except the listed ones.
 
     Classes, dtypes, shapes, fields and errors agree, and no result shares memory with an argument.
     """

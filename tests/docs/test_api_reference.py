@@ -39,7 +39,7 @@ PLUGIN = ("plugin", *(f"plugin.{path.stem}" for path in sorted(PLUGIN_FOLDER.glo
 
 
 def names(module):
-    """What a user sees of a module, by other means than the reference finds it."""
+    """The names of a module that a user sees, found independently of the reference."""
     if module is xo:
         modules = ("fft", "linalg", "random", "sparse")
         return [name for name in dir(xo) if not name.startswith("_") and name not in modules]
@@ -69,7 +69,7 @@ def test_pages_are_named_by_words():
 
 
 def test_an_operation_of_no_family_is_refused(monkeypatch):
-    """A new family must be given a title, and cannot be left out in silence."""
+    """A new family must have a title, and cannot be left out silently."""
     api = load("api_reference")
     monkeypatch.setattr(api, "OPERATIONS", {name: title for name, title in api.OPERATIONS.items() if name != "at"})
     with pytest.raises(ValueError, match="'at'"):

@@ -171,7 +171,7 @@ NO_ELEMENTS = pytest.mark.filterwarnings("ignore:(std|var)\\(\\)", "ignore::Runt
 
 
 def rows_of(x: Any) -> Any:
-    """The first two rows, as far as there are."""
+    """The first two rows, or fewer."""
     return xo.asarray(np.arange(min(2, x.shape[0]), dtype="int32"), like=x)
 
 

@@ -1,4 +1,4 @@
-"""What the docs say of the repository is there: the files that they name, and their links."""
+"""The files that the docs name exist, and their links lead somewhere."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_named_files_exist(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_lead_somewhere(page):
-    """Sphinx checks those of its own pages too; README and CONTRIBUTING are no pages of its."""
+    """Sphinx checks the links of its own pages too, but README and CONTRIBUTING are not among them."""
     links = _LINK.findall(page.read_text(encoding="utf-8"))
     generated = [link for link in links if "generated/" in link]  # pages of the API, which the build writes
     assert not [link for link in set(links) - set(generated) if not (page.parent / link).exists()]

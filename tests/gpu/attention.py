@@ -99,7 +99,7 @@ def _kernels(library: str, dtype: str, name: str, cases: Sequence[Any]) -> Calla
 
 
 def _own(operands: Sequence[Any], **options: Any) -> list[str]:
-    """The candidates that can serve a call. The generic one is included only if there is no other."""
+    """The candidates that can serve a call. The generic one is included only if no other can."""
     able = [c.name for c in xo.explain("attention", *operands, **options).candidates if c.ok]
     return [name for name in able if not name.endswith(":generic")] or able
 
@@ -147,7 +147,7 @@ def strides(probe: Probe) -> None:
 
 
 def gradients(probe: Probe) -> None:
-    """The derivatives of each PyTorch candidate, compared with those of the definition."""
+    """The derivatives of each PyTorch candidate, compared with the definition."""
     if "torch" not in libraries():
         return
     import torch

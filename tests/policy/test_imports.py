@@ -90,7 +90,7 @@ def at_top_level(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def graph(nodes: dict[str, Path]) -> dict[str, set[str]]:
-    """For each of the modules: those of the others that it imports, at the top level or inside a function."""
+    """For each module, the other modules that it imports, at the top level or inside a function."""
     edges = {}
     for name, path in nodes.items():
         targets = set()

@@ -1,4 +1,4 @@
-"""Compiled programs are kept between runs of the tests, but no part of one."""
+"""Complete compiled programs are kept between test runs, incomplete ones are not."""
 
 from __future__ import annotations
 

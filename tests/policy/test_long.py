@@ -44,7 +44,7 @@ def test_every_pattern_matches_some_but_not_all_parameters() -> None:
 
 
 def functions(file: str) -> set[str]:
-    """The functions that a file of tests defines; those of the contract suite for a class that inherits it."""
+    """The functions that a file of tests defines, or inherits from the contract suite."""
     paths = [TESTS / file]
     if file.startswith("contract/"):
         paths += (TESTS.parent / "xarrayops" / "testing" / "_suite").rglob("*.py")

@@ -65,7 +65,7 @@ def test_files_are_short():
 
 
 def test_which_files_are_generated():
-    """They stand at the root of the package, and no file that is written by hand is marked as generated."""
+    """Generated files are at the root of the package, and no handwritten file is marked as generated."""
     modules = ("standard", "linalg", "fft", "extra")
     functions = {f"xarrayops/{module}.{suffix}" for module in modules for suffix in ("py", "pyi")}
     generated = {name(p) for p in TEXTS if p.suffix in (".py", ".pyi") and is_generated(p)}

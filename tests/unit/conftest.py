@@ -1,4 +1,4 @@
-"""What the unit tests share. NumPy and array_api_strict are always there; other libraries only where a test asks."""
+"""Shared by the unit tests. NumPy and array_api_strict are always installed; tests of other libraries import them."""
 
 import queue
 import subprocess
@@ -44,7 +44,7 @@ def entries(monkeypatch):
 
 
 class Distribution:
-    """What an entry point knows of the distribution that it comes from."""
+    """The attributes of the distribution of an entry point."""
 
     def __init__(self, name, extras=()):
         self.name = name
@@ -74,7 +74,7 @@ def claim():
 
 @pytest.fixture
 def backend_module(monkeypatch):
-    """Make a backend module of array_api_strict out of what is given, importable under its name."""
+    """Make a backend module of array_api_strict with the given members, importable under its name."""
 
     def make(name="made_up_backend", **members):
         module = ModuleType(name)
@@ -89,7 +89,7 @@ def backend_module(monkeypatch):
 
 @pytest.fixture
 def backend(backend_module):
-    """A backend of array_api_strict with some members; it is known to nobody but the test."""
+    """A backend of array_api_strict with some members, which is not registered."""
     return lambda **members: registry.Backend("made_up", backend_module(**members))
 
 

@@ -1,7 +1,7 @@
 """CuPy on CUDA and ROCm devices: array_api_compat.cupy, the hooks, and fixes where both deviate from the standard.
 
-Each family has its file: _devices, _dtypes, _exchange, _update, _standard for the functions of the standard, and
-_extra for those beyond it.
+Each family has a file: _devices, _dtypes, _exchange, _update, _standard for the functions of the standard, and _extra
+for other functions.
 
 Methods and operators of arrays are CuPy's own and cannot be corrected here: arrays have no __index__, to_device or
 __array_namespace__, and x % y on floats is inexact (xo.remainder is exact). Operands must be on the current device:

@@ -37,7 +37,7 @@ def versions() -> dict[str, str]:
 
 
 def devices() -> list[Device]:
-    """None, rather than an error, where there is no driver or no device."""
+    """None, rather than an error, without a driver or a device."""
     return [Device(_KIND, f"{_KIND}:{i}", cupy.cuda.Device(i), _label(i)) for i in range(_count())]
 
 

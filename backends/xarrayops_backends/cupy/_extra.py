@@ -1,7 +1,7 @@
-"""CuPy's functions beyond the standard that have our meaning and need fewer kernels than the generic twins.
+"""CuPy's functions beyond the standard that mean the same and launch fewer kernels than the generic twins.
 
-Others have another meaning in CuPy 14: quantile and percentile treat NaN as a number and lack eight methods; histogram
-counts NaN in the first bin, unless CUB serves it; nanmax, nanmin, average and histogram make the host wait.
+Other functions have another meaning in CuPy 14: quantile and percentile treat NaN as a number and lack eight methods;
+histogram counts NaN in the first bin, unless CUB serves it; nanmax, nanmin, average and histogram make the host wait.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _summable(call: Call, /) -> str | None:
 def _interp(
     x: Array, xp: Array, fp: Array, /, *, left: Any = None, right: Any = None, period: float | None = None
 ) -> Array:
-    """CuPy computes in double precision, of contiguous x only, and casts both limits to the dtype of the values."""
+    """CuPy computes in double precision, for contiguous x only, and casts both limits to the dtype of the values."""
     flat = cupy.ascontiguousarray(x).reshape(-1)
     found = cupy.interp(flat, xp, fp.astype(cupy.float64, copy=False), left, right)
     return found.reshape(x.shape).astype(cupy.result_type(x, xp, fp), copy=False)
@@ -64,7 +64,7 @@ def _interp(
 def _interpolable(call: Call, /) -> str | None:
     _, xp, fp = call.args
     if isinstance(xp, cupy.ndarray) and isinstance(fp, cupy.ndarray) and (xp.ndim != 1 or xp.shape != fp.shape):
-        return "the points are no vectors of one length"
+        return "the points are not vectors of one length"
     if call.kwargs["period"] is not None:
         return "its remainder is inexact"
     if any(isinstance(call.kwargs[name], complex) for name in ("left", "right")):

@@ -12,7 +12,7 @@ from xarrayops.plugin.native import NativeKernel, Results, eager_kernel
 
 
 def native_kernel(native: NativeKernel, /) -> Callable[..., Any]:
-    """A native kernel. The reference runs once for each form of a call, because CuPy has no arrays without values."""
+    """A native kernel. The reference runs once for each form of a call, because CuPy lacks arrays without values."""
 
     def on_stream(*arguments: Any) -> None:
         from tvm_ffi import device, use_raw_stream  # a package of the extra

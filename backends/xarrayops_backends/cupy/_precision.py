@@ -1,4 +1,4 @@
-"""How CuPy multiplies: as IEEE float32, unless the environment says TF32 for the whole program."""
+"""How CuPy multiplies: in IEEE float32, unless the environment selects TF32 for the whole program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xarrayops.plugin.precision import refuse_forced_tf32
 
 
 def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
-    """Without ``CUPY_TF32`` all products are IEEE float32, also where TF32 is allowed."""
+    """Without ``CUPY_TF32`` all products are IEEE float32, even if TF32 is allowed."""
     refuse_forced_tf32(products)
     if products == "ieee" and os.environ.get("CUPY_TF32", "0") not in ("", "0"):
         raise Unsupported(

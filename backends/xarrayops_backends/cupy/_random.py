@@ -57,7 +57,7 @@ RANDOM_DRAW_CANDIDATES = [("threefry", _draw, _refusal)]
 def native_generator(seed: int, device: Any, /) -> Any:
     """CuPy's default generator."""
     if not hasattr(cupy, "random"):
-        raise Unsupported("this CuPy has no random numbers of its own. Instead: leave native=True out")
+        raise Unsupported("this CuPy has no random numbers. Instead: leave native=True out")
     with _on(cupy.cuda.Device() if device is None else as_device(device)):
         return cupy.random.default_rng(seed)
 
@@ -76,7 +76,7 @@ def _native(generator: Any, draw: Draw, shape: tuple[int, ...]) -> Array:
             highest = int(cupy.iinfo(draw.dtype).max)
             return generator.integers(0, highest, shape, cupy.uint64, endpoint=True).astype(draw.dtype, copy=False)
         case "integers":
-            # Offsets, because the limits of a dtype such as uint64 do not fit one call; the sum wraps to the right
+            # Offsets, because the limits of a dtype such as uint64 do not fit one call; the sum wraps to the correct
             # bits.
             offsets = generator.integers(0, draw.width - 1, shape, cupy.uint64, endpoint=True)
             return (offsets.astype(cupy.int64) + draw.low).astype(draw.dtype, copy=False)

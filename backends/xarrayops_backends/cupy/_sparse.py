@@ -165,7 +165,7 @@ def _sddmm(a: Array, b: Array, pattern: Container, /) -> Container:
 
 
 def _matmul(a: Container | Array, b: Container | Array, /) -> Container | Array:
-    # Sums of ones, which never cancel out: whatever is not 0 is true.
+    # Sums of ones, which never cancel out: every sum that is not 0 is true.
     if a.dtype == b.dtype == bool:
         return _matmul(a.astype(cupy.float32), b.astype(cupy.float32)).astype(bool)
     if not holds(b):

@@ -1,4 +1,4 @@
-"""Crossings: methods of CuPy's arrays that report. CuPy refuses implicit copies to the host itself."""
+"""Transfers: methods of CuPy's arrays that report them. CuPy itself refuses implicit copies to the host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INDEXING = ("__getitem__", "nonzero")
 
 
 def _kind(name: str, x: Any, *args: Any) -> str | None:
-    """The kind of crossing of a call. A mask as an index determines a shape."""
+    """The kind of transfer or synchronisation of a call. A mask as an index determines a shape."""
     if name == "__getitem__":
         entries = args[0] if isinstance(args[0], tuple) else (args[0],)
         return "wait" if any(str(getattr(entry, "dtype", "")) == "bool" for entry in entries) else None
@@ -27,5 +27,5 @@ _METHODS = ReportingMethods(cupy.ndarray, (*_PULLS, *_READS, *_INDEXING), _kind)
 
 
 def crossings(report: Callable[..., None], /) -> AbstractContextManager[Any]:
-    """The methods of arrays report in all threads."""
+    """Let the methods of arrays report, in all threads."""
     return _METHODS.reporting(report)

@@ -111,7 +111,7 @@ ARRAY_TYPES = (dask.array.Array,)
 ENVIRONMENT = ("DASK_SCHEDULER", "DASK_NUM_WORKERS", "DASK_ARRAY__CHUNK_SIZE")
 ATTENTION_CANDIDATES = [("chunks", _attention, _chunks_refusal)]
 UNTRACEABLE = dict.fromkeys(
-    ("compute", "persist"), Gap("its purpose is to compute the values", "call it outside the traced function")
+    ("compute", "persist"), Gap("it computes the values", "call it outside the traced function")
 ) | dict.fromkeys(
     ("cond", "while_loop"), Gap("the branch is chosen by a value", "xo.where, or a loop with a known number of steps")
 )

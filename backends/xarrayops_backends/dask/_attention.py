@@ -40,7 +40,7 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
     queries, keys = q.chunks[2], k.chunks[2]
     operands = [
         *(q, ("b", "h", "i", "d"), k, ("b", "h", "j", "d"), v, ("b", "h", "j", "e")),
-        # A block does not know its place. These two arrays give it the positions of its queries and keys.
+        # A block does not know its position. These two arrays give it the positions of its queries and keys.
         *(da.arange(sum(queries), chunks=(queries,)), ("i",), da.arange(sum(keys), chunks=(keys,)), ("j",)),
     ]
     optional: dict[str, tuple[Any, tuple[str, ...]]] = {"mask": (a.mask, SCORES), "bias": (a.bias, SCORES)}
@@ -78,10 +78,10 @@ def _part(
     offset = fields.pop("offset", plain.offset) + i[0] - j[0]
     for name, (begin, end) in (("q_lengths", i), ("kv_lengths", j)):
         if name in fields:
-            # The length within this chunk: none, a part, or all of it.
+            # The part of the length within this chunk, possibly 0 or the whole chunk.
             fields[name] = np.clip(fields[name] - begin, 0, end - begin)
     a = plain._replace(q=q, k=k, v=v, offset=offset, **fields)
-    # A hidden chunk costs no scores, and joins the merge with a weight of 0.
+    # A hidden chunk needs no scores, and has a weight of 0 in the merge.
     if sees(a, (0, i[1] - i[0]), (0, j[1] - j[0])):
         out, lse = backend_of(q).functions["attention"](a)
     else:

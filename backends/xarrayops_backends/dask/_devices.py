@@ -1,4 +1,4 @@
-"""Versions, laziness and computation. The devices are those of NumPy."""
+"""Versions, laziness and computation. The devices are NumPy's."""
 
 from __future__ import annotations
 

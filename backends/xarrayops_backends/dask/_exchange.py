@@ -16,7 +16,7 @@ def memory(x: Array, /) -> Memory | None:
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
-    """Dask never aliases memory: a later write would change the result of the graph. Dask's from_array copies, too."""
+    """Dask never aliases memory: a later write would change the result of the graph. Dask's from_array also copies."""
     return "a Dask array is a task graph, which must not depend on memory that may change"
 
 

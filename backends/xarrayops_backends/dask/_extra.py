@@ -1,4 +1,4 @@
-"""Functions beyond the standard on Dask, lazily: those for which the generic twin would need sizes or all chunks."""
+"""Lazy functions beyond the standard: those whose generic twins would need sizes or all chunks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xarrayops_backends.dask._blocks import da
 
 
 def _of_whole(function: Any, count: int, x1: Array, x2: Array, **options: Any) -> Any:
-    """NumPy's function of two whole arrays, whose results have sizes that are not known before."""
+    """NumPy's function of two whole arrays, with results of unknown size."""
     whole = (x.rechunk(-1).to_delayed(optimize_graph=False).ravel()[0] for x in (x1, x2))
     found = delayed(function, pure=True)(*whole, **options)
     dtypes = (np.result_type(x1.dtype, x2.dtype), np.intp, np.intp)

@@ -1,11 +1,11 @@
-"""Layout: each chunk has a memory layout of its own; the Dask array itself has none."""
+"""Layout: each chunk has its own memory layout; the Dask array itself has none."""
 
 from __future__ import annotations
 
 from xarrayops.plugin import Array, Gap, unsupported
 from xarrayops.plugin.backends import backend_of
 
-NO_STRIDES = Gap("a Dask array has no strides; only its chunks have", "x.map_blocks(f), where f takes one chunk")
+NO_STRIDES = Gap("a Dask array has no strides, but its chunks have", "x.map_blocks(f), where f takes one chunk")
 as_strided = unsupported(NO_STRIDES.why, instead="dask.array.lib.stride_tricks.sliding_window_view, or xo.compute(x)")
 pin_memory = unsupported("the chunks of a Dask array are not computed yet", instead="x.map_blocks(xo.pin_memory)")
 

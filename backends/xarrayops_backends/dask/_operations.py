@@ -1,4 +1,4 @@
-"""Operations of users on Dask arrays: block by block where the operation says so, else the reference."""
+"""Operations of users on Dask arrays: block by block if the operation is blockwise, else by the reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crossings: each run of a scheduler in this process."""
+"""Transfers: each run of a scheduler in this process."""
 
 from __future__ import annotations
 

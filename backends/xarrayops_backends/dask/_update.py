@@ -56,7 +56,7 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
 def select(x: Array, index: Index, /, *, copy: bool | None) -> Array:
     """Slices, integers and a vector of indices keep the chunks; other arrays select from one chunk."""
     if copy is False:
-        raise Unsupported("the elements of a Dask array are not computed, and have no views. Instead: copy=None")
+        raise Unsupported("a Dask array has no views, because its elements are not computed. Instead: copy=None")
     if not _is_of_masks(index):
         _blocks.require_sizes("at", x, *index.entries)
     selection = index.selection(x.shape)

@@ -20,7 +20,7 @@ class _Place:
 
 
 class _Results:
-    """The arrays among the results of a function, and the results with places for them, which belong to the trace."""
+    """The arrays among the results of a function, and the results with placeholders for them, of one trace."""
 
     def __init__(self, form: Any, arrays: Any) -> None:
         self.form = form
@@ -33,14 +33,14 @@ _jax.tree_util.register_pytree_node(
 
 
 class _Constant:
-    """A value that JAX keeps beside a program, and compares by identity."""
+    """A value that JAX keeps with a program, and compares by identity."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
 
 def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], ...], /) -> Callable[..., Any]:
-    """`jax.jit`, which compiles for each shape. Results that are no JAX arrays are constants; arrays are copied."""
+    """`jax.jit`, which compiles for each shape. Results that are not JAX arrays are constants; arrays are copied."""
 
     def traced(*arrays: Array) -> Any:
         result = function(*arrays)

@@ -1,4 +1,4 @@
-"""Generic twins that JAX compiles as a whole: their steps one by one take 2 to 40 times as long."""
+"""Generic twins that JAX compiles as a whole: without compilation they take 2 to 40 times as long."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _constant(name: str, x: Any) -> tuple[str, type, Any]:
-    """A hashable option. Its type is part of it: True is equal to 1, but no axis."""
+    """A hashable option with its type, because True equals 1 but is not an axis."""
     return name, type(x), tuple(x) if isinstance(x, list) else x
 
 
@@ -52,7 +52,7 @@ def _run(function: Callable[..., Any], constants: Any, operands: tuple[Any, ...]
 
 
 def _as_arrays(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The arguments with numbers as arrays beside the first array; None if that needs its own rules for the dtype."""
+    """The arguments with numbers as arrays of the first array's dtype; None if the dtype needs other rules."""
     like = next((x for x in args if isinstance(x, jax.Array)), None)
     if like is None or not all(x is None or isinstance(x, (jax.Array, float)) for x in args):
         return None
@@ -67,7 +67,7 @@ def _is_operand(name: str, x: Any) -> bool:
 
 
 def _between_edges(counted: Callable[..., Any]) -> Callable[..., Any]:
-    """The histogram between edges, which are made first: so the limits of the range are no constants of the code."""
+    """The histogram between edges, which are made first: the limits of the range are not constants of the program."""
 
     @wraps(counted)
     def histogram(x: Array, /, bins: Any = 10, *, range: Any = None, **options: Any) -> Any:

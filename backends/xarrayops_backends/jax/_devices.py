@@ -89,7 +89,7 @@ def _is_at(x: Array, device: Any) -> bool:
 
 
 def to_device(x: Array, device: Any, /) -> Array:
-    """Return x itself if it is already on the device; JAX would create a new array."""
+    """x itself if it is already on the device; JAX would create a new array."""
     return x if _is_at(x, device) else jax.device_put(x, device)
 
 

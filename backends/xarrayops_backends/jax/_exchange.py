@@ -96,9 +96,9 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
 
 
 def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
-    """Alias host memory by way of NumPy, and device memory by DLPack without a copy.
+    """Alias host memory through NumPy, and device memory by DLPack without a copy.
 
-    DLPack is not used for host memory because JAX would treat pinned host memory as GPU memory.
+    DLPack is not used for host memory, because JAX would treat pinned host memory as GPU memory.
     """
     return _shared(host()) if memory.device == "cpu" else jax.dlpack.from_dlpack(x, copy=False)
 
@@ -188,7 +188,7 @@ def try_as_numpy(x: Array, /) -> Any:
             return None
         seen = np.asarray(x)  # it waits for the values
         is_view = seen.flags.c_contiguous and seen.__array_interface__["data"][0] == x.unsafe_buffer_pointer()
-    except Exception:  # a tracer, an array on several devices, random keys, a deleted array: the plan says what it is
+    except Exception:  # a tracer, an array on several devices, random keys, a deleted array: the plan gives the reason
         return None
     return seen if is_view else None
 

@@ -1,6 +1,6 @@
-"""Functions beyond the standard for which JAX has quicker ones than the generic twins: each is compiled as a whole.
+"""Functions beyond the standard that are faster than the generic twins: each is compiled as a whole.
 
-The twin serves the calls that they refuse, and all others.
+The twin serves the calls that they refuse, and all other functions.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _paddable(call: Call, /) -> str | None:
 def _greatest(x: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array]:
     keys = jnp.moveaxis(x, axis, -1)
     if jnp.issubdtype(x.dtype, jnp.floating):
-        keys = jnp.where(jnp.isnan(keys), jnp.nan, keys)  # a NaN with a sign is the least for jax.lax.top_k
+        keys = jnp.where(jnp.isnan(keys), jnp.nan, keys)  # jax.lax.top_k takes a NaN with a sign for the least element
         keys = keys if largest else -keys
     elif not largest:
         keys = ~keys  # in reverse order, without overflow

@@ -20,14 +20,14 @@ _modes = _jax.make_user_context(default_value=())
 
 
 def carry_mode(name: str, key: str, /) -> AbstractContextManager[None]:
-    """A context in which `jax.jit` and its like trace functions for this mode."""
+    """A context in which `jax.jit` and similar transforms trace functions for this mode."""
     pairs = [pair for pair in _modes.value if pair[0] != name]
     context: AbstractContextManager[None] = _modes(tuple(sorted([*pairs, (name, key)] if key else pairs)))
     return context
 
 
 def carries_mode(name: str, key: str, /) -> bool:
-    """Whether the current trace is for this mode. `jax.grad` and `jax.vmap` alone compile nothing."""
+    """Whether the current trace is for this mode. `jax.grad` and `jax.vmap` alone do not compile."""
     return dict(_modes.value).get(name, "") == key or not isinstance(jnp.zeros(()), jax.core.Tracer)
 
 
@@ -67,7 +67,7 @@ def _compiled() -> Counter[str]:
 
 
 def compilations() -> int:
-    """The programs that XLA compiled, also those of single functions; a program in the cache on disk counts too."""
+    """The number of programs that XLA compiled, including single functions and programs in the cache on disk."""
     return _compiled()[_COMPILED]
 
 
@@ -78,5 +78,5 @@ def run_modes() -> tuple[RunMode, ...]:
 
 
 def set_default_dtype(name: str | None, /) -> None:
-    """JAX has no such setting. Its compiled functions have the earlier defaults as constants, so they are dropped."""
+    """JAX lacks this setting. Its compiled functions have the earlier defaults as constants, so they are dropped."""
     _jax.clear_caches()

@@ -15,7 +15,7 @@ CALL_TESTS = CallTests(eager_array="not isinstance({x}, _Tracer)", names={"_Trac
 
 
 class _References(local):
-    """Whether operations are their references in this thread: a kernel would not exist where an export is loaded."""
+    """Whether operations run their references in this thread: an export is loaded where the kernels may not exist."""
 
     wanted = False
 
@@ -24,7 +24,7 @@ references = _References()
 
 
 def carry_operation(operation: Operation, /) -> Callable[..., Any]:
-    """The operation for tracers; the reference alone where there is neither a kernel nor a gradient to keep."""
+    """The operation for tracers; the reference alone if the operation has neither a kernel nor a gradient."""
     if not operation.has_kernel and operation.gradient is None:
         return operation.reference
     made: dict[tuple[str, tuple[int, ...]], Callable[..., Any]] = {}

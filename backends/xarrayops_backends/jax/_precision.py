@@ -1,4 +1,4 @@
-"""How JAX multiplies, and the classes of states that its transformations know."""
+"""How JAX multiplies, and the classes that its transformations accept as pytrees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PRECISIONS = {"ieee": "highest", "tf32": "high"}
 
 
 def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
-    """JAX's own context, which is one of this thread and part of the keys of compiled functions."""
+    """JAX's own context, which belongs to this thread and is part of the keys of compiled functions."""
     refuse_forced_tf32(products)
     context: AbstractContextManager[Any] = _jax.default_matmul_precision(_PRECISIONS[products])
     return context
@@ -29,7 +29,7 @@ def rounded(x: Array, dtype: Any, /) -> Array:
 
 
 def register_state(cls: type, data: tuple[str, ...], constants: tuple[str, ...], /) -> None:
-    """A pytree whose leaves are the data."""
+    """Register a pytree whose leaves are the data."""
 
     def flatten(state: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         return tuple(getattr(state, name) for name in data), tuple(getattr(state, name) for name in constants)

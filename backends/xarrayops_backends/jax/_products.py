@@ -1,7 +1,7 @@
-"""Products of integers of 8 bits: exact ones in int32, and those in the dtype of the operands, which wrap.
+"""Products of integers of 8 bits: exact in int32, or wrapping in the dtype of the operands.
 
-XLA has kernels for the exact ones. On CPUs they take at most as long as products of float32 for two arrays of int8, and
-3 to 5 times as long if there is uint8. Inside a program, XLA may fold a transpose into a product of integers, which
+XLA has kernels for exact products. On CPUs they take at most as long as products of float32 for two arrays of int8, and
+3 to 5 times as long with uint8. Inside a program, XLA may fold a transpose into a product of integers, which
 then takes up to 4 times as long.
 """
 
@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.products import exact_terms
 
-# The number of blocks up to which no loop is needed: each block of an unrolled one is compiled.
+# The number of blocks up to which no loop is needed: each block of an unrolled loop is compiled.
 _UNROLLED = 8
 
 
@@ -50,7 +50,7 @@ def _float32(x1: Array, x2: Array, /) -> Array:
 
 
 def _dot_general_refusal(call: Call) -> str | None:
-    """Tracers have no device; then the default device decides, which changes the speed only."""
+    """The default device decides for tracers, which have no device; this changes only the speed."""
     is_traced = any(isinstance(x, jax.core.Tracer) for x in call.args)
     kind = jax.default_backend() if is_traced else next(iter(call.args[0].devices())).platform
     if kind != "cpu":

@@ -45,7 +45,7 @@ def trace_state() -> Any:
 def _outside() -> Any:
     """The state without a trace, which a new thread has."""
     found: list[Any] = []
-    # A new thread has no trace, whatever this one is in the middle of.
+    # A new thread has no trace, even while this one traces.
     thread = Thread(target=lambda: found.append(_extend.core.get_opaque_trace_state()))
     thread.start()
     thread.join()
@@ -64,7 +64,7 @@ def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) ->
     if isinstance(device, jax.Device):
         words = jax.device_put(words, device)
     if draw.kind == "integers":
-        # Limits are arguments and the width only a class: other limits compile nothing anew.
+        # Limits are arguments, and only the class of the width is static: other limits use the same program.
         return _integers(draw.dtype, _width_class(draw.width), shape, words, *_limits(draw))
     # Likewise the kind and dtype are static, and loc and scale are arguments, unless they have no effect.
     static, loc, scale = draw._replace(loc=0.0, scale=1.0), draw.loc, draw.scale
@@ -195,12 +195,12 @@ def _frexp(x: Array, form: Format) -> tuple[Array, Array]:
 
 
 def _rounded(x: Array) -> Array:
-    """Return x, such that no compiler contracts it: the choice remains unless the compiler can exclude NaN."""
+    """x, protected from contraction: a compiler keeps the choice unless it can exclude NaN."""
     return jnp.where(x == x, x, 0)
 
 
-# A quotient may be NaN for all that a compiler knows, and a product of it negative: both hold in the formulas. An
-# optimisation barrier, `jax.lax.reduce_precision` and bitcasts do not keep XLA from a contraction.
+# A compiler cannot exclude that a quotient is NaN, or that its product is negative. An optimisation barrier,
+# `jax.lax.reduce_precision` and bitcasts do not prevent contraction by XLA.
 _ARITHMETIC = Arithmetic(jnp.where, jnp.sqrt, _astype, jnp.dtype, _frexp, rounded=_rounded, positive=jnp.abs)
 
 

@@ -1,7 +1,7 @@
-"""Crossings: methods of JAX's arrays that report.
+"""Transfers: methods of JAX's arrays that report them.
 
 `jax.transfer_guard` refuses single transfers, or logs them outside of Python, but cannot count them; it also refuses
-Python's numbers beside an array.
+Python's numbers in a call with an array.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _READS = ("tolist", "__array__", "_value")
 
 
 def _kind(name: str, x: Any, *args: Any) -> str | None:
-    """The kind of crossing of a call. A mask as an index is read, because it determines a shape."""
+    """The kind of transfer or synchronisation of a call. A mask as an index is read, because it determines a shape."""
     if name == "__getitem__":
         entries = args[0] if isinstance(args[0], tuple) else (args[0],)
         return "wait" if any(getattr(entry, "dtype", None) == jnp.bool_ for entry in entries) else None
@@ -35,5 +35,5 @@ def _methods() -> ReportingMethods:
 
 
 def crossings(report: Callable[..., None], /) -> AbstractContextManager[Any]:
-    """The methods of arrays report in all threads."""
+    """Let the methods of arrays report, in all threads."""
     return _methods().reporting(report)

@@ -1,4 +1,4 @@
-"""Transformations of functions: JAX's own; and arrays into which neither they nor the compiler look."""
+"""Transformations of functions by JAX, and arrays that are opaque to transformations and the compiler."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def vmap(function: Callable[..., Any], /) -> Callable[..., Any]:
 
 
 class _Thread(threading.local):
-    """How many functions this thread differentiates."""
+    """The number of functions that this thread differentiates."""
 
     depth = 0
 
@@ -58,8 +58,8 @@ def value_and_grad(
 def checkpoint(function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], /) -> tuple[Array, ...]:
     """`jax.checkpoint`; on CPUs a gradient that is computed in a branch.
 
-    XLA's compiler for CPUs drops the barriers by which `jax.checkpoint` keeps the two computations apart, and then
-    stores the values of the first one. A branch on the incoming gradient stays: it cannot run before that is known.
+    XLA's compiler for CPUs drops the barriers by which `jax.checkpoint` separates the two computations, and then stores
+    the values of the first one. It keeps a branch on the incoming gradient, which cannot run before that is known.
     """
     if _jax.default_backend() != "cpu":
         found: tuple[Array, ...] = _jax.checkpoint(function)(*arrays)
@@ -80,7 +80,7 @@ def _has_gradient(x: Any) -> bool:
 
 
 def _in_a_branch(function: Callable[..., tuple[Array, ...]], is_real: list[bool]) -> Callable[..., tuple[Array, ...]]:
-    """The function with a gradient that computes it again, in a branch."""
+    """The function with a gradient that computes the function again, in a branch."""
 
     def merged(real: tuple[Array, ...], others: tuple[Array, ...]) -> tuple[Array, ...]:
         reals, rest = iter(real), iter(others)
@@ -123,14 +123,14 @@ def _in_a_branch(function: Callable[..., tuple[Array, ...]], is_real: list[bool]
 
 
 def _always(x: Array) -> Array:
-    """True, as a value that the compiler does not know before x."""
+    """True, as a value that depends on x for the compiler."""
     x = jnp.real(x.reshape(-1)[0])
     bits = _jax.lax.bitcast_convert_type(x, f"uint{8 * x.dtype.itemsize}")
     return (bits | bits.dtype.type(1)) != 0
 
 
 def no_grad() -> AbstractContextManager[Any]:
-    """JAX differentiates everything that it traces."""
+    """Raise inside a gradient: JAX differentiates everything that it traces."""
     if _thread.depth:
         raise Unsupported(
             "xo.no_grad: JAX differentiates everything inside the function that xo.grad differentiates. Instead: "
@@ -141,5 +141,5 @@ def no_grad() -> AbstractContextManager[Any]:
 
 @partial(jax.jit, static_argnums=1)
 def opaque(x: Array, shape: tuple[int, ...], /) -> Array:
-    """Of a quotient x / y with a broadcast y, XLA makes the product of x and 1 / y."""
+    """XLA replaces a quotient x / y with a broadcast y by the product of x and 1 / y."""
     return _jax.lax.optimization_barrier(_jax.lax.stop_gradient(jnp.broadcast_to(x, shape)))

@@ -29,7 +29,7 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
     """Update by x.at[index], or by a selection if the index is a traced mask."""
     if copy is False:
         raise Unsupported("JAX arrays are immutable. Instead: copy=None or copy=True, and use the result")
-    selection = index.selection(x.shape)  # it raises where JAX drops what is out of bounds
+    selection = index.selection(x.shape)  # it raises for indices out of bounds, which JAX drops
     is_whole = op != "set" and index.is_basic and all(entry is ... or entry == slice(None) for entry in index.entries)
     if is_whole and type(value) is float and x.dtype.itemsize >= 4:
         return _whole(op, x, value)  # an array of the number takes as long as the update
@@ -67,7 +67,7 @@ def select(x: Array, index: Index, /, *, copy: bool | None) -> Array:
 
 
 def _updated(x: Array, key: Any, op: str, value: Array, is_unique: bool) -> Array:
-    """An update that JAX serves. Gradients of products, minima and maxima need the absence of duplicates."""
+    """An update by JAX. Gradients of products, minima and maxima require an index without duplicates."""
     if is_unique:
         return x.at[key].set(_COMBINE[op](x[key], value))
     return x.at[key].add(-value) if op == "subtract" else getattr(x.at[key], op)(value)
@@ -80,7 +80,7 @@ def _whole(op: str, x: Array, value: Array) -> Array:
 
 
 def _is_native(index: Index, selection: Selection) -> bool:
-    """Whether JAX reads an index as NumPy does: not a mask beside other arrays, nor one without axes."""
+    """Whether JAX reads an index as NumPy does: not a mask with other arrays, nor a mask without axes."""
     masks = [a for a in index.entries if hasattr(a, "dtype") and index.is_mask(a)]
     return not masks or (len(selection.arrays) == 1 and masks[0].ndim > 0)
 
@@ -136,7 +136,7 @@ def _accumulated(op: str, flat: Array, positions: Array, values: Array) -> Array
 
 
 def _divided(flat: Array, positions: Array, values: Array) -> Array:
-    """Rows with one value are divided by it. Rows with several are multiplied by the reciprocal of one after the other.
+    """Rows with one value are divided by it. Rows with several are multiplied by the reciprocals in sequence.
 
     The product of the values could overflow where the quotients do not.
     """

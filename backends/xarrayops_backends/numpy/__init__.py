@@ -71,7 +71,7 @@ from xarrayops_backends.numpy._update import select, update
 
 NAMESPACE: Any = np
 CASTS_INTEGERS = ("atan2", "clip", "copysign", "hypot", "linalg.pinv", "logaddexp", "reciprocal")
-"""Not the ufuncs of one array, which are called without a look at the dtype: it would double the cost of a call."""
+"""Without the ufuncs of one array: a check of the dtype would double the cost of their calls."""
 REFUSED_TYPES = {
     "numpy.matrix": Gap("np.matrix keeps two dimensions and multiplies by *", "np.asarray(x)"),
     "numpy.MaskedArray": Gap("a masked array has a mask that no standard function respects", "x.filled(value)"),

@@ -1,4 +1,4 @@
-"""Dtypes: a cast that discards nothing. The other functions of dtypes are those of `xarrayops.plugin.dtypes`."""
+"""Dtypes: a cast that discards nothing. The other functions of dtypes are in `xarrayops.plugin.host`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xarrayops_backends.numpy._guard import require_numbers
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
-    """NumPy drops imaginary parts with no more than a warning."""
+    """NumPy drops imaginary parts with only a warning."""
     refuse_discarding(x.dtype, dtype)
     if np.dtype(dtype).kind not in NUMBERS:
         require_numbers("astype", np.dtype(dtype))

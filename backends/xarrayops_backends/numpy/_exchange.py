@@ -65,12 +65,12 @@ def try_from_numpy(a: Array, /) -> Array:
 
 
 def returned(x: Array, /) -> Array:
-    """A scalar in place of an array without axes."""
+    """A scalar instead of an array without axes."""
     return x if x.ndim else x[()]
 
 
 def serving_others() -> AbstractContextManager[Any]:
-    """NumPy alone warns of a division by zero, an overflow and a logarithm of a negative number."""
+    """Only NumPy warns of a division by zero, an overflow and a logarithm of a negative number."""
     return np.errstate(all="ignore")
 
 

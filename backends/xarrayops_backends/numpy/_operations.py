@@ -11,7 +11,7 @@ from xarrayops.plugin.host import views
 from xarrayops.plugin.native import NativeKernel, Results, eager_kernel
 
 _DATA = object.__basicsize__
-"""Where an array holds the address of its first element: the first field after the head that all objects have.
+"""The offset of the address of the first element in an array object: the first field after the object header.
 
 Compiled extensions read it there (``PyArray_DATA``), so it is part of NumPy's binary interface. ``x.ctypes.data`` and
 ``x.__array_interface__`` take twenty times as long.
@@ -26,12 +26,12 @@ CALL_TESTS = CallTests(
 
 
 def native_kernel(native: NativeKernel, /) -> Callable[..., Any]:
-    """A native kernel. The reference runs once for each form of a call, because NumPy has no arrays without values."""
+    """A native kernel. The reference runs once for each form of a call, because NumPy lacks arrays without values."""
 
     def results(*arrays: Array, **options: Any) -> Results:
         for x in arrays:
             if x.dtype.kind == "V":
-                raise NotServed(f"NumPy does not lend arrays of {x.dtype} over DLPack")
+                raise NotServed(f"NumPy does not export arrays of {x.dtype} by DLPack")
         with np.errstate(all="ignore"):
             return Results.of(native.reference(*arrays, **options))
 
@@ -42,7 +42,7 @@ def native_kernel(native: NativeKernel, /) -> Callable[..., Any]:
 
 
 def _lent(x: Array) -> Array:
-    """x as DLPack takes it: writable, because not all consumers know read-only memory. The kernel only reads it."""
+    """x for DLPack: writable, because not all consumers support read-only memory. The kernel only reads it."""
     if x.flags.writeable:
         return x
     return views.over(x.ctypes.data, x.shape, x.strides, x.dtype.str, readonly=False, owner=x)

@@ -57,7 +57,7 @@ def _has_numba() -> bool:
 
 
 def words_for(size: int) -> Words:
-    """The quicker of the two ways for that many elements."""
+    """The faster of the two ways for that many elements."""
     return by_loops if size >= COMPILED and _has_numba() else by_ufuncs
 
 

@@ -58,8 +58,8 @@ def _stacked(coords: tuple[Any, ...]) -> Any:
 
 def _rows_of_one(coords: tuple[Any, ...]) -> Any:
     """A view of arrays of one shape and dtype as rows of one array, within the memory of one base; else None."""
-    # Views of one array. Equal distances between separate arrays would be chance, and a view over them would cross
-    # memory that belongs to others.
+    # Views of one array. Separate arrays may have equal distances by chance, and a view over them would span memory
+    # of other owners.
     owners = {id(x.base): x.base for x in coords}
     (owner, *others), strides = owners.values(), {x.strides for x in coords}
     if others or not isinstance(owner, np.ndarray) or len(strides) != 1 or not coords[0].size:
@@ -77,7 +77,7 @@ def _rows_of_one(coords: tuple[Any, ...]) -> Any:
 def wrap(p: Parts, /) -> Container:
     """A container over the given arrays. SciPy's constructors would check values and copy views of larger arrays."""
     extents = {"blocksize": p.block} if p.format == "bsr" else {}
-    # Made empty and then filled: the attributes are taken as they are.
+    # Made empty and then filled, so that the attributes are neither checked nor copied.
     container = _CLASSES[p.format](p.shape, dtype=p.data.dtype, **extents)
     container.data = p.data
     if p.format == "coo":

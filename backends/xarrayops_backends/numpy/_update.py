@@ -1,4 +1,4 @@
-"""``xo.at`` on NumPy: indexed elements, and updates of them. The index means what it means here."""
+"""``xo.at`` on NumPy: indexed elements, and updates of them. An index has NumPy's meaning."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
 
 
 def _set(target: Array, index: Index, value: Any) -> None:
-    """``target[index] = value``. NumPy refuses axes of extent 1 in front of some values, and not of others."""
+    """``target[index] = value``. NumPy refuses leading axes of extent 1 for some values only."""
     entries = index.entries if index.is_basic else unshared(index.entries, target)
     try:
         target[entries] = value
@@ -73,7 +73,7 @@ def _broadcast(x: Array, index: Index, value: Array) -> Array:
 
 
 def _check(x: Array, index: Index) -> None:
-    """NumPy does not compare the extents of a mask that are 0 with those of x."""
+    """NumPy does not compare extents of 0 of a mask with the extents of x."""
     for entry in index.entries:
         if isinstance(entry, ARRAY_TYPES):
             require_numbers("at", entry.dtype)
@@ -99,7 +99,7 @@ def select(x: Array, index: Index, /, *, copy: bool | None) -> Array:
 
 
 def _copied(target: Array, index: Index, value: Array) -> bool:
-    """Whether the host kernels have set a large view; they copy no short rows, no overlap, and broadcast nothing."""
+    """Set a large view by the host kernels; False if rows are short, memory overlaps or the value is broadcast."""
     if not index.is_basic or value.shape[-1] < permute.SHORT:
         return False
     view = target[index.entries]

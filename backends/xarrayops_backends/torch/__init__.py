@@ -1,7 +1,7 @@
 """PyTorch: array_api_compat.torch, the hooks, and fixes where it deviates from the standard.
 
-Each family has its file: the functions of the standard in _standard/, where wide.py replaces the kernels that PyTorch
-lacks for uint16, uint32 and uint64; _attention/, _sparse/ and _export/; and _dtypes, _devices, _update and the others.
+Each family has a file or folder. The functions of the standard are in _standard/, where wide.py replaces the kernels
+that PyTorch lacks for uint16, uint32 and uint64.
 
 Two functions are PyTorch's own without a correction: floor_divide of infinities, where the standard allows the values
 of Python and NumPy (a correction that keeps finite quotients exact doubles the time), and remainder, for the sign of a
@@ -213,7 +213,7 @@ UNTRACEABLE = {
     ),
 }
 if torch.__version__ < "2.10":
-    _COMPILE_LATER = "PyTorch 2.10 or later, or the call outside of the compiled function"
+    _COMPILE_LATER = "PyTorch 2.10 or later, or call it outside of the compiled function"
     UNTRACEABLE |= {
         **dict.fromkeys(
             ("at", "broadcast_arrays", "concat", "einsum", "meshgrid", "stack"),

@@ -1,4 +1,4 @@
-"""Compiled functions: `torch.compile`, and the branches and loops that it traces; and PyTorch's own generators."""
+"""Compiled functions: `torch.compile`, the branches and loops that it traces, and PyTorch's own generators."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class _States:
     __hash__ = None  # type: ignore[assignment]
 
     def restore(self) -> None:
-        """Set the generators back."""
+        """Restore the generators."""
         torch.set_rng_state(self.cpu)
         if self.cuda:
             torch.cuda.set_rng_state_all(self.cuda)
@@ -84,7 +84,7 @@ def random_state() -> tuple[Any, Callable[[], None]]:
 
 
 def cond(predicate: Array, if_true: Callable[..., Any], if_false: Callable[..., Any], operands: Arrays, /) -> Any:
-    """`torch.cond` under torch.compile; both functions under torch.func.vmap, and else the chosen one."""
+    """`torch.cond` under torch.compile; both functions under torch.func.vmap; otherwise the chosen function."""
     if is_compiling():
         return _torch.cond(predicate, _owning(if_true), _owning(if_false), operands)
     if not torch._C._functorch.is_batchedtensor(predicate):  # type: ignore[attr-defined, unused-ignore]
@@ -95,7 +95,7 @@ def cond(predicate: Array, if_true: Callable[..., Any], if_false: Callable[..., 
 
 
 def _owning(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with results in memory of their own: operators of higher order refuse results that are arguments."""
+    """The function with results in new memory: operators of higher order refuse results that are arguments."""
 
     def call(*arrays: Array) -> Any:
         return fill(function(*arrays), torch.clone)
@@ -104,7 +104,7 @@ def _owning(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def while_loop(condition: Callable[..., Array], body: Callable[..., Arrays], values: Arrays, /) -> Arrays:
-    """PyTorch's operator under torch.compile, and else a loop of Python."""
+    """PyTorch's operator under torch.compile, otherwise a Python loop."""
     if is_compiling():
         from torch._higher_order_ops.while_loop import while_loop as operator
 
@@ -124,7 +124,7 @@ def scan(
     stacked: Callable[[list[Any]], Any],
     /,
 ) -> tuple[Arrays, Any]:
-    """PyTorch's operator for long loops under torch.compile, and else a loop of Python."""
+    """PyTorch's operator for long loops under torch.compile, otherwise a Python loop."""
     if is_compiling() and length > UNROLLED:
         return _by_operator(step, carry, xs, length)
     rows = []

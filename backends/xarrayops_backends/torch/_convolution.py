@@ -1,4 +1,4 @@
-"""Convolutions and pooling by PyTorch's own functions, which compute both orders of channels as they are."""
+"""Convolutions and pooling by PyTorch's own functions, which compute both orders of channels without a copy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LARGEST = {1: _functions.max_pool1d, 2: _functions.max_pool2d, 3: _functions.ma
 
 
 def _native(x: Array, weights: Array, windows: Windows, groups: int, /) -> Array:
-    """A view has the channels second; where they are last, PyTorch gives its result in that order of memory, too."""
+    """A view has the channels second. If they are last in memory, PyTorch returns its result in the same order."""
     first = _first(x, windows)
     symmetric = all(before == after for before, after in windows.padding)
     first = first if symmetric else _padded(first, windows, 0.0)

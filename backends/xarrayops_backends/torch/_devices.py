@@ -80,7 +80,7 @@ def as_device(device: Any, /) -> torch.device:
 
 
 def device(x: Array, /) -> torch.device:
-    """Where x is."""
+    """The device of x."""
     return x.device
 
 
@@ -106,7 +106,7 @@ def synchronize(*arrays: Array) -> None:
 
 
 class _Info:
-    """The inspection API. That of array-api-compat allocates on every device to find it and always reports cpu."""
+    """The inspection API. In array-api-compat it allocates on every device to find it, and always reports cpu."""
 
     def capabilities(self) -> dict[str, Any]:
         """In eager mode shapes may depend on data; PyTorch allows 64 dimensions."""

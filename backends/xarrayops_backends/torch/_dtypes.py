@@ -80,7 +80,7 @@ def set_default_dtype(name: str | None, /) -> None:
 
 
 def _promote(a: torch.dtype, b: torch.dtype) -> torch.dtype:
-    """The promoted dtype of two dtypes, whatever the ranks of the arrays."""
+    """The promoted dtype of two dtypes, independent of the ranks of the arrays."""
     if a is b or b is torch.bool:
         return a
     if a is torch.bool:
@@ -164,7 +164,7 @@ def _accumulator(dtype: torch.dtype, asked: torch.dtype | None) -> tuple[torch.d
 
 
 def _tensor(value: Any, dtype: torch.dtype, like: Array) -> Array:
-    """A Python scalar as a 0-d array beside `like`; arrays are cast."""
+    """A Python scalar as a 0-d array on the device of `like`; arrays are cast."""
     if isinstance(value, torch.Tensor):
         return value if value.dtype is dtype else value.to(dtype)
     return torch.full((), value, dtype=dtype, device=like.device)

@@ -67,7 +67,7 @@ def _has_tangent(x: Array) -> bool:
 
 
 def export_refusal(x: Array, /) -> str | None:
-    """A gradient cannot flow into another library."""
+    """Refuse tensors with a gradient, which cannot flow into another library."""
     if x.requires_grad:
         return "x requires a gradient, which another library cannot record. Instead: convert x.detach()"
     if _has_tangent(x):
@@ -118,7 +118,7 @@ def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
     dtype = as_dtype(memory.dtype)
     if dtype not in _BITS or memory.device != "cpu":
         return _from_dlpack(x)
-    with warnings.catch_warnings():  # copy=False was requested, and the library of the memory assumes it immutable
+    with warnings.catch_warnings():  # with copy=False, memory that its library assumes immutable
         warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
         return torch.from_numpy(host().view(str(_BITS[dtype]).removeprefix("torch."))).view(dtype)
 
@@ -174,7 +174,7 @@ def _nothing(owner: object) -> None:
 
 
 def try_as_numpy(x: Array, /) -> Any:
-    """PyTorch's own view, or its error; of a detached tensor, because the storage of x may be replaced."""
+    """PyTorch's own view of a detached tensor, because the storage of x may be replaced; or PyTorch's error."""
     if x.requires_grad or _has_tangent(x):
         return None
     try:
@@ -207,13 +207,13 @@ def to_numpy(x: Array, /) -> Any:
 
 
 def from_numpy(a: Any, device: Any, /) -> Array:
-    """A copy in C order and native byte order; a move to another device makes no second copy."""
+    """A copy in C order and native byte order; a move to another device does not make a second copy."""
     import numpy as np
 
     device = torch.get_default_device() if device is None else device
     stays = device.type == "cpu"
     a = np.array(a, dtype=a.dtype.newbyteorder("="), order="C", copy=True if stays else None)
-    a = a.view(a.dtype.name)  # NumPy's unsigned long long is uint64 too, and PyTorch knows only one of them
+    a = a.view(a.dtype.name)  # NumPy's unsigned long long is uint64 too, and PyTorch supports only one of them
     dtype = as_dtype(a.dtype.name)
     bits = _BITS.get(dtype)
     if not a.flags.writeable:  # read only, but PyTorch warns

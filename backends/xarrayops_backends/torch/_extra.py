@@ -1,4 +1,4 @@
-"""Functions beyond the standard for which PyTorch has quicker kernels than those that the generic twins use.
+"""Functions beyond the standard for which PyTorch has faster kernels than the generic twins use.
 
 The twin serves the calls that a kernel refuses: other dtypes, several axes, other devices.
 """
@@ -38,7 +38,7 @@ _of_numbers = _of_dtypes(*_REAL, *_SIGNED)
 
 
 def _above(values: Array, low: Array, position: int | Array) -> Array:
-    """The element of each row at a place in the sorted order, which is that of ``low`` or the next one."""
+    """The element of each row at a position in the sorted order: ``low`` or the next one."""
     column = low.unsqueeze(-1)
     is_low = torch.sum(values <= column, -1) > position
     return torch.where(is_low, low, torch.amin(torch.where(values > column, values, math.inf), -1))
@@ -54,7 +54,7 @@ def _selectable_quantile(call: Call, /) -> str | None:
     if isinstance(call.args[1], torch.Tensor):
         return "it selects one quantile, and q is an array"
     if call.args[0].device.type != "cpu":
-        return "a sort is quicker on an accelerator"
+        return "a sort is faster on an accelerator"
     return _selectable(call)
 
 
@@ -76,7 +76,7 @@ def _nanmedian(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Ar
 
 
 def _quantile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
-    """Selection in the place of a sort: torch.kthvalue for the element below, and the least one above it."""
+    """Selection instead of a sort: torch.kthvalue for the element below, and the least element above it."""
     quantiles.require_method(method)
     quantiles.require_probability(q)
     flat = common.rows(aac, x, axis, keepdims=keepdims)
@@ -104,7 +104,7 @@ def _paddable(call: Call, /) -> str | None:
     """Why torch.nn.functional.pad cannot serve a call."""
     x, width, mode = (*call.args, "constant")[:3]
     if x.ndim < 2:
-        return "a concatenation is as quick along one axis"
+        return "a concatenation is as fast along one axis"
     if mode not in _PADDED or call.kwargs["reflect_type"] != "even":
         return f"it has no code for mode={mode!r}"
     if not isinstance(call.kwargs["constant_values"], int | float):
@@ -120,12 +120,12 @@ def _paddable(call: Call, /) -> str | None:
 
 
 def _padded_axes(x: Array, widths: list[tuple[int, int]]) -> int:
-    """How many axes there are from the first one that is padded."""
+    """The number of axes from the first one that is padded."""
     return x.ndim - next((axis for axis, width in enumerate(widths) if width != (0, 0)), x.ndim)
 
 
 def _pad(x: Array, /, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, **options: Any) -> Array:
-    """All axes in one pass, as images with one axis before."""
+    """All padded axes in one pass; the axes before them become one."""
     widths = padding.pad_widths(x, pad_width, mode)
     count = _padded_axes(x, widths)
     images = x.reshape(-1, *x.shape[-count:])
@@ -135,7 +135,7 @@ def _pad(x: Array, /, pad_width: Any, mode: str = "constant", *, constant_values
 
 
 _LONG = 4096
-"""Rows of so many elements are quicker selected from one by one than sorted together."""
+"""The number of elements of a row from which selection, row by row, is faster than one sort."""
 
 
 def _selectable_nanquantile(call: Call, /) -> str | None:
@@ -145,11 +145,11 @@ def _selectable_nanquantile(call: Call, /) -> str | None:
         return "it looks at values, which traced arrays do not have"
     x = call.args[0]
     length = math.prod(x.shape[a] for a in common.normal_axes(call.kwargs["axis"], x.ndim))
-    return None if length >= _LONG else f"rows of less than {_LONG} elements are quicker sorted together"
+    return None if length >= _LONG else f"one sort is faster for rows of less than {_LONG} elements"
 
 
 def _nanquantile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
-    """As `_quantile`, of the numbers of each row, whose count decides which element is selected."""
+    """As `_quantile`, among the numbers of each row: their count determines which element is selected."""
     flat = common.rows(aac, x, axis, keepdims=keepdims)
     is_number = ~torch.isnan(flat.values)
     if is_number.all():
@@ -258,7 +258,7 @@ def _convolved(call: Call, /) -> str | None:
     if x1.dtype != x2.dtype or not all(x.ndim == 1 and x.numel() for x in (x1, x2)):
         return "the vectors have two dtypes, or no elements"
     if x1.device.type != "cpu":
-        return "convolutions of float32 may be of TF32 on this device"
+        return "convolutions of float32 may use TF32 on this device"
     short = x2 if x1.shape[0] >= x2.shape[0] else x1
     if not is_traced() and not transforms() and not torch.isfinite(short).all():
         return "it multiplies zeros at both ends by values that are not finite"

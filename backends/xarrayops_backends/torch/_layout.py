@@ -26,7 +26,7 @@ def contiguous(x: Array, /) -> Array:
     if torch.compiler.is_compiling() or not _is_plain(x):
         return x.clone(memory_format=torch.contiguous_format)  # x.contiguous() needs the GPU of a FakeTensor
     strides = tuple(stride * x.itemsize for stride in x.stride())
-    # By address: x.numpy() would permanently forbid to resize the storage of x.
+    # By address: x.numpy() would permanently disable resizing the storage of x.
     source = views.over(x.data_ptr(), tuple(x.shape), strides, f"|V{x.itemsize}", readonly=True, owner=x)
     # NumPy requests huge pages, PyTorch does not: a copy into PyTorch's memory takes three times as long.
     return torch.from_numpy(permute.contiguous(source).view(_BITS[x.itemsize])).view(x.dtype)

@@ -13,7 +13,7 @@ from xarrayops.plugin import Array, RunMode
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function under torch.compile without code generation, which takes a minute where a C++ compiler is used."""
+    """The function under torch.compile without code generation, which would take a minute with a C++ compiler."""
     torch.compiler.reset()
     compiled: Callable[..., Any] = torch.compile(function, backend="aot_eager")
     return compiled

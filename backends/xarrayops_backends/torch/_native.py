@@ -30,7 +30,7 @@ def _empty(shape: tuple[int, ...], dtype: Any, x: Array) -> Array:
 
 
 def _lent(x: Array) -> Array:
-    """x, whose values are in its memory: DLPack has no flags of lazy conjugation and negation."""
+    """x; `NotServed` if its conjugation or negation is lazy, for which DLPack has no flags."""
     if x.is_conj() or x.is_neg():
         raise NotServed("the conjugate or the negative of a tensor is lazy. Instead: x.resolve_conj().resolve_neg()")
     return x

@@ -33,7 +33,7 @@ _returns_one: dict[tuple[str, str], bool] = {}
 
 
 def carry_operation(operation: Operation, /) -> Callable[..., Any]:
-    """The operator of the operation; the reference alone where there is neither a kernel nor a gradient to keep."""
+    """The operator of the operation; the reference alone if the operation has neither a kernel nor a gradient."""
     if not operation.has_kernel and operation.gradient is None:
         return operation.reference
     operator = _operator(operation)
@@ -83,7 +83,7 @@ def _with_gradient(operation: Operation) -> Callable[..., Any]:
 
 
 def _operator(operation: Operation) -> Any:
-    """The operator of the operation, which is defined again if the reference or the gradient is another one."""
+    """The operator of the operation, which is defined again if the reference or the gradient has changed."""
     if operation.name in _defined:
         known, operator, library = _defined[operation.name]
         if (known.reference, known.gradient) == (operation.reference, operation.gradient):
@@ -137,7 +137,7 @@ class _Results:
         return made
 
     def backward(self, ctx: Any, grads: list[Array]) -> tuple[Any, ...]:
-        """The gradients of the arrays: by the user's function, else those of the reference."""
+        """The gradients of the arrays: by the user's function, otherwise of the reference."""
         arrays, options = ctx.saved_tensors, options_of(ctx.options)
         one = _returns_one[self.operation.name, ctx.options]
         if self.operation.gradient is not None:

@@ -1,8 +1,8 @@
-"""How PyTorch multiplies: its switches for TF32 and for sums of half types, set for one product and put back.
+"""How PyTorch multiplies: its switches for TF32 and for sums of half types, set for one product and then restored.
 
-The switches affect the whole process. There are older names for the same, such as ``allow_tf32`` and
-``set_float32_matmul_precision``: their values are kept beside, and reading them raises while they differ from the
-newer ones. Only the newer are written here, so what the older would answer is the same afterwards.
+The switches affect the whole process. They have older names, such as ``allow_tf32`` and
+``set_float32_matmul_precision``, with separate values: reading an old name raises while its value differs from the new
+one. Only the new names are written here, so the values of the old names do not change.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _CUBLAS = _torch.backends.cuda.matmul
 Switch = tuple[str, str]
 _ALL: Switch = ("generic", "all")
 _CUDA: tuple[Switch, ...] = (("cuda", "matmul"), ("cuda", "all"), _ALL)
-# The switch of products, and those from which it takes its value as long as it has none ("none").
+# The switch of products, and the switches from which it inherits its value while its own is "none".
 _CPU: tuple[Switch, ...] = (("mkldnn", "matmul"), ("mkldnn", "all"), _ALL)
 _IEEE = ("none", "ieee")
 _REDUCED = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction")
-# Held while a switch differs from its value in the program, so that each product finds what it needs.
+# Held while a switch differs from its value in the program, so that each product has the value that it needs.
 _changing = RLock()
 
 
@@ -75,7 +75,7 @@ def _is_kept(kind: str, products: str) -> bool:
 def _switched(switches: tuple[Switch, ...], products: str, plain: AbstractContextManager[Any]) -> Iterator[None]:
     """Enter the context ``plain``, and set the switch of products to the value that they need."""
     switch = switches[0]
-    # Held until the product is launched: the switches are global, and another thread's product would follow ours.
+    # Held until the product is launched: the switches are global, and would affect another thread's product.
     with _changing, plain:
         found = _own_value(switches)
         reduced = [name for name in _REDUCED if switches is _CUDA and getattr(_CUBLAS, name)]
@@ -95,7 +95,7 @@ def _switched(switches: tuple[Switch, ...], products: str, plain: AbstractContex
 def _own_value(switches: tuple[Switch, ...]) -> str:
     """The value that was set for the first switch; "none" if the switch inherits the value that it shows.
 
-    PyTorch does not tell the two apart, so the others are changed for a moment, from the last one on.
+    PyTorch does not distinguish the two, so the others are changed for a moment, beginning with the last.
     """
     switch, *others = switches
     shown = str(_value(*switch))

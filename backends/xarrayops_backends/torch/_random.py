@@ -175,7 +175,7 @@ def native_generator(seed: int, device: Any, /) -> torch.Generator:
 
 
 def native_draw(generator: torch.Generator, draw: Draw, shape: tuple[int, ...], device: Any, /) -> Array:
-    """By the functions of random numbers of PyTorch."""
+    """By PyTorch's functions for random numbers."""
     where: dict[str, Any] = {"generator": generator, "device": device, "dtype": as_dtype(draw.dtype)}
     match draw.kind:
         case "permutation":

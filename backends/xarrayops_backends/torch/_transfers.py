@@ -1,4 +1,4 @@
-"""Crossings: a mode that sees the calls of PyTorch by name. torch.compile compiles under it."""
+"""Transfers: a mode that sees the calls of PyTorch by name. torch.compile compiles under it."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _MOVES = frozenset(("to", "cpu", "cuda", "xpu", "copy_", "type"))
 _BY_VALUES = frozenset(
     ("nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "equal", "allclose", "bincount", "histc")
 )
-"""The functions whose result, or its shape, depends on values, so that an accelerator is waited for."""
+"""The functions whose result or its shape depends on values, so that they wait for an accelerator."""
 _INDEXING = frozenset(("__getitem__", "__setitem__"))
 _TOLD = _PULLS | _READS | _MOVES | _BY_VALUES | _INDEXING
 _MASKS = (torch.bool, torch.uint8)
 
 
 _WAITED = "called a synchronizing CUDA operation"
-"""What PyTorch's debug mode warns of where a call waits for a CUDA device."""
+"""The warning of PyTorch's debug mode for a call that waits for a CUDA device."""
 
 
 class _Crossings(TorchFunctionMode):
-    """Reports the crossings of the calls in one thread.
+    """Reports the transfers and synchronisations of the calls in one thread.
 
     If CUDA is in use when it begins, PyTorch's debug mode reports which other calls wait for the device. That was
     tested with a stand-in for the debug mode, and never run on hardware.
@@ -81,7 +81,7 @@ def _watched(report: Callable[..., None], function: Any, args: Any, kwargs: Any)
 
 
 def _called(report: Callable[..., None], function: Any, args: Any, kwargs: Any) -> Any:
-    """Make the call, and report it if it crosses by its name and arguments."""
+    """Make the call, and report it if its name and arguments say that it transfers or waits."""
     name = getattr(function, "__name__", "")
     if name not in _TOLD or not args or not isinstance(args[0], torch.Tensor):
         return function(*args, **kwargs)
@@ -89,7 +89,7 @@ def _called(report: Callable[..., None], function: Any, args: Any, kwargs: Any) 
 
 
 def _told(report: Callable[..., None], name: str, function: Any, args: Any, kwargs: Any) -> Any:
-    """Report the call, if it crosses, and make it. The call of a method has no mode active."""
+    """Report the call, if it transfers or waits, and make it. No mode is active in the call of a method."""
     x, what = args[0], f"torch.Tensor.{name}"
     if name in _PULLS:
         report("wait", what, x.itemsize)

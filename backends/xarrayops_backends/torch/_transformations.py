@@ -62,7 +62,7 @@ def value_and_grad(
 
 
 def _set_active(tensors: list[Array], is_active: bool) -> None:
-    """Mark the leaves of a call: after it they are parts of graphs, but nothing differentiates by them."""
+    """Mark the leaves of a call: after it they are parts of graphs, but no gradient is taken with respect to them."""
     for x in tensors:
         if x.grad_fn is None:
             x.differentiates = is_active
@@ -71,7 +71,7 @@ def _set_active(tensors: list[Array], is_active: bool) -> None:
 def _by_func(
     function: Callable[..., tuple[Array, tuple[Array, ...]]], arrays: tuple[Array, ...], /
 ) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
-    """By `torch.func.grad_and_value`, whose other results are tensors; arrays of other libraries pass beside it."""
+    """By `torch.func.grad_and_value`, whose other results are tensors; arrays of other libraries bypass it."""
     returned: list[Any] = []
 
     def of_tensors(*given: Array) -> tuple[Array, tuple[Array, ...]]:
@@ -86,7 +86,7 @@ def _by_func(
 
 
 def _is_connected(results: list[Any], own: list[Array]) -> bool:
-    """Whether results depend on a tensor that requires a gradient, or by which another call differentiates."""
+    """Whether results depend on a tensor that requires a gradient, also in an enclosing call."""
     mine = {id(x) for x in own if x.grad_fn is None}
     tensors = [x for x in results if isinstance(x, torch.Tensor) and x.requires_grad]
     if any(x.grad_fn is None and id(x) not in mine for x in tensors):

@@ -84,7 +84,7 @@ def select(x: Array, index: Index, /, *, copy: bool | None) -> Array:
 
 
 def _is_plain(x: Array, value: Any) -> bool:
-    """Whether only memory of one device and dtype is concerned: no autograd graph, tangent or transform."""
+    """Whether the update affects only memory of one device and dtype: no autograd graph, tangent or transform."""
     if type(x) is not torch.Tensor or x.dtype not in _SUITS or not (x.is_cpu or x.is_cuda):
         return False
     if x.requires_grad or x.is_inference() or torch._C._functorch.peek_interpreter_stack() is not None:
@@ -105,7 +105,7 @@ def _is_native(index: Index) -> bool:
 
 
 def _written(target: Array, index: Index, op: str, value: Any) -> bool:
-    """Write an update with a basic index into a plain tensor; False if the shape of the value needs a closer look."""
+    """Write an update with a basic index into a plain tensor; False if the shape of the value needs more checks."""
     is_number = type(value) is not torch.Tensor
     if not is_number:
         value = _unshared(value, target)
@@ -272,13 +272,13 @@ def _accumulated(flat: Array, positions: Array, op: str, values: Array) -> Array
 
 
 def _counts(flat: Array, positions: Array) -> Array:
-    """How many values belong to each row of flat, with as many axes as flat."""
+    """The number of values of each row of flat, with as many axes as flat."""
     counts = torch.zeros(flat.shape[:1], dtype=torch.int64, device=flat.device)
     return counts.index_add(0, positions, torch.ones_like(positions)).reshape(-1, *(1,) * (flat.ndim - 1))
 
 
 def _divided(flat: Array, positions: Array, values: Array) -> Array:
-    """Rows with one value are divided by it. Rows with several are multiplied by the reciprocal of one after the other.
+    """Rows with one value are divided by it. Rows with several are multiplied by the reciprocals in sequence.
 
     The product of the values could overflow where the quotients do not.
     """

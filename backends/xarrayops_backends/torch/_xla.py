@@ -13,7 +13,7 @@ from xarrayops.plugin.backends import backend_by_name
 from xarrayops_backends.torch import _devices, _precision
 
 INSTALLED = importlib.util.find_spec("torch_xla") is not None
-"""If not, calls skip the test of the device, which takes 250 ns."""
+"""Whether PyTorch/XLA is installed. If not, calls skip the test of the device, which takes 250 ns."""
 
 
 def _on_xla(value: Any) -> bool:

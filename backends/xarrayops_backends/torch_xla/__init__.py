@@ -1,9 +1,9 @@
 """PyTorch/XLA (TPU): the torch backend on XLA devices, with its own synchronisation and device transfers.
 
 The array class is PyTorch's; the torch backend recognises an XLA tensor by its device (`refine`). PyTorch/XLA is in
-maintenance mode, so this backend has no kernels of its own: every function is the torch backend's, except those with
-wrong results in PyTorch/XLA (those in _standard/). _guard refuses complex128, because
-PyTorch/XLA loses its imaginary parts.
+maintenance mode, so this backend has no kernels: every function is the torch backend's, except functions with wrong
+results in PyTorch/XLA, which are in _standard/. _guard refuses complex128, because PyTorch/XLA loses its imaginary
+parts.
 """
 # ruff: noqa: F401 - the names are the backend's functions
 
@@ -110,9 +110,9 @@ ARRAY_TYPES = _torch.ARRAY_TYPES
 KNOWN_BAD = _torch.KNOWN_BAD
 ENVIRONMENT = ("PJRT_DEVICE", "XLA_FLAGS", "XLA_USE_*", "LIBTPU_INIT_ARGS")
 ATTENTION_CANDIDATES = ()
-"""No candidates of the torch backend: the generic implementation serves XLA."""
+"""Without the candidates of the torch backend: the generic implementation serves XLA."""
 checkpoint = unsupported(
-    "torch.utils.checkpoint does not know XLA devices",
+    "torch.utils.checkpoint does not support XLA devices",
     instead="the function itself, whose intermediate values are then stored",
 )
 native_kernel = unsupported("XLA owns the memory of its tensors", instead="serve another library")

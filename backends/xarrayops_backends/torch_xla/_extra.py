@@ -1,4 +1,4 @@
-"""Functions beyond the standard on XLA devices: those of the torch backend, except where XLA returns wrong results."""
+"""Functions beyond the standard on XLA devices: the torch backend's, except where XLA returns wrong results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators in the generic functions. Some of PyTorch/XLA (2.9) are wrong; the functions of this backend are right."""
+"""Operators in the generic functions. Some are wrong in PyTorch/XLA (2.9); this backend's functions are correct."""
 
 from __future__ import annotations
 

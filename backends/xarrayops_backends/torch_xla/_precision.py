@@ -1,4 +1,4 @@
-"""What PyTorch/XLA cannot keep of a precision policy."""
+"""The parts of a precision policy that PyTorch/XLA does not support."""
 
 from __future__ import annotations
 

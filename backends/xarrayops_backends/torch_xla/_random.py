@@ -24,7 +24,7 @@ def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) ->
 
 
 def _rounded(x: Array) -> Array:
-    """Return x, such that XLA does not contract it: the choice remains unless XLA can exclude NaN."""
+    """x, protected from contraction: XLA keeps the choice unless it can exclude NaN."""
     return torch.where(x == x, x, 0.0)
 
 

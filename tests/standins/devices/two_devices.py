@@ -181,7 +181,7 @@ def library(namespace: dict[str, Any], *, immutable: bool) -> None:
         _fill(vars(namespace[extension]), getattr(base, extension))
 
     class Information(type(base.__array_namespace_info__())):
-        """The devices are those of the library."""
+        """The devices of the library."""
 
         def devices(self) -> tuple[str, ...]:
             return DEVICES

@@ -1,4 +1,4 @@
-"""The kernels of random numbers beside the generic function, around the sizes of blocks and chunks."""
+"""The kernels of random numbers equal the generic function, around the sizes of blocks and chunks."""
 
 import importlib.util
 

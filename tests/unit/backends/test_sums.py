@@ -39,7 +39,7 @@ def require_close(got, want, magnitude, count, dtype, absolute=0.0):
 @pytest.mark.parametrize("values", ["equal", "decreasing"])
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_ten_million_values(library, dtype, values, shape):
-    """The errors of equal values add up in sums one after the other; small values are lost beside the sum."""
+    """The errors of equal values add up in sequential sums; small values are lost in a large sum."""
     x = np.full(COUNT, 0.1) if values == "equal" else 0.1 + 1 / np.arange(1.0, COUNT + 1)
     if dtype == "float16":
         x *= 30_000 / np.sum(x)  # the greatest number is 65504
@@ -134,7 +134,7 @@ def test_cumulative_sums_of_half_precision(shape, kind):
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_cumulative_sums_above_the_greatest_number(dtype):
-    """A sum beyond the limits of the dtype comes back within them: it is kept in a wider one."""
+    """A sum that exceeds the limits of the dtype on the way is computed in a wider dtype."""
     torch = pytest.importorskip("torch", exc_type=ImportError)
     greatest = torch.finfo(getattr(torch, dtype)).max
     x = torch.tensor([greatest, greatest, -greatest, -greatest, 1.0], dtype=getattr(torch, dtype))

@@ -204,7 +204,7 @@ def test_memory_of_other_libraries_is_freed_for_a_cell(measured):
     rows = measured(Full(), ("one", "two", "three"))
     assert {row.status for row in rows.values()} == {"ok"}
     first_calls = {row.first_call_s for row in rows.values()}
-    assert first_calls == {None, FIRST["first_call_s"]}, "a second attempt is no first call"
+    assert first_calls == {None, FIRST["first_call_s"]}, "a second attempt is not a first call"
 
 
 def test_a_cell_too_large_for_the_device_is_out_of_memory(measured):

@@ -1,4 +1,4 @@
-"""Two interleaved environments: false positives, power, and every doubt of the comparison."""
+"""Two interleaved environments: false positives, power, and all reasons for an undecided result."""
 
 from __future__ import annotations
 

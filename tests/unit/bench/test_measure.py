@@ -72,7 +72,7 @@ def test_short_calls_share_a_reading(clock):
     in_a_reading = math.ceil(timing.READING_S / call_s)
     found = timing.timed_round(clock.calls(call_s), (np.ones(2),), seconds=10 * in_a_reading * call_s)
     assert (len(found.samples), found.calls) == (10, 10 * in_a_reading)
-    assert len(clock.seen) == found.calls + 1 + in_a_reading, "calls that determine the batch size are no samples"
+    assert len(clock.seen) == found.calls + 1 + in_a_reading, "calls that determine the batch size are not samples"
     assert found.results[0] is clock.seen[-1]
     assert found.samples == [call_s] * 10
 

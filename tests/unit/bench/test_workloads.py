@@ -1,4 +1,4 @@
-"""The workloads of the benchmark: their answers, their oracles, and what they say of the work that a task needs."""
+"""The workloads of the benchmark: their answers, oracles and counts of operations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def workload(request):
 
 
 def needed(workload):
-    """The workload, if what it needs besides NumPy is here."""
+    """The workload, if the packages that it needs are installed."""
     if workload.group == "pipeline":
         pytest.importorskip("sklearn")
     if workload.name in ON_SPARSE:

@@ -21,7 +21,7 @@ def script(monkeypatch):
 
 
 def timed(seconds):
-    """What a measured cell has whose eight rounds took the same time."""
+    """A measured cell whose eight rounds took the same time."""
     return {"status": "ok", **dict.fromkeys(("median_s", "low_s", "high_s"), seconds), "medians_s": [[seconds] * 4] * 2}
 
 

@@ -226,7 +226,7 @@ def test_conformance_accounts_for_every_deviation(suite, tmp_path):
     assert "numpy: 3 failed" in ended.stdout
     unexplained = ended.stdout.split("unexplained:")[1]
     assert "test_new_fault" in unexplained
-    assert "floor_divide(inf)" in unexplained, "a unary test of floor_divide is no known deviation"
+    assert "floor_divide(inf)" in unexplained, "a unary test of floor_divide is not a known deviation"
     assert "expm1" not in unexplained
     (run_,) = json.loads((tmp_path / "conformance.json").read_text())["runs"]
     assert (run_["seed"], run_["examples"], run_["failed"], run_["passed"]) == (0, 10, 3, 1)

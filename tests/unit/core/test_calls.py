@@ -1,4 +1,4 @@
-"""How many functions of ours a call enters when it is repeated: look-ups are remembered, and misses too."""
+"""The number of our functions that a repeated call enters: look-ups are cached, and misses too."""
 
 import sys
 from collections.abc import Callable

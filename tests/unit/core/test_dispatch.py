@@ -82,7 +82,7 @@ class TestTables:
 
 
 class TestScalars:
-    """Python scalars are exactly bool, int, float and complex. NumPy's scalars count as such beside another library."""
+    """Python scalars are exactly bool, int, float and complex. NumPy's scalars count too with other libraries."""
 
     @pytest.mark.parametrize("scalar", [True, 2, 2.0, 2j])
     def test_every_library_accepts_python_scalars(self, scalar):

@@ -51,7 +51,7 @@ def check(call, wrong, count, asked):
 
 LIBRARIES = ("numpy", "array_api_strict")
 PAIRS = [(np, xps), (xps, np)]
-"""The library of the first argument, and that of another one."""
+"""The library of the first argument, and another library."""
 
 
 def test_the_list_is_not_empty():
@@ -149,7 +149,7 @@ def test_the_message_for_three_libraries_has_two_conversions():
 
 
 def test_a_sparse_container_is_kept_by_the_name_of_its_library():
-    """`xo.convert` takes an array to be like, but no container."""
+    """`xo.convert` takes an array as the target, but not a container."""
     jax = pytest.importorskip("jax")
     sparse = pytest.importorskip("jax.experimental.sparse").BCOO.fromdense(jax.numpy.eye(3, dtype="float32"))
     dense = np.ones((3, 3), dtype=np.float32)

@@ -37,7 +37,7 @@ FRACTIONS = (
 )
 PAIRS = ("atan2", "copysign", "divide", "hypot", "logaddexp")
 OF_ONE_ARRAY_ON_NUMPY = frozenset(FRACTIONS) - {"reciprocal", "mean", "std", "var"}
-"""NumPy's ufuncs of one array are called without a look at the dtype."""
+"""NumPy's ufuncs of one array are called without a check of the dtype."""
 
 
 @pytest.fixture(autouse=True)

@@ -53,7 +53,7 @@ def test_quantized_digits():
 
 @pytest.mark.long
 def test_induction_transformer():
-    """It goes on as the text did before, with the same scores on every library."""
+    """It continues as the text did before, with the same scores on every library."""
     done = run("induction_transformer.py", "abcdefgh abcdefgh abc")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

@@ -1,4 +1,4 @@
-"""The worked ports: the tool writes what is committed, and the finished ports are their originals."""
+"""The worked ports: the tool writes the committed files, and the finished ports compute the same as their originals."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_folder_is_tested():
 
 @pytest.mark.parametrize("name", PORTS)
 def test_the_tool_writes_what_is_committed(name):
-    """If it writes something else: ``make ports``, and read the change."""
+    """If it writes something else, run ``make ports`` and review the change."""
     pytest.importorskip("libcst")
     from xarrayops.port import rewrite
 

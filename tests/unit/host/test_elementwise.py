@@ -1,4 +1,4 @@
-"""Maxima and minima of large arrays and numbers, beside NumPy's, bit by bit."""
+"""Maxima and minima of large arrays and numbers equal NumPy's, bit by bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of NumPy's names share: expressions that NumPy and our module evaluate on the same values."""
+"""Shared by the tests of NumPy's names: expressions that NumPy and our module evaluate on the same values."""
 
 import warnings
 from contextlib import contextmanager
@@ -39,7 +39,7 @@ def of_library(library):
 
 @contextmanager
 def with_64_bits(library):
-    """JAX with its 64-bit types; other libraries have them always."""
+    """JAX with its 64-bit types; other libraries always have them."""
     if library != "jax":
         yield
         return

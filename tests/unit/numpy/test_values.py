@@ -10,7 +10,7 @@ import xarrayops.numpy as np
 CALLS = runpy.run_path(str(Path(__file__).parent / "expressions.py"))
 FAMILIES = CALLS["FAMILIES"]
 EACH = {"dask": 3, "jax": 16}
-"""Of how many calls one is tested. Dask makes a graph for each, and JAX compiles it."""
+"""One of this many calls is tested, because Dask makes a graph for each, and JAX compiles it."""
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -24,7 +24,7 @@ def test_functions_of_memory_and_values_return_what_numpys_do(library, same):
 
 
 def test_integers_stay_float64_when_the_default_dtype_of_torch_changes():
-    """What was found with one default must not be kept for another."""
+    """A function that was found with one default must not be kept for another."""
     torch = pytest.importorskip("torch")
     before = torch.get_default_dtype()
     try:

@@ -1,4 +1,4 @@
-"""Arrays in the place of numbers in full, full_like, linspace, arange and fftfreq: one answer on every library.
+"""Arrays instead of numbers in full, full_like, linspace, arange and fftfreq: one answer on every library.
 
 The oracle is NumPy's own function, with the elements of NumPy's array, which are scalars.
 """

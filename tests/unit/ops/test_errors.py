@@ -193,7 +193,7 @@ def test_messages_for_misspelt_dtypes_and_devices(library):
 
 
 class ArrayWithoutAttributes:
-    """An array whose attributes all raise, as those of a tracer without a value."""
+    """An array whose attributes all raise, like a tracer without a value."""
 
     def __array_namespace__(self, *, api_version=None):
         return xps

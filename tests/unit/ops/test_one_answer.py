@@ -94,7 +94,7 @@ def agree(library, function, *hosts):
 
 
 def accepts(function, host):
-    """Whether NumPy's function accepts a small number beside the array."""
+    """Whether NumPy's function accepts a small number with the array."""
     with np.errstate(all="ignore"):
         return not isinstance(outcome(lambda: function(host, 1)), type)
 
@@ -212,7 +212,7 @@ SCALARS = {
 
 
 class TestNumPyScalars:
-    """Beside arrays of another library, NumPy's scalars count as Python numbers."""
+    """With arrays of another library, NumPy's scalars count as Python numbers."""
 
     @pytest.mark.parametrize("dtype", ["float32", "int8"])
     @pytest.mark.parametrize("number", [3.0, 2, True, 1j])

@@ -1,4 +1,4 @@
-"""Reading programs: encodings, notebooks, and files that are no programs."""
+"""Reading programs: encodings, notebooks, and files that are not programs."""
 
 import json
 

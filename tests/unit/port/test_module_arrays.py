@@ -1,4 +1,4 @@
-"""Arrays that a module makes when it is loaded, beside arrays of the caller."""
+"""Arrays that a module makes when it is loaded, combined with arrays of the caller."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which names mean NumPy."""
+"""The names that refer to NumPy."""
 
 import ast
 

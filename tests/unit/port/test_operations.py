@@ -1,4 +1,4 @@
-"""The times of the kinds of operations: what is measured is what a traced program counts."""
+"""The times of the kinds of operations: the measured kinds are the kinds that a traced program counts."""
 
 from itertools import chain
 
@@ -48,7 +48,7 @@ class Silent:
 
 
 def test_a_run_measures_them_on_each_device(tmp_path):
-    """The results hold what a forecast needs, and a resumed run has it from the journal."""
+    """The results have the rates that a forecast needs; a resumed run reads them from the journal."""
     plan = BenchPlan(("numpy",), WORKLOADS[:1], size="toy", rounds=1, processes=1, operations=True, timeout_s=300.0)
     found = bench(plan, Silent(), Journal(tmp_path))
     (rates,) = found.environment["operations"]

@@ -25,7 +25,7 @@ def program(snippet, library):
 
 
 def flagged(snippet, folder):
-    """The libraries that the findings about a snippet name; costs are no differences."""
+    """The libraries that the findings about a snippet name; costs are not differences."""
     path = folder / "program.py"
     path.write_text(program(snippet, "numpy"))
     found = [f for f in findings(Program.read(path)) if f.line >= FIRST and f.kind not in COSTS]
@@ -62,7 +62,7 @@ def is_same(x, y):
 
 
 def differs(snippet, library):
-    """Whether a snippet does something else on a library than on NumPy."""
+    """Whether a snippet differs between a library and NumPy."""
     wanted = state(snippet, "numpy")
     try:
         found = state(snippet, library)

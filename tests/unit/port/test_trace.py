@@ -1,4 +1,4 @@
-"""The run with counting arrays: it gives what NumPy gives, and its counts are right."""
+"""The run with counting arrays: its results equal NumPy's, and its counts are right."""
 
 import runpy
 import subprocess
@@ -31,7 +31,7 @@ def traced(body, tmp_path, *, call="f()"):
     "snippet", [s for name in ("METHODS", "OPERATORS", "ASSIGNMENTS", "UNFLAGGED") for s in SNIPPETS[name]]
 )
 def test_a_traced_program_does_what_numpy_does(snippet, tmp_path):
-    """The traced program compares its own values with those of the same program on NumPy itself."""
+    """The traced program compares its values with the same program on NumPy itself."""
     text = f"{SNIPPETS['SETUP']}{snippet}\n"
     wanted = {"np": numpy}
     if "np.ndarray" in snippet and "type(" in snippet:
@@ -102,7 +102,7 @@ def test_numbers(body, numbers, tmp_path):
     ],
 )
 def test_operations(body, kind, nbytes, flops, tmp_path):
-    """Sizes are known by two binary digits: at least two thirds of the exact number."""
+    """Sizes are recorded with two binary digits: at least two thirds of the exact number."""
     trace = traced(body, tmp_path, call="f(np.ones((100, 100)))")
     found = [operation for operation in trace.operations if operation.kind == kind]
     assert found
@@ -207,7 +207,7 @@ def doubled(x):
 
 @pytest.mark.parametrize("package", [False, True])
 def test_the_other_modules_of_the_program_count(package, tmp_path):
-    """Their operations stand at the line that calls them, and are no calls of other packages."""
+    """Their operations count at the line that calls them, and not as calls of other packages."""
     if package:
         (tmp_path / "__init__.py").touch()
     (tmp_path / "helpers_of_program.py").write_text(HELPERS)

@@ -1,4 +1,4 @@
-"""What the analysis says of values is what they are: compared with NumPy itself."""
+"""The analysis of values is right: compared with NumPy itself."""
 
 import ast
 
@@ -41,7 +41,7 @@ def followed(text):
 
 @pytest.mark.parametrize("expression", CASES)
 def test_expressions(expression):
-    """What is claimed must be true; what is unknown is not claimed."""
+    """Every claim must be true; unknown properties are not claimed."""
     tree, values = followed(f"{SETUP}result = {expression}\n")
     claimed = values.of(tree.body[-1].value)
     variables = {}

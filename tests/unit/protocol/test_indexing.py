@@ -11,7 +11,7 @@ FUNCTIONS = xo.backend("numpy").functions
 
 
 def read(index):
-    """An Index with arrays in the place of lists and Python bools."""
+    """An Index with arrays instead of lists and Python bools."""
     entries = index if isinstance(index, tuple) else (index,)
     return Index(tuple(np.asarray(e) if isinstance(e, (list, bool)) else e for e in entries), FUNCTIONS, is_basic=False)
 

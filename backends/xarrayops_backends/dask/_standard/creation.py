@@ -91,7 +91,7 @@ def _chunk_like(block: Any, name: str, values: tuple[Any, ...], target: Any) -> 
 
 
 def _diagonal_numbers(chunks: Any) -> Array:
-    """Column minus row of every element of a matrix: 0 on the diagonal, 1 just above it."""
+    """The column minus the row of every element of a matrix: 0 on the diagonal, 1 just above it."""
     rows, columns = (da.arange(sum(c), chunks=(c,), dtype=np.int64) for c in chunks)
     return columns - rows[:, None]
 

@@ -223,7 +223,7 @@ def linalg_svd(x: Array, /, *, full_matrices: bool = True) -> tuple[Array, Array
 
 
 def linalg_svdvals(x: Array, /) -> Array:
-    """The singular values of a tall matrix are those of R in its QR factorisation, and R is small."""
+    """A tall matrix has the singular values of R in its QR factorisation, and R is small."""
     x = _blocks.without_empty_chunks(_inexact(x))
     if _is_tall(x):
         x = da.linalg.qr(x)[1]

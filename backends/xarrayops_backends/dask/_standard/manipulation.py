@@ -1,4 +1,4 @@
-"""Elements regrouped, joined and moved about."""
+"""Functions that reshape, join and move elements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xarrayops_backends.dask._blocks import compat, da
 
 
 def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
-    """Dask's reshape fails on empty arrays, and regroups some axes only by way of one dimension."""
+    """Dask's reshape fails on empty arrays, and regroups some axes only through one dimension."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if copy is False and shape != x.shape:
         raise ValueError(

@@ -136,7 +136,7 @@ def _head(a: Attention, *, rows: int, columns: int, chosen: bool) -> tuple[Array
     out, lse = (y.swapaxes(0, 1).reshape(y.shape[1], whole * rows, *y.shape[3:]) for y in (out, lse))
     if whole * rows == a.q.shape[1]:
         return out, lse
-    # The last queries, fewer than a block, in a program of their own shape: padding them would compute hidden rows.
+    # The last queries, fewer than a block, in a program of that shape: padding them would compute hidden rows.
     out_left, lse_left = block(jnp.int32(whole * rows), a.q[:, whole * rows :])
     return jnp.concatenate([out, out_left], axis=1), jnp.concatenate([lse, lse_left], axis=1)
 
@@ -240,7 +240,7 @@ def _products(q: Array, k: Array) -> Array:
 
 @jax.custom_jvp
 def _products_within(q: Array, k: Array, length: Array) -> Array:
-    """The products of queries and keys, 0 beyond the length, whatever is there.
+    """The products of queries and keys, 0 beyond the length even for NaN.
 
     XLA takes several times as long for products of keys that it sets to zero first. Only the derivative needs them.
     """

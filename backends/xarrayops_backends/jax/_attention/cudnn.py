@@ -186,5 +186,5 @@ ad.primitive_transposes[_along] = _transposed
 
 @partial(jax.jit, static_argnums=3)
 def _compiled(q: Array, k: Array, v: Array, form: Form) -> Array:
-    """One compiled program, in which the transposes around cuDNN's kernel move no data."""
+    """One compiled program, in which the transposes around cuDNN's kernel do not move data."""
     return _attend(q, k, v, form=form)[0]

@@ -4,7 +4,7 @@ JAX pads its containers: padding entries have indices out of bounds, so that the
 tracing. Results of concrete calls have no padding, unless ``nnz_max`` requests it.
 
 The host kernels serve concrete arrays in host memory, because they need no compilation for each number of entries.
-The programs of `_sparse_programs`, which JAX can trace and differentiate, serve all other calls.
+The functions of `programs`, which JAX can trace and differentiate, serve all other calls.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def is_sound(p: Parts, /, *, canonical: bool) -> Array:
 
 
 def _arrays(x: Any) -> tuple[Array, ...]:
-    """The arrays that an argument consists of."""
+    """The arrays in an argument."""
     leaves = jax.tree.leaves(x.where if isinstance(x, Compaction) else x)
     return tuple(leaf for leaf in leaves if hasattr(leaf, "dtype"))
 

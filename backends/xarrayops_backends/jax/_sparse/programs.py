@@ -105,7 +105,7 @@ def canonical(p: Parts) -> Parts:
     # An entry that differs from the one before begins a group; the running count numbers the groups.
     first = jnp.ones(count, bool).at[1:].set((p.coords[:, 1:] != p.coords[:, :-1]).any(axis=0))
     data = _scattered((count,), (jnp.cumsum(first) - 1,), p.data)
-    # As many places as entries, because shapes must not depend on values: what is left is padding.
+    # As many places as entries, because shapes must not depend on values: the other places are padding.
     (positions,) = jnp.nonzero(first, size=count, fill_value=count)
     return p._replace(coords=_picked(p, positions), data=data, unique=True)
 

@@ -20,7 +20,7 @@ from xarrayops_backends.jax._dtypes import _CONFIG, finfo
 from xarrayops_backends.jax._products import matmul_bytes
 
 _SMALL = 1 << 18
-"""The number of multiplications of integers of 8 bits up to which JAX's own product is served."""
+"""The number of multiplications of integers of 8 bits up to which JAX's own product serves."""
 _SUBSCRIPTS = frozenset(f"{ascii_letters} ,.->")
 
 
@@ -48,11 +48,11 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """In full precision. Labels are letters, as in NumPy: JAX accepts any character.
 
-    The products of several operands of half precision would be rounded one after the other.
+    Products of several operands of half precision would be rounded after each product.
     """
     for label in subscripts:
         if label not in _SUBSCRIPTS:
-            raise ValueError(f"the subscripts {subscripts!r} have the label {label!r}, which is no ASCII letter")
+            raise ValueError(f"the subscripts {subscripts!r} have the label {label!r}, which is not an ASCII letter")
     if len(operands) > 2 and jnp.result_type(*operands).name in ("float16", "bfloat16"):
         wide = (x.astype(jnp.float32) for x in operands)
         return jnp.einsum(subscripts, *wide, precision=_precision()).astype(jnp.result_type(*operands))
@@ -60,7 +60,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
 
 
 def _precise(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with all products, also those of its derivative, in full precision; it has no precision argument."""
+    """The function with all products, also in its derivative, in full precision; it has no precision argument."""
 
     @wraps(function)
     def precise(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Sets, and the error of functions for which a tracer would need values."""
+"""Set functions, and the errors of functions that need the values of tracers."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _OF_TRACERS = (
     jax.errors.TracerArrayConversionError,
     jax.errors.TracerIntegerConversionError,
 )
-"""JAX's errors where the value of a tracer is needed."""
+"""JAX's errors for calls that need the value of a tracer."""
 
 
 def naming_a_way(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; if it needs values, with an error that says what to write where they are traced.
+    """The function. If it needs values, it raises an error for tracers that says what to write instead.
 
     JAX's own option ``size=``, which array-api-extra gives, is passed on.
     """
@@ -68,7 +68,7 @@ def naming_a_way(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
 def unique(
     x: Array, /, *, return_index: bool, return_inverse: bool, return_counts: bool, axis: int | None
 ) -> Array | tuple[Array, ...]:
-    """JAX's own function; it would merge slices with NaN, and changes complex NaNs."""
+    """JAX's own function, except where it merges slices with NaN or changes complex NaNs."""
     if axis is not None or not jnp.iscomplexobj(x):
         found: Any = jnp.unique(x, return_index, return_inverse, return_counts, axis, equal_nan=axis is None)
         return found

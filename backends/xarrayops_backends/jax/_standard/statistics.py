@@ -95,7 +95,7 @@ def _position(
     )
 
     def found(part: Array, start: int) -> Array:
-        """The positions of equal elements; those of NaN minus the extent; the extent for others."""
+        """The positions of equal elements; the position minus the extent for NaN; the extent for all others."""
         here = start + jax.lax.broadcasted_iota(jnp.int32, part.shape, axis)
         return jnp.where(jnp.isnan(part), here - extent, jnp.where(part == wanted, here, extent))
 

@@ -1,4 +1,4 @@
-"""NumPy's own functions beyond the standard, where they mean what `xarrayops` promises for every library.
+"""NumPy's own functions beyond the standard, where they follow the contract of `xarrayops`.
 
-Each module has the functions of a family, and is imported when one of them is needed.
+Each module has the functions of a topic, and is imported when one of them is needed.
 """

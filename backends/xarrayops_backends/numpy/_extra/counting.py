@@ -12,7 +12,7 @@ from xarrayops_backends.numpy._guard import require_all_numbers as _require_numb
 
 
 def bincount(x: Array, /, weights: Any = None, *, minlength: int = 0, length: int | None = None) -> Array:
-    """np.bincount has no fixed length, sums in float64, and refuses uint64. It is tried first: checks cost time."""
+    """np.bincount lacks a fixed length, sums in float64, and refuses uint64. It comes first: checks cost time."""
     if length is not None:
         counts = _checked_bincount(x, weights, minlength, length)
     else:

@@ -1,4 +1,4 @@
-"""NumPy's own functions of numpy.linalg beyond the standard, where they mean what `xarrayops` promises."""
+"""Functions of numpy.linalg beyond the standard, where they follow the contract of `xarrayops`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _nuclear_cond(x: Array) -> Array:
 
 
 def linalg_lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:
-    """np.linalg.lstsq has no sums of squares for some ranks and shapes. It is tried first: checks cost time."""
+    """np.linalg.lstsq lacks sums of squares for some ranks and shapes. It is tried first, because checks cost time."""
     try:
         solution, residuals, rank, values = np.linalg.lstsq(x1, x2, rtol)
     except (TypeError, ValueError):

@@ -41,7 +41,7 @@ def nanvar(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims
 
 
 def _extreme(reduce: Any) -> Any:
-    """The reduction by np.fmax or np.fmin, which choose the other one of a number and NaN."""
+    """The reduction by np.fmax or np.fmin, which return the number if one operand is NaN."""
 
     def function(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
         if x.dtype.kind == "c":

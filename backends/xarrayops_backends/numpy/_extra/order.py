@@ -1,4 +1,4 @@
-"""NumPy's own functions of order, and the greatest or the least elements along an axis by a partition."""
+"""NumPy's partial sorts, and the greatest or the least elements along an axis by a partition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Padding: NumPy's own, and for few elements around a block a quicker one."""
+"""NumPy's padding, with a faster path for constants."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPTIONS = {
     **dict.fromkeys(("reflect", "symmetric"), ("reflect_type",)),
     "linear_ramp": ("end_values",),
 }
-"""The options of each mode of `pad`; NumPy refuses others."""
+"""The options of each mode of `pad`; NumPy refuses all others."""
 
 
 def pad(

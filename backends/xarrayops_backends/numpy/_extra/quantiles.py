@@ -1,4 +1,4 @@
-"""NumPy's medians and quantiles, without complex numbers, and with quantiles of no elements."""
+"""NumPy's medians and quantiles. Complex numbers raise; the quantile of no elements is NaN."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def _reduced(x: Array, *, is_median: bool = False) -> Array:
 
 
 def median(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """np.median orders complex numbers, too."""
+    """np.median also orders complex numbers, which raise here."""
     return np.median(_reduced(x, is_median=True), axis=axis, keepdims=keepdims)
 
 
 def nanmedian(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """np.nanmedian orders complex numbers, too."""
+    """np.nanmedian also orders complex numbers, which raise here."""
     return np.nanmedian(_reduced(x, is_median=True), axis=axis, keepdims=keepdims)
 
 
 def _quantile(function: Any, x: Array, q: Any, axis: _Axes, method: str, keepdims: bool) -> Array:
-    """NumPy has no quantile of no elements, and takes the dtype of the result from q."""
+    """NumPy raises for no elements, and takes the dtype of the result from q."""
     x = _reduced(x)
     if type(q) is int:
         q = float(q)

@@ -45,7 +45,7 @@ def fill_diagonal(x: Array, value: Any, /, *, wrap: bool = False) -> Array:
 
 
 def insert(x: Array, index: Any, values: Any, /, *, axis: int | None = None) -> Array:
-    """np.insert takes the axis by position, too."""
+    """np.insert also takes the axis by position."""
     _require_numbers("insert", x, values)
     return np.insert(x, index, values, axis)
 

@@ -17,19 +17,19 @@ _Axes = int | tuple[int, ...] | None
 
 
 def convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
-    """np.convolve takes arrays without dimensions, too."""
+    """np.convolve also takes arrays without dimensions."""
     signal.require_signals(x1, x2, mode)
     return _np.convolve(x1, x2, mode)
 
 
 def correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
-    """np.correlate takes arrays without dimensions, too."""
+    """np.correlate also takes arrays without dimensions."""
     signal.require_signals(x1, x2, mode)
     return _np.correlate(x1, x2, mode)
 
 
 def polyval(p: Array, x: Any, /) -> Array:
-    """np.polyval takes coefficients of more dimensions, too, and makes an array of a number."""
+    """np.polyval also takes coefficients of more dimensions, and makes an array of a number."""
     _require_numbers("polyval", p, x)
     signal.require_coefficients(p)
     return np.polyval(p, x if hasattr(x, "dtype") else np.full((), x, np.result_type(p, x)))
@@ -45,7 +45,7 @@ def interp(
 
 
 def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
-    """np.trapezoid takes its options by position, too."""
+    """np.trapezoid also takes its options by position."""
     if y.dtype.kind not in NUMBERS or x is not None:
         _require_numbers("trapezoid", y, x)
     if x is not None:
@@ -55,7 +55,7 @@ def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) ->
 
 
 def gradient(x: Array, /, *spacing: Any, axis: _Axes = None, edge_order: int = 1) -> Any:
-    """np.gradient; options that are not given cost time in its wrapper."""
+    """np.gradient, without default options, which cost time in its wrapper."""
     if x.dtype.kind not in NUMBERS or spacing:
         _require_numbers("gradient", x, *spacing)
     if axis is None and edge_order == 1:

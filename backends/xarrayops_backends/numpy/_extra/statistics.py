@@ -1,4 +1,4 @@
-"""NumPy's own statistics, with the results that `xarrayops` promises for every library."""
+"""NumPy's statistics, with results that follow the contract of `xarrayops`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def corrcoef(x: Array, y: Any = None, /, *, rowvar: bool = True) -> Array:
 
 
 def _of_variables(x: Array, y: Any) -> Any:
-    """The dtype of a covariance: that of the variables, of which integers count as float64."""
+    """The dtype of a covariance: the dtype of the variables, where integers count as float64."""
     return np.result_type(*(a if a.dtype.kind in "fc" else np.float64 for a in (x, y) if a is not None))
 
 
@@ -79,7 +79,7 @@ def histogram(
     density: bool = False,
     weights: Any = None,
 ) -> tuple[Array, Array]:
-    """np.histogram takes complex numbers, too, and has densities in double precision, also of float32."""
+    """np.histogram also takes complex numbers, and computes densities in double precision for float32."""
     if x.dtype.kind == "c":
         raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
     if weights is not None and weights.dtype.kind in "biu":

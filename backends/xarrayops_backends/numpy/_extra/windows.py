@@ -1,4 +1,4 @@
-"""NumPy's windows and scales; they refuse fractions as the number of values, and ends of two signs."""
+"""NumPy's windows and scales. Fractions as the number of values and ends of opposite signs raise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xarrayops.plugin.generic import common, windows
 
 
 def _window(function: Any) -> Any:
-    """A window of NumPy, which takes fractions for the number of values, too."""
+    """A window of NumPy, which also accepts fractions as the number of values."""
 
     def made(n: int, /, *parameters: float, dtype: Any = None, device: Any = None) -> Array:
         common.whole("n", n)
@@ -36,14 +36,14 @@ def logspace(
     dtype: Any = None,
     device: Any = None,
 ) -> Array:
-    """np.logspace takes arrays, too."""
+    """np.logspace also takes arrays."""
     return np.logspace(start, stop, num, endpoint, base, dtype)
 
 
 def geomspace(
     start: float, stop: float, /, num: int = 50, *, endpoint: bool = True, dtype: Any = None, device: Any = None
 ) -> Array:
-    """np.geomspace takes numbers of two signs, too, which it makes complex."""
+    """np.geomspace also takes numbers of opposite signs, with a complex result."""
     if num:
         windows.require_ratio(start, stop)
     return np.geomspace(start, stop, num, endpoint, dtype)

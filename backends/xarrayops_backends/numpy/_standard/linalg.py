@@ -16,7 +16,7 @@ _BLAS = frozenset("fdFDgG")
 """The codes of the dtypes that NumPy multiplies with BLAS, or sums in their own precision."""
 _BYTES = frozenset("bB")
 _SMALL = 1 << 13
-"""Up to so many multiplications, NumPy's own loop for integers of 8 bits is quicker than BLAS and two casts."""
+"""The number of multiplications up to which NumPy's loop for integers of 8 bits is faster than BLAS and two casts."""
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:

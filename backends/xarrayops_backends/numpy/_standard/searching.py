@@ -14,7 +14,7 @@ def sort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable
 
 
 def argsort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
-    """NumPy sorts only in ascending order; a stable descending order needs the input reversed too."""
+    """NumPy sorts only in ascending order; a stable descending order also needs the reversed input."""
     if not descending:
         return np.argsort(x, axis=axis, stable=stable)
     if axis is None:

@@ -1,4 +1,4 @@
-"""Sets: sorted values, which NumPy 2.3 and later does not promise."""
+"""Set functions with sorted values, which NumPy 2.3 and later does not promise."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from xarrayops.plugin import Array
 
 
 def unique_values(x: Array, /) -> Array:
-    """NumPy's function does not sort integers and complex numbers, since 2.3."""
+    """Since 2.3 NumPy's function does not sort integers and complex numbers."""
     return np.unique(x, equal_nan=False)
 
 
 def unique(
     x: Array, /, *, return_index: bool, return_inverse: bool, return_counts: bool, axis: int | None
 ) -> Array | tuple[Array, ...]:
-    """NumPy's own function. It sorts complex NaNs, and finds another than the first one unless they are alike."""
+    """NumPy's own function. It sorts complex NaNs, and finds the first one only if all are equal."""
     function: Any = np.unique  # its overloads require literals
     if axis is not None or x.dtype.kind != "c":
         return function(x, return_index, return_inverse, return_counts, axis)

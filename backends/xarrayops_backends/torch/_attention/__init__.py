@@ -41,7 +41,7 @@ ATTENTION_CANDIDATES = [
 
 
 def _has_few_heads_of_keys(call: Call) -> bool:
-    """Only on B200 (compute capability 10.0): other GPUs are not known to give wrong values."""
+    """Whether keys have fewer than 8 heads on B200 (compute capability 10.0), the only GPU known to be affected."""
     (a,) = call.args
     return bool(a.k.shape[1] < 8 and modes.generation(a.q.device) == 10)
 

@@ -233,13 +233,13 @@ def _forward(a: Attention, q: Array, k: Array, v: Array, bias: Array | None) -> 
     serve = modes.recomputed(a, _attended) if is_compiling() else _attended
     # A generator: the scores of one block are freed before the next block runs.
     done = ((span, serve(a, span, keys, *_parts(span, keys, q, k, v, bias))) for span, keys in near)
-    # A result that is recorded must be joined, because writing into parts of a tensor is not differentiable here.
+    # Recorded results are joined, because writing into parts of a tensor is not differentiable here.
     if len(cut_up) == 1 or modes.is_followed(q, k, v, bias):
         out, base, weights = (joined(rows) for rows in zip(*(result for _, result in done), strict=True))
         return out, base, weights
     wide = torch.promote_types(q.dtype, torch.float32)
     out, base, weights = (q.new_empty((*q.shape[:3], size), dtype=wide) for size in (v.shape[2], 1, 1))
-    # Written directly into the result: see `_Recomputed` for what results of their own would do to the heap.
+    # Written directly into the result: separate results would grow the heap, see `_Recomputed`.
     for span, rows in done:
         for whole, block in zip((out, base, weights), rows, strict=True):
             whole.narrow(2, span[0], span[1] - span[0]).copy_(block)

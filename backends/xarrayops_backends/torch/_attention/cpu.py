@@ -1,8 +1,8 @@
 """PyTorch's flash attention on the CPU, chosen by name.
 
 If this kernel cannot serve, PyTorch's public function silently computes the whole matrix of scores. The kernel supports
-heads that share keys, causal masks from the top left, and one additive mask. All else except a softcap is composed of
-these: batch rows without their padding, and blocks of queries with a mask each.
+heads that share keys, causal masks from the top left, and one additive mask. Other calls without a softcap are split
+into these: batch rows without their padding, and blocks of queries with a mask each.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def band(a: Attention) -> Band | str:
         if modes.has_lengths(a):
             return "with lengths it serves only bands from the bottom right"
         keys = blocks.seen_by(a, (0, queries))
-        # The kernel puts query 0 at seen - queries, counted from the first visible key; ours is at offset - keys[0].
+        # The kernel puts query 0 at seen - queries, counted from the first visible key; here it is at offset - keys[0].
         shift = a.offset - keys[1] + queries
     elif a.bottom_right and a.q_lengths is None:
         shift = 0
@@ -181,7 +181,7 @@ def band(a: Attention) -> Band | str:
     seen = keys[1] - keys[0]
     left, right = (None if a.left is None else a.left - shift), (None if a.right is None else a.right + shift)
     if seen == 0 or (left is not None and left < 0) or (right is not None and right < 0):
-        return "it serves no band that begins or ends beyond the last query"
+        return "it does not serve a band that begins or ends beyond the last query"
     left = -1 if left is None or left >= seen - 1 else left
     right = -1 if right is None or right >= queries - 1 else right
     if right >= seen or (left >= 0 and right < 0 and queries > seen + 1):

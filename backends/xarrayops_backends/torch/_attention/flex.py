@@ -1,4 +1,4 @@
-"""FlexAttention, compiled once, for a softcap, with or without a band, which no other kernel of PyTorch supports.
+"""FlexAttention, compiled once, for a softcap with or without a band. No other kernel of PyTorch supports a softcap.
 
 The limits and the cap are tensors on the device, so that new values need no recompilation. The block mask is computed
 from the band, because PyTorch's create_block_mask creates the whole matrix. Not yet tested on a GPU.

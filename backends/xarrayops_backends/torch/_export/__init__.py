@@ -1,4 +1,4 @@
-"""Exports by PyTorch: ONNX, programs of torch.export (pt2), TorchScript and engines of TensorRT."""
+"""Exports by PyTorch: ONNX, programs of torch.export (pt2), TorchScript and TensorRT engines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Whether `xarrayops.export` traces a function in this thread.
 
-Then attention is PyTorch's public function, and operations of users are their references: other kernels may not exist
-where the file is loaded. In a user's own `torch.export` they are the operators that they are under torch.compile.
+Then attention uses PyTorch's public function, and operations of users run their references: other kernels may not exist
+where the file is loaded. In a user's own `torch.export` they are operators, as under torch.compile.
 """
 
 from __future__ import annotations

@@ -37,12 +37,12 @@ def module_of(program: Program) -> Any:
 
 
 def examples(program: Program) -> tuple[Array, ...]:
-    """The examples in memory of their own: torch.export makes one argument of two that are the same tensor."""
+    """Copies of the examples: torch.export merges two arguments that are the same tensor."""
     return tuple(x.detach().clone() for x in program.arrays)
 
 
 def traced(program: Program) -> Any:
-    """The program of torch.export, for lengths from some number on. Raises where it serves only some lengths."""
+    """The program of torch.export for all lengths above a minimum. Raises if it serves only some lengths."""
     sizes = {name: _torch.export.Dim(name) for axes in program.axes for name in axes.values()}
     shapes = tuple({axis: sizes[name] for axis, name in axes.items()} for axes in program.axes)
     try:
@@ -75,7 +75,7 @@ class TorchExporter(Exporter):
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         stack.callback(logging.disable, logging.root.manager.disable)
-        logging.disable(logging.ERROR)  # the errors that PyTorch logs, it also raises
+        logging.disable(logging.ERROR)  # PyTorch also raises the errors that it logs
         stack.enter_context(torch.no_grad())
         stack.callback(setattr, thread, "is_exporting", thread.is_exporting)
         thread.is_exporting = True

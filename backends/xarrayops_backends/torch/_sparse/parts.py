@@ -35,7 +35,7 @@ def holds(x: Any, /) -> bool:
 
 
 def parts(s: Container, /) -> Parts:
-    """The tensors of which a sparse tensor consists. Its values are differentiable if the tensor is.
+    """The parts of a sparse tensor. Its values are differentiable if the tensor is.
 
     Without a gradient they are not views of the tensor, because PyTorch can neither conjugate nor trace such views.
     """
@@ -131,11 +131,11 @@ class _Wrapped(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Array | Container) -> tuple[Array, None]:
         flat = entries.of_parts(ctx.structure).flat
-        # A dense gradient is read at each index: duplicates get the same number, which is right, as both are added.
+        # A dense gradient is read at each index: duplicates get the same number, which is correct, as both are added.
         if not holds(gradient):
             return gradient.reshape(-1)[flat].reshape(ctx.structure.data.shape), None
         # PyTorch's compressed kernels give sorted gradients for unsorted indices. Without duplicates they can be looked
-        # up by index; with them it is not known which is whose.
+        # up by index; with duplicates it is unknown which gradient belongs to which entry.
         if gradient.layout is not torch.sparse_coo and len(flat.unique()) < len(flat):
             raise Unsupported(
                 f"PyTorch computes no reliable gradient for a {ctx.structure.format} tensor with duplicates. "

@@ -1,1 +1,1 @@
-"""Functions of the standard in which PyTorch deviates from it or is slower than it need be, by family."""
+"""Functions of the standard that PyTorch computes differently or slowly, by family."""

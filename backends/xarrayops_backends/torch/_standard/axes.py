@@ -1,4 +1,4 @@
-"""Axes: PyTorch and array-api-compat compare them with (), or ask for their length."""
+"""Axes: PyTorch and array-api-compat compare them with (), or use their length."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from xarrayops_backends.torch._standard.wide import WIDE, _value
 
 _INTEGERS = WIDE | {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 _CHECKED = _INTEGERS | {torch.float16}
-"""The dtypes of operands that `torch.matmul` does not always serve best."""
+"""The dtypes of operands for which `torch.matmul` is not always the best kernel."""
 _HALVES = (torch.float16, torch.bfloat16)
 _LIMB = 16
 _STRIDED = torch.strided
@@ -168,7 +168,7 @@ def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """torch.einsum does not promote, sums integers as int64, has no booleans and raises RuntimeError for subscripts.
 
-    The products of several operands of half precision would be rounded one after the other.
+    Products of several operands of half precision would be rounded after each product.
     """
     dtype = result_type(*operands)
     is_exact = dtype in _INTEGERS or dtype is torch.bool
@@ -193,7 +193,7 @@ _MKL_FUNCTIONS = (
     *(torch.acos, torch.asin, torch.atan, torch.cos, torch.erf, torch.erfc, torch.erfinv, torch.exp, torch.log),
     *(torch.log2, torch.log10, torch.sin, torch.sqrt, torch.tan, torch.tanh, torch.trunc),
 )
-"""The functions that PyTorch computes with VML, from ATen/cpu/vml.h."""
+"""The functions that PyTorch computes with VML: see ATen/cpu/vml.h."""
 
 
 def warm_up_mkl() -> None:

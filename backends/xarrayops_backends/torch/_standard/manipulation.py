@@ -59,7 +59,7 @@ def _is_shape_of(size: int, shape: Sequence[int]) -> bool:
 
 
 def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
-    """array-api-compat asks an integer of NumPy for its length."""
+    """array-api-compat requires the length of a NumPy integer."""
     return aac.expand_dims(x, as_axes(axis))
 
 

@@ -64,7 +64,7 @@ _SCANNED_AS = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
 
 
 _SUMMED = 2**20
-"""The float16 numbers whose sum in float32, of an error below n / 2**24, keeps the bound of 4 eps log2(n)."""
+"""The number of float16 numbers whose sum in float32, with an error below n / 2**24, stays within 4 eps log2(n)."""
 
 
 def _is_summed_in_single(x: Array, axis: int) -> bool:
@@ -182,9 +182,9 @@ def _position(
 def _by_blocks(
     find: Callable[..., Array], reduce: Callable[..., Array], x: Array, axis: int | None, keepdims: bool
 ) -> Array:
-    """The first position of NaN, or else of the extremum. PyTorch searches element by element, and reduces by vectors.
+    """The first position of NaN, or else of the extremum. PyTorch searches element by element, but reduces by vectors.
 
-    So the extrema of blocks come first, and the search is in them and in one block.
+    So the extrema of blocks are computed first; the search is among them and in one block.
     """
     rows = x.reshape(-1) if axis is None else x.movedim(axis, -1)
     extent = rows.shape[-1]

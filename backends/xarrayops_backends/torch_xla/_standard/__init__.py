@@ -1,1 +1,1 @@
-"""Functions of the standard in which PyTorch/XLA deviates from it or is slower than it need be, by family."""
+"""Functions of the standard that PyTorch/XLA computes differently or slowly, by family."""

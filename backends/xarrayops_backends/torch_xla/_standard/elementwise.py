@@ -1,4 +1,4 @@
-"""Elementwise functions whose results in PyTorch/XLA are wrong, and arrays into which XLA does not look."""
+"""Elementwise functions whose results in PyTorch/XLA are wrong, and arrays that are opaque to XLA."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ log10 = _logarithm(torch.log10, 10.0)
 
 
 def opaque(x: Array, shape: tuple[int, ...], /) -> Array:
-    """Of a quotient x / y with a broadcast y, XLA makes the product of x and 1 / y."""
+    """XLA replaces a quotient x / y with a broadcast y by the product of x and 1 / y."""
     held = x.detach().expand(shape).clone()
     xm.optimization_barrier_([held])
     return held

@@ -70,7 +70,7 @@ def _signature(qualified):
 
 
 def results(qualified, dtypes):
-    """The result dtypes of a ufunc for operands of these dtypes: those of the first loop that accepts them.
+    """The result dtypes of a ufunc for operands of these dtypes, from the first loop that accepts them.
 
     None means an operand without a dtype. Raises TypeError, like CuPy, if there is no such loop.
     """

@@ -240,7 +240,7 @@ def test_cudnn_refuses_calls_that_it_would_compute_wrongly(
 
 @pytest.mark.parametrize("options", [{}, {"causal": True}, {"causal": "top_left", "window": (3, 0)}], ids=str)
 def test_on_this_gpu(options: dict[str, Any]) -> None:
-    """cuDNN serves, and its values and derivatives equal those of the definition and of attention by blocks."""
+    """cuDNN serves, and its values and derivatives equal the definition and attention by blocks."""
     device = next((d for d in cudnn._natives() if cudnn._kind(d) == "cuda"), None)
     if device is None:
         pytest.skip("JAX has no CUDA device")

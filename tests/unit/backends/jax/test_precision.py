@@ -1,4 +1,4 @@
-"""JAX's precision of products: what is asked of XLA, and the option of the user, which is as it was afterwards."""
+"""JAX's precision of products: the precision that XLA gets, and the user's option, which does not change."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Rows and columns of SciPy's containers: those along which they are compressed are copied and checked alone."""
+"""Rows and columns of SciPy's containers. Along the compressed axis only the selected ones are copied and checked."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_large_results_are_copied_by_several_threads():
 
 
 def test_the_work_of_many_threads_exceeds_int32(monkeypatch):
-    """The number of entries times that of threads does not overflow, whatever the dtype of the indices."""
+    """The number of entries times the number of threads does not overflow, whatever the dtype of the indices."""
     s = scipy.sparse.random_array((3000, 800), density=0.4, format="csr", rng=RNG)
     monkeypatch.setattr(threads, "thread_count", lambda: 3000)
     monkeypatch.setattr(threads, "run", lambda work, tasks: work(iter(tasks)))

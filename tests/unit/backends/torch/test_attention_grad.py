@@ -78,7 +78,7 @@ def test_gradients_of_bias_and_logsumexp(name: str, shape: tuple[int, ...]) -> N
 
 
 def test_gradients_do_not_see_padding() -> None:
-    """NaN beyond the lengths reaches no gradient."""
+    """NaN beyond the lengths does not reach a gradient."""
     q, k, v = arrays()
     q[1, :, 40:], k[1, :, 100:], v[1, :, 100:] = (torch.nan,) * 3
     options = {"q_lengths": torch.tensor([150, 40]), "kv_lengths": torch.tensor([180, 100]), "right": 0}

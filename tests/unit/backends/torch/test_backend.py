@@ -85,7 +85,7 @@ with Recorder():
 
 @pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="PyTorch is built without MKL")
 def test_loading_the_backend_calls_every_function_of_mkl_once():
-    """By one thread: pytorch#188792. The race itself strikes one process in a hundred, of a crowd."""
+    """By one thread: pytorch#188792. The race itself affects about one of a hundred concurrent processes."""
     header = Path(torch.__file__).parent / "include" / "ATen" / "cpu" / "vml.h"
     functions = re.findall(r"^IMPLEMENT_VML_MKL\((\w+),", header.read_text(), re.MULTILINE)
     done = subprocess.run([sys.executable, "-c", RECORDER], capture_output=True, text=True)

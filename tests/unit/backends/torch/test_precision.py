@@ -1,4 +1,4 @@
-"""PyTorch's switches of TF32 and of sums of half types: set for one product of a block, and then as they were."""
+"""PyTorch's switches of TF32 and of sums of half types: set for one product of a block, and then restored."""
 
 import asyncio
 import random
@@ -269,7 +269,7 @@ def test_an_environment_that_forces_tf32(monkeypatch):
 )
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_inductor_keeps_the_rounding():
-    """Without an operator of its own for it, Inductor would compute the casts in float32."""
+    """Without an operator for casts, Inductor would compute them in float32."""
     torch._dynamo.reset()
     x = torch.from_numpy(np.random.default_rng(0).random((16, 16), dtype=np.float32))
     product = torch.compile(lambda a: xo.matmul(a, a), fullgraph=True)

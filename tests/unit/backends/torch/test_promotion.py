@@ -1,4 +1,4 @@
-"""Promotion where PyTorch refuses: its wide unsigned integers beside other kinds."""
+"""Promotion where PyTorch refuses: its wide unsigned integers with other kinds."""
 
 import numpy as np
 import pytest

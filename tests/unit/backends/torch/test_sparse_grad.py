@@ -1,4 +1,4 @@
-"""Gradients through PyTorch's sparse tensors, compared with those of the same functions of dense tensors."""
+"""Gradients through PyTorch's sparse tensors, compared with the same functions of dense tensors."""
 
 from __future__ import annotations
 

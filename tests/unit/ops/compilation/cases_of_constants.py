@@ -1,4 +1,4 @@
-"""Functions that compilers get wrong when they take too much for constant, each as a sequence of calls.
+"""Functions that compilers get wrong if they treat too much as constant, each as a sequence of calls.
 
 A case is a function that takes an array maker and yields pairs: what a compiled function gives, and what the function
 itself gives. Or the call raises an error of xarrayops: a case is right or an error, never wrong.

@@ -1,4 +1,4 @@
-"""Compiled functions are right or raise: what changes between calls is never taken for a constant."""
+"""Compiled functions are right or raise: values that change between calls are never treated as constants."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def doubled(x):
 
 
 def settled(function, *args, **kwargs):
-    """The result after enough calls that nothing is timed any more."""
+    """The result after so many calls that no more calls are timed."""
     for _ in range(policy.TIMED + 2):
         result = function(*args, **kwargs)
     return result
@@ -368,7 +368,7 @@ class TestTorch:
             assert settled(f, x).tolist() == [3, 3, 3, 3]
 
     def test_many_signatures(self, without_inductor):
-        """PyTorch limits the number of programs of one code object, which are those of one signature here."""
+        """PyTorch limits the number of programs of one code object; here they have one signature."""
         f = xo.jit(lambda x, k: x * k, limit=20)
         for k in range(12):
             assert f(self.torch.ones(1), float(k)).tolist() == [k]

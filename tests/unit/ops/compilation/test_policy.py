@@ -1,4 +1,4 @@
-"""When compiled code serves: the total time against that of the better choice, in simulated machines."""
+"""When compiled code serves: the total time compared with the better choice, on simulated machines."""
 
 from __future__ import annotations
 

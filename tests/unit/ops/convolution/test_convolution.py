@@ -1,4 +1,4 @@
-"""Convolutions beside scipy.signal, odd arguments, dtypes, gradients, and memory that must not be read."""
+"""Convolutions compared with scipy.signal, odd arguments, dtypes, gradients, and memory that must not be read."""
 
 from __future__ import annotations
 

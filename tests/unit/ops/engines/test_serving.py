@@ -1,4 +1,4 @@
-"""Engines serve calls without copies between NumPy and PyTorch, and never where the own library has to serve."""
+"""Engines serve calls without copies between NumPy and PyTorch, and never where the array's library has to serve."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def error_of(call):
 
 @pytest.fixture
 def exchanged(monkeypatch):
-    """The memory of each array that changes hands, before and after."""
+    """The memory of each array that is passed to another library, before and after."""
     found = []
 
     def recording(function):
@@ -193,7 +193,7 @@ def test_a_result_that_jax_cannot_alias_keeps_its_device(served):
 
 
 class TestTheOwnLibraryServes:
-    """A call that must not, or cannot, change hands."""
+    """A call that an engine must not or cannot serve."""
 
     def test_without_a_block(self, served):
         with xo.engines("torch"):

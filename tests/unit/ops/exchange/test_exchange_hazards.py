@@ -92,7 +92,7 @@ class TestDask:
 
 
 class TestShortcuts:
-    """A conversion without a plan does what the plan says."""
+    """A conversion without a plan has the outcome of the plan."""
 
     @given(st.data())
     @settings(max_examples=200, deadline=None)

@@ -1,4 +1,4 @@
-"""What the tests of exports share."""
+"""Shared by the tests of exports."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def test_a_branch_on_values_is_refused_and_the_old_file_stays(tmp_path: Path) ->
 
 
 def test_samples_are_compared(tmp_path: Path) -> None:
-    """A branch that torch.jit.trace bakes in is only seen at other values."""
+    """Only other values reveal a branch that torch.jit.trace records."""
     needed("torchscript")
 
     def f(x: Any) -> Any:
@@ -202,7 +202,7 @@ def test_samples_are_compared(tmp_path: Path) -> None:
 
 
 def test_lengths_that_only_the_user_can_give(tmp_path: Path) -> None:
-    """A function that accepts no mixed or repeated arguments needs samples."""
+    """A function that does not accept mixed or repeated arguments needs samples."""
     needed("pt2")
 
     def f(x: Any) -> Any:
@@ -343,7 +343,7 @@ def test_an_operation_of_the_user_is_its_reference(target: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("target", ["pt2", "onnx"])
 def test_lengths_from_some_number_on(target: str, tmp_path: Path) -> None:
-    """A difference of neighbours needs two elements, and PyTorch takes a result of one for a constant."""
+    """A difference of neighbours needs two elements, and PyTorch treats a result of length one as a constant."""
     needed(target)
     x = np.arange(8.0) ** 2
     file = exported(lambda x: x[1:] - x[:-1], x, target=target, path=tmp_path / "f", dynamic={"x": {0: "n"}})

@@ -1,4 +1,4 @@
-"""Exporters with faults: none of their files is kept."""
+"""Exporters with faults: their files are not kept."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ FAULTS: list[Fault] = [
 
 
 class _Faulty(Exporter):
-    """Writes an empty file that stands for the function with a fault."""
+    """Writes an empty file that represents the function with a fault."""
 
     name = "faulty"
     target = "onnx"
@@ -154,7 +154,7 @@ class _Faulty(Exporter):
 
 @pytest.fixture
 def exporter(monkeypatch: pytest.MonkeyPatch) -> type[_Faulty]:
-    """The exporter as that of NumPy, and no other."""
+    """The only exporter of all libraries: NumPy's is the faulty one."""
     for name in registry.entry_points():
         try:
             functions = find.named(name).functions

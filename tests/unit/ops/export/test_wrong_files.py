@@ -1,4 +1,4 @@
-"""Files that are wrong at other values and lengths, operators that are replaced, and what a file and a call leave."""
+"""Files that are wrong at other values and lengths, replaced operators, and the files that a call leaves."""
 
 from __future__ import annotations
 

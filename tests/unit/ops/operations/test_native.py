@@ -1,4 +1,4 @@
-"""Native kernels: one C++ source serves NumPy, PyTorch and JAX, and what happens where it cannot be built."""
+"""Native kernels: one C++ source serves NumPy, PyTorch and JAX; errors and fallbacks if it cannot be built."""
 
 import importlib.util
 import re
@@ -106,7 +106,7 @@ def twice(x):
 
 @pytest.fixture(scope="module", autouse=True)
 def cache(tmp_path_factory):
-    """A cache of this module's own, in which the first test of a source builds it."""
+    """A cache for this module, in which the first test of a source builds it."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("cache")
         patch.setenv("XARRAYOPS_CACHE", str(folder))
@@ -201,7 +201,7 @@ def test_dtypes_that_numpy_does_not_lend_are_passed_over():
     x = np.ones(2, ml_dtypes.bfloat16)
     for _ in range(2):
         assert made(x).tolist() == [2, 2]
-    assert "does not lend arrays of bfloat16" in xo.explain(made, x).candidates[0].reason
+    assert "does not export arrays of bfloat16" in xo.explain(made, x).candidates[0].reason
     assert made(np.ones(2)).tolist() == [2, 2]
     assert xo.explain(made, np.ones(2)).chosen == "numpy:cpp"
 

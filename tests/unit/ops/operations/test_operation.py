@@ -189,7 +189,7 @@ def test_jax_transformations_use_the_kernel_and_the_derivatives_of_the_reference
 
 
 def straight_through(calls):
-    """Rounding whose gradient is that of the identity, with the second argument unused."""
+    """Rounding with the gradient of the identity; the second argument is unused."""
     operation = xo.operation(f"tests::rounded{next(_numbers)}")(lambda x, other=None, *, factor=1.0: xo.round(x))
 
     @operation.gradient

@@ -81,7 +81,7 @@ def test_a_block_belongs_to_its_thread_and_task():
 
 
 def test_what_follows_the_policy():
-    """Aliases and NumPy's names do; operators and the functions of a namespace are those of the library."""
+    """A policy affects aliases and NumPy's names, but not operators and the functions of a namespace."""
     with xo.precision(output="float16"):
         for product in (xo.linalg.matmul, names_of_numpy.matmul, names_of_numpy.dot):
             assert product(X, X.T).dtype == np.float16
@@ -192,7 +192,7 @@ def test_compiled_functions_follow_the_policy(library, verb):
 
 
 def test_a_policy_that_a_trace_cannot_follow_raises():
-    """A task inside of the block, whose context JAX does not have."""
+    """A task inside the block, whose context JAX does not have."""
     jax = pytest.importorskip("jax")
     x = jax.numpy.ones((2, 2))
     failures = []
@@ -213,7 +213,7 @@ def test_a_policy_that_a_trace_cannot_follow_raises():
 
 
 def test_gradients():
-    """Gradients have the dtypes of the operands, and are those of the rounded ones."""
+    """Gradients have the dtypes of the operands, and the values for the rounded operands."""
     torch = pytest.importorskip("torch")
     x = torch.full((2, 3), 1 + 2.0**-9, requires_grad=True)
     with xo.precision(compute="bfloat16", output="float32"):

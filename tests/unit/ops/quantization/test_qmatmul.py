@@ -33,7 +33,7 @@ def samples(m, k, n, seed=0, dtype=np.float32):
 
 
 def rows(of_x):
-    """The options of `xo.quantize` that dynamic quantisation stands for."""
+    """The options of `xo.quantize` that are equivalent to dynamic quantisation."""
     return {"axis": 0} if of_x is None else of_x
 
 

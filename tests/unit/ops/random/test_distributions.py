@@ -80,7 +80,7 @@ def test_orders_and_samples():
 
 @pytest.mark.parametrize(("dtype", "kind", "tolerance"), [("float64", "int64", 2e-15), ("float32", "int32", 6e-7)])
 def test_normal_numbers_are_exact_to_the_tails(dtype, kind, tolerance):
-    """For bits near both ends, the middle and the limits of the three formulas, beside SciPy's inverse."""
+    """For bits near both ends, the middle and the limits of the three formulas, compared with SciPy's inverse."""
     form = generic.FORMATS[dtype]
     half = 1 << (form.normal - 1)
     near = np.asarray(
@@ -106,7 +106,7 @@ def test_exponential_numbers_are_exact_to_the_tails():
 
 
 def test_streams_of_spawned_generators_are_uncorrelated():
-    """Also with those of their parent, of neighbouring seeds, and of later calls, at several lags."""
+    """Also with the numbers of their parent, of neighbouring seeds and of later calls, at several lags."""
     parent = xo.random.default_rng(14)
     n = 20_000
     rngs = [*parent.spawn(12), *parent.spawn(1)[0].spawn(4), parent, *map(xo.random.default_rng, range(15, 19))]

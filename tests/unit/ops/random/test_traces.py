@@ -39,7 +39,7 @@ def test_jax_refuses_a_generator_from_outside(jax):
 
 
 def consumed(key, x):
-    """Products beside the numbers, which a compiler may contract with additions."""
+    """Products next to the numbers, which a compiler may contract with additions."""
     rng = xo.random.default_rng(key)
     a, b = rng.normal(1.7, 0.3, size=2000), rng.exponential(0.7, size=2000)
     return a, b, a * x + b, rng.normal(size=2000, dtype="float32")

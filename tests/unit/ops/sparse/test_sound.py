@@ -1,4 +1,4 @@
-"""Parts on a device are checked there, with one wait; inspection does not wait for values."""
+"""Parts on a device are checked there, with one synchronisation; inspection does not wait for values."""
 
 from collections import Counter
 

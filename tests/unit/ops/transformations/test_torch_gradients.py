@@ -1,4 +1,4 @@
-"""Gradients on PyTorch beside its autograd: tensors that require a gradient, modes, threads."""
+"""Gradients on PyTorch together with its autograd: tensors that require a gradient, modes, threads."""
 
 from __future__ import annotations
 

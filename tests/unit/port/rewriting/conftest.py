@@ -1,4 +1,4 @@
-"""What the tests of rewriting share: small programs that run before and after, on several libraries."""
+"""Shared by the tests of rewriting: small programs that run before and after, on several libraries."""
 
 import inspect
 import warnings
@@ -36,7 +36,7 @@ def with_64_bits(library):
 
 
 def outcome(text, args, library, returned=None):
-    """What a program returns on a library, and its arguments afterwards, as NumPy's arrays.
+    """The results of a program on a library, and its arguments afterwards, as NumPy's arrays.
 
     The library is that of the arguments; only a program without arrays follows `xarrayops.use`. With ``returned`` the
     function returns the arguments that it writes: they stand in the place of those that were given.
@@ -86,7 +86,7 @@ def _libraries(value):
 
 
 def differences(wanted, found, exact):
-    """What differs between two lists of values."""
+    """The differences between two lists of values."""
     if len(wanted) != len(found):
         return [f"{len(found)} values, not {len(wanted)}"]
     differing = []
@@ -139,7 +139,7 @@ def check(path, source, args, todo=None, runs=LIBRARIES, has=(), lacks=(), **opt
 
 
 def differing(original, text, args, library, returned=None):
-    """What differs between a run of the original and one of the new text on a library."""
+    """The differences between a run of the original and a run of the new text on a library."""
     try:
         port = outcome(text, args, library, returned)
     except Exception as error:

@@ -127,6 +127,6 @@ CALLS = (
 @pytest.mark.parametrize("style", ["numpy", "xo"])
 @pytest.mark.parametrize("seed", range(40))
 def test_returned_arguments_never_differ_in_silence(seed, style, never_silent):
-    """A function that writes its arguments returns them only where every caller shows the same arrays afterwards."""
+    """A function that writes its arguments returns them only where every caller has the same arrays afterwards."""
     source = program(seed, SIMPLE + CALLS * 3, HELPERS + WRITING)
     never_silent(source, style=style, return_arguments=True)

@@ -1,4 +1,4 @@
-"""What must stay as it is: objects that are no arrays, arrays of other functions, and files of any kind."""
+"""Code that must not change: objects that are not arrays, arrays of other functions, and files of any kind."""
 
 import numpy as np
 import pytest

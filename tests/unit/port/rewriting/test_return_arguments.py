@@ -1,4 +1,4 @@
-"""``--return-arguments``: functions return what they write, and their callers take it."""
+"""``--return-arguments``: functions return the arrays that they write, and their callers take them."""
 
 import numpy as np
 import pytest
@@ -113,7 +113,7 @@ CALLERS = {
 
 @pytest.mark.parametrize("name", CALLERS)
 def test_the_callers_take_it(name, checked):
-    """In the file nothing is left to do: a function with a leading underscore has no other callers."""
+    """The file needs no more changes: a function with a leading underscore has no other callers."""
     functions, body, has = CALLERS[name]
     checked(f"import numpy as np\n{functions}def f(x):\n    x.shape\n    {body}\n", X, has=has, return_arguments=True)
 

@@ -1,4 +1,4 @@
-"""Assignments to elements and augmented assignments: a new array where nothing else shows the old one."""
+"""Assignments to elements and augmented assignments: a new array where nothing else refers to the old one."""
 
 import numpy as np
 import pytest

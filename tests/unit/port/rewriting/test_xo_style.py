@@ -1,4 +1,4 @@
-"""``--style xo``: NumPy's names become our own functions, where both do the same."""
+"""``--style xo``: NumPy's names become functions of xarrayops, where both do the same."""
 
 import runpy
 import warnings
@@ -75,7 +75,7 @@ CONVERTED = {
 
 @pytest.mark.parametrize("line", CONVERTED)
 def test_calls_become_ours(line, checked):
-    """Nothing of NumPy's names is left, the import neither."""
+    """Neither NumPy's names nor the import are left."""
     source = f"import numpy as np\ndef f(x):\n    x.shape\n    return {line}\n"
     checked(source, X, has=CONVERTED[line], lacks=("np.", "xarrayops.numpy"), style="xo")
 

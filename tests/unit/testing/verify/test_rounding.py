@@ -50,7 +50,7 @@ def test_exact_steps_have_no_spread(function):
 
 
 def test_out_keeps_its_elements_where_a_mask_is_false():
-    """np.percentile interpolates so, and the others were those of memory that nothing had written."""
+    """np.percentile interpolates in this way, and the other values were unwritten memory."""
 
     def divided(x):
         out = x * 3
