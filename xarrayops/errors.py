@@ -1,6 +1,6 @@
 """The errors of xarrayops.
 
-Internal code raises errors with the reason. The public function adds the operation, the arrays and what to do instead.
+Internal code raises errors with the reason. The public function adds the operation, the arrays and the alternative.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class MixedBackends(XArrayOpsError, TypeError):
 
 
 class BuildError(XArrayOpsError, RuntimeError):
-    """A native kernel cannot be built; the message has the command, and what the compiler said."""
+    """A native kernel cannot be built; the message has the command and the compiler's output."""
 
 
 class Unsupported(XArrayOpsError, NotImplementedError):
-    """The library cannot do what was requested; the message says what to do instead."""
+    """The library cannot do what was requested; the message names an alternative."""
 
 
 class ExchangeError(XArrayOpsError, BufferError):
@@ -54,7 +54,7 @@ class LayoutError(XArrayOpsError, ValueError):
 
 
 class CrossingError(XArrayOpsError, RuntimeError):
-    """A block of `xarrayops.strict` has more crossings than it allows; the message names the line."""
+    """A block of `xarrayops.strict` has more transfers or waits than it allows; the message names the line."""
 
 
 class InvalidSparse(XArrayOpsError, ValueError):
@@ -62,7 +62,7 @@ class InvalidSparse(XArrayOpsError, ValueError):
 
 
 def available_names(name: object, known: Iterable[str], shown: Sequence[str] = ()) -> str:
-    """The end of the message about an unknown name: the known names, and the closest one.
+    """The end of the error message for an unknown name: the known names, and the closest one.
 
     If ``shown`` is given, only those names are listed.
 
