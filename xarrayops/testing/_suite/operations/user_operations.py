@@ -29,7 +29,7 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(shifted, shifted);
 """
 REFUSALS = (
     *("not C-contiguous", "no memory to look at", "the kernel runs on cpu", "compiler was found", "is not installed"),
-    *("no way to call compiled functions", "XLA owns the memory"),
+    *("compiled kernels are not supported", "XLA owns the memory"),
 )
 """Why a kernel in C++ may not serve: the memory of the array, what is not installed, and what the library is."""
 _numbers = count()
