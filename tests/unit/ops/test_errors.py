@@ -120,7 +120,7 @@ CASES = {
     "einsum with lists": (
         lambda: xo.einsum(N, [0, 1], N, [2, 1]),
         TypeError,
-        ("xo.einsum takes no lists of axes. Instead: xo.einsum('ab,cb', x1, x2)",),
+        ("xo.einsum does not take lists of axes. Instead: xo.einsum('ab,cb', x1, x2)",),
     ),
     "einsum with a result": (lambda: xo.einsum(N, [0, ...], [..., 0]), TypeError, ("xo.einsum('a...->...a', x1)",)),
     "einsum without a string": (lambda: xo.einsum(N, [[0]]), TypeError, ("subscripts must be a string such as",)),

@@ -1,6 +1,6 @@
 """Kernels of an operation that are written in C++ or CUDA: one build serves several libraries.
 
-The compiled function is called through tvm-ffi, which gives it the arrays as DLPack describes them.
+The compiled function is called through tvm-ffi, which passes the arrays by DLPack.
 """
 
 from __future__ import annotations
@@ -97,11 +97,11 @@ class Native:
             return str(error)
 
     def kernel(self) -> NativeKernel:
-        """What a backend gets."""
+        """The kernel as a backend gets it."""
         return NativeKernel(self._target, self.load, self._reference, self._parameters.options, self.device)
 
     def refusal(self, call: Call, backend: Backend) -> str | None:
-        """Why it cannot serve a call with arrays of a backend in its memory; None if it can."""
+        """Why it cannot serve a call with arrays of a backend in their memory; None if it can."""
         return self.requirements.refusal(self._parameters.arrays, backend, call)
 
     def load(self) -> Callable[..., None]:

@@ -28,7 +28,7 @@ void shifted(tvm::ffi::TensorView x, double factor, tvm::ffi::TensorView out) {
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(shifted, shifted);
 """
 REFUSALS = (
-    *("not C-contiguous", "no memory to look at", "the kernel runs on cpu", "compiler was found", "is not installed"),
+    *("not C-contiguous", "exposes no memory", "the kernel runs on cpu", "compiler was found", "is not installed"),
     *("compiled kernels are not supported", "XLA owns the memory"),
 )
 """Why a kernel in C++ may not serve: the memory of the array, what is not installed, and what the library is."""
