@@ -2,7 +2,7 @@
 # xarrayops/extra.py from this table, and the functions of the section linalg in xarrayops/linalg.py.
 #
 # The annotations are those of tools/standard.pyi. A section names a module of xarrayops/_generic/extra, which has
-# the generic twins of its functions on the standard alone, and the file of xarrayops/testing/_suite with their oracle rows.
+# the generic twins of its functions, and the file of xarrayops/testing/_suite with their oracle rows.
 # A backend whose library has the function with this meaning defines it under its own name.
 
 # section: padding; rows in extra/padding.py

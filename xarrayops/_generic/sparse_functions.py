@@ -103,7 +103,7 @@ def concat(library: SparseLibrary, axis: int, /, *containers: Container) -> Cont
 
 def count(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     """The sum of a mask."""
-    # A stored 0 does not count, and the sum leaves padding out.
+    # A stored 0 does not count, and the sum ignores padding.
     nonzero = library.backend.namespace.not_equal(library.values(s), 0)
     return library.functions["sum"](library.with_values(s, nonzero), axis)
 

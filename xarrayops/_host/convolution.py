@@ -36,7 +36,7 @@ def convolution(x: Array, weights: Array, windows: Windows, groups: int) -> Arra
     shape = (*counts, out_channels) if windows.is_channels_last else (out_channels, *counts)
     result = np.empty((x.shape[0], *shape), x.dtype)
     if not result.size or not channels:
-        # A sum over no channels is 0; np.matmul would need memory for columns of no elements.
+        # A sum over no channels is 0; np.matmul would need memory for empty columns.
         result[...] = 0
         return result
     matrices = _matrices(weights, windows, groups)

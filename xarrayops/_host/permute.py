@@ -44,7 +44,7 @@ SHORT = 8
 # The sets and ways of the first-level cache. The address modulo 4096 determines the set. Caches have 8 or 12 ways;
 # slightly more than that evicts few lines.
 SETS, WAYS = 64, 13
-# The dtype that copies items of so many bytes, whatever they represent.
+# The dtype that copies items of this many bytes, whatever they represent.
 _ITEMS = {1: "|u1", 2: "=u2", 4: "=u4", 8: "=u8", 16: "=c16"}
 
 

@@ -99,7 +99,7 @@ class Device(Record):
     label: str = ""
 
     @property
-    def index(self) -> int:  # type: ignore[override]  # hides tuple.index: a device is no sequence
+    def index(self) -> int:  # type: ignore[override]  # hides tuple.index: a device is not a sequence
         """The number in the name, by default 0."""
         number = self.name.rpartition(":")[2]
         return int(number) if number.isdecimal() else 0
@@ -134,7 +134,7 @@ class Memory(Record):
     itemsize: int
     pointer: int | None
     device: str
-    index: int = 0  # type: ignore[assignment]  # hides tuple.index: memory is no sequence
+    index: int = 0  # type: ignore[assignment]  # hides tuple.index: memory is not a sequence
     readonly: bool = False
     immutable: bool = False
     exported: bool = True

@@ -126,7 +126,7 @@ CASES = {
     "einsum without a string": (lambda: xo.einsum(N, [[0]]), TypeError, ("subscripts must be a string such as",)),
     "number as index": (lambda: xo.at(N)[1.0].get(), xo.Unsupported, ("Instead: int(index)",)),
     "floating index": (lambda: xo.at(N)[N].get(), xo.Unsupported, ('Instead: xo.astype(index, "int64")',)),
-    "slice in a list": (lambda: xo.at(N)[[slice(2)]].get(), xo.Unsupported, ("Instead: a tuple in the place",)),
+    "slice in a list": (lambda: xo.at(N)[[slice(2)]].get(), xo.Unsupported, ("Instead: a tuple instead",)),
     "at without index": (
         lambda: xo.at(N).set(1),
         AttributeError,

@@ -98,7 +98,7 @@ def jit(
         The number of signatures that are compiled; further ones run eagerly, after a warning.
     dynamic : iterable of str
         Axes whose length may change without another compilation, as ``"x:0"``, of arguments that are arrays. PyTorch
-        compiles for all lengths from 2 on; JAX compiles for each length.
+        compiles for all lengths of at least 2; JAX compiles for each length.
     static : iterable of str
         Parameters whose arrays are constants of the compiled code, compared by value.
 

@@ -57,7 +57,7 @@ class Native:
         known = (*CPP, *CUDA, *HEADERS)
         unknown = [each for each in sources if not each.endswith(known)]
         if unknown or not any(each.endswith((*CPP, *CUDA)) for each in sources):
-            named = f"not {', '.join(unknown)}" if unknown else f"and {', '.join(sources) or 'nothing'} is no source"
+            named = f"not {', '.join(unknown)}" if unknown else f"and {', '.join(sources) or 'nothing'} is not a source"
             raise ValueError(f"{operation}: the sources of {name} end in {' '.join(known)}, {named}")
         self.name = name
         self._operation = operation

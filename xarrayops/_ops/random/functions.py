@@ -33,8 +33,7 @@ def default_rng(
     like : array, optional
         An array that gives the library and the device, but not the dtype: the numbers do not depend on it.
     backend, device : optional
-        The library and the device. By default those of the key, else those of `xarrayops.use` or
-        `xarrayops.set_default`.
+        The library and the device. By default from the key, else from `xarrayops.use` or `xarrayops.set_default`.
     dtype : optional
         The default dtype of floating-point numbers, float64 or float32. By default that of `xarrayops.use` or
         `xarrayops.set_default`, else float64.

@@ -152,7 +152,7 @@ def _require_real(call: str, backend: Backend, name: str, x: Array) -> None:
 def _require_number(call: str, backend: Backend, value: Any) -> None:
     """Raise unless the value of the function is a real floating-point number."""
     if not is_array(value):
-        raise TypeError(f"{call}: the function returned {type(value).__name__}, not an array without axes")
+        raise TypeError(f"{call}: the function returned {type(value).__name__}, not a 0-d array")
     dtype = backend.functions["dtype_name"](value.dtype)
     if tuple(value.shape) != () or dtype not in FLOATING_DTYPES:
         raise ValueError(
