@@ -113,7 +113,7 @@ def median(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: 
 def nanmedian(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
     """The median along the axes, ignoring NaN: see `median`.
 
-    NaN where all elements are NaN; NumPy warns then, also when it computes this function.
+    NaN where all elements are NaN. As in NumPy there is a warning then, if NumPy computes.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.nanmedian(np.asarray([3.0, np.nan, 1.0])))
@@ -244,8 +244,8 @@ def compress(condition: array, x: array, /, *, axis: int | None = None) -> array
     """The elements of x along an axis where the condition, a vector of booleans, is true.
 
     By default x is flattened. A shorter condition is extended with False; a longer one must be False beyond the axis.
-    The shape
-    of the result depends on values, so it does not work under ``jax.jit``. Law: ``compress(m, x) == x[m]`` of vectors.
+    The shape of the result depends on values, so it does not work under ``jax.jit``. Law: ``compress(m, x) == x[m]`` of
+    vectors.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.compress(np.asarray([True, False, True]), np.asarray([1, 2, 3]))
@@ -409,9 +409,8 @@ def average(
     """The weighted mean along the axes, by default over all of them.
 
     ``weights`` have the shape of x, or the lengths of the axes in the given order. Without weights this is `mean`.
-    Integers give the
-    default floating-point dtype. Weights of another shape raise ValueError; NumPy raises for a sum of 0, which gives
-    NaN or an infinity here. Law: ``average(x, weights=w) == sum(x * w) / sum(w)``.
+    Integers give the default floating-point dtype. Weights of another shape raise ValueError; NumPy raises for a sum of
+    0, which gives NaN or an infinity here. Law: ``average(x, weights=w) == sum(x * w) / sum(w)``.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.average(np.asarray([1.0, 4.0]), weights=np.asarray([2, 1])))
@@ -440,9 +439,8 @@ def cov(
     """The covariance matrix of the rows of x, and of y, each a variable; with ``rowvar=False`` of the columns.
 
     ``fweights`` are the frequency and ``aweights`` the importance of each observation. ``correction`` is subtracted
-    from
-    the number of observations; NumPy calls it ddof, and ``bias=True`` is ``correction=0``. A single variable gives an
-    array without dimensions. Integers give the default floating-point dtype.
+    from the number of observations; NumPy calls it ddof, and ``bias=True`` is ``correction=0``. A single variable gives
+    an array without dimensions. Integers give the default floating-point dtype.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.cov(np.asarray([[1.0, 2.0], [4.0, 2.0]]))
@@ -455,8 +453,7 @@ def digitize(x: array, bins: array, /, *, right: bool = False) -> array:
 
     ``bins`` is an increasing or decreasing vector. Only NumPy checks this; with other libraries, unordered bins give
     undefined indices. With ``right`` each bin includes its right edge instead of the left one. Elements beyond the bins
-    have the
-    index 0 or ``bins.shape[0]``.
+    have the index 0 or ``bins.shape[0]``.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.digitize(np.asarray([0.5, 3.0]), np.asarray([1.0, 2.0, 3.0]))
@@ -546,8 +543,7 @@ def interp(
 
     The result is ``left``, by default ``fp[0]``, before the first point, and ``right``, by default ``fp[-1]``, after
     the last one. With ``period`` the coordinates are periodic and need not be sorted. The dtypes are promoted; integers
-    give the default
-    floating-point dtype.
+    give the default floating-point dtype.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.interp(np.asarray([0.5, 9.0]), np.asarray([0.0, 1.0]), np.asarray([10.0, 20.0]))

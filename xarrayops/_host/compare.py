@@ -139,8 +139,7 @@ def _beyond(want: Value, got: Value, spread: Any, *, of_largest: bool) -> Any:
         equal = (wide_want == wide_got) | (np.isnan(wide_want) & np.isnan(wide_got))
         near = finite & (np.abs(wide_got - wide_want) <= allowed)
         # An infinite spread means that rounding alone can change the value without limit: nothing can be said against
-        # the
-        # result.
+        # the result.
         return ~(equal | near | np.isinf(spread))
 
 

@@ -6,8 +6,7 @@ next number is less than the spacing of the sum.
 
 Here the error of `sum` is at most ``4 * eps * log2(n) * sum(abs(x))`` for n numbers: blocks of `BLOCK` numbers are
 added sequentially, and the sums of the blocks are added in double precision. See N. J. Higham, "The accuracy of
-floating point
-summation", 1993.
+floating point summation", 1993.
 """
 
 from __future__ import annotations

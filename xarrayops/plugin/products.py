@@ -34,7 +34,7 @@ def greatest_terms(first: str, second: str, /, *, zeros: int = 0) -> int:
 def multiplications(x1: Array, x2: Array, /) -> int:
     """The number of scalar multiplications in a matrix product of two arrays; 0 if their shapes do not fit.
 
-    If only the first operand is a stack, all its matrices count; if the second is a stack, one matrix counts.
+    A stack in the first operand counts completely; a stack in the second counts as one matrix.
     """
     if not (x1.ndim and x2.ndim) or x1.shape[-1] != x2.shape[-2 if x2.ndim > 1 else 0]:
         return 0

@@ -2,8 +2,7 @@
 
 Names that are the same need no entry. The others have another name here, are in `xarrayops.numpy`, or have no
 counterpart for a stated reason. ``docs/guides/from-numpy.md`` is written from the same tables. `missing` answers an
-unknown
-name, and `keywords.answer` a call with unknown arguments.
+unknown name, and `keywords.answer` a call with unknown arguments.
 """
 
 from __future__ import annotations

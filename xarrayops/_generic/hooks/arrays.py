@@ -16,8 +16,7 @@ def wrap(xp: ModuleType, verb: str, function: Callable[..., Any], /) -> Callable
     Called once for each function of the standard and each of `WRAPPED_HOOKS` when the backend loads, and for each
     function of `EXTRA` when it is first needed. The argument is the function of the backend, of the library, or the
     generic one. A gap is not wrapped. `takes_arrays` returns whether a verb has array arguments to check. A wrapper
-    keeps
-    the signature, as with ``functools.wraps``.
+    keeps the signature, as with ``functools.wraps``.
     """
     return function
 

@@ -79,9 +79,8 @@ def attention(
     ----------
     q, k, v : array
         Queries, keys and values of one library and one real floating-point dtype, with the axes of ``layout``. q may
-        have a
-        multiple of the heads of k and v (grouped queries: consecutive heads of q share one of k), and v another head
-        size.
+        have a multiple of the heads of k and v (grouped queries: consecutive heads of q share one of k), and v another
+        head size.
     layout : "BHSD", "BSHD", "HSD" or "SHD"
         The axes: batch, heads, sequence, head size; without a batch in the last two.
     mask : array of bool, optional

@@ -89,9 +89,8 @@ def conv2d(
     -----
     PyTorch and JAX use their own convolutions, in the full precision of float32 on JAX. NumPy multiplies blocks of
     windows by BLAS (Chellapilla, Puri and Simard 2006), using only as much memory as fits a cache. Other libraries add
-    one
-    product for each element of a window. Half types are summed in float32 there. Law: the sum over a window is linear
-    in x and in the weights, so ``conv2d(x, 2 * w) == 2 * conv2d(x, w)``.
+    one product for each element of a window. Half types are summed in float32 there. Law: the sum over a window is
+    linear in x and in the weights, so ``conv2d(x, 2 * w) == 2 * conv2d(x, w)``.
 
     Examples
     --------

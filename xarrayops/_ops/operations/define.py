@@ -94,10 +94,9 @@ def operation(name: str, /, *, blockwise: str | None = None) -> Callable[[Callab
           export as ``entry`` is called with the arrays, the options in their order, and an array in C order for each
           result, with the shape and dtype that the reference gives; it fills these and returns nothing. The options
           must be bool, int, float or str; the kernel does not serve calls with other options or an omitted array. The
-          first call
-          builds it with the installed compiler (CXX, else c++, g++ or clang++; NVCC or nvcc) and ``flags``; later
-          processes find it in the user's cache (``XARRAYOPS_CACHE``, else ``~/.cache/xarrayops``). It needs the extra
-          ``native``. Without it or a compiler the next kernel serves, and `explain` shows why.
+          first call builds it with the installed compiler (CXX, else c++, g++ or clang++; NVCC or nvcc) and ``flags``;
+          later processes find it in the user's cache (``XARRAYOPS_CACHE``, else ``~/.cache/xarrayops``). It needs the
+          extra ``native``. Without it or a compiler the next kernel serves, and `explain` shows why.
         - ``build()`` builds all native kernels now. It raises `BuildError` if that is not possible.
         - ``gradient`` declares the decorated function ``gradient(g, *arrays, **options)``: it returns, for the
           gradient ``g`` of the result (a tuple for several results), one array for each array, or None. Without it the

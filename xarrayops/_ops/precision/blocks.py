@@ -27,11 +27,10 @@ class precision(_Mode):  # noqa: N801 - lower case, because it is used as a stat
 
     It affects `matmul`, `einsum`, `tensordot`, `vecdot`, `attention` and `qmatmul` of xarrayops in its own thread or
     task; operators and functions of the libraries are not affected. Their floating-point operands are rounded to
-    ``compute``, the
-    products are summed in ``accumulate`` or a wider dtype, and the result is rounded once, to ``output``. If a library
-    has no such product, the rounded operands are widened, which is exact; `explain` shows the casts. Products of
-    integers and booleans are not affected. Complex numbers keep their dtype, and ``products`` holds for their
-    parts.
+    ``compute``, the products are summed in ``accumulate`` or a wider dtype, and the result is rounded once, to
+    ``output``. If a library has no such product, the rounded operands are widened, which is exact; `explain` shows the
+    casts. Products of integers and booleans are not affected. Complex numbers keep their dtype, and ``products`` holds
+    for their parts.
 
     Functions that `jax.jit` or `torch.compile` compiled are compiled again for a block with another policy, as for
     `use`. Gradients pass through the casts, and have the dtypes of the operands. PyTorch computes gradients outside of

@@ -49,8 +49,7 @@ def qmatmul(x: Array | Quantized, w: Quantized, /) -> Array:
     The values are multiplied exactly, as by ``matmul(..., out_dtype="int32")``, and corrected for the zeros in int32.
     The sum becomes a floating-point number and is multiplied by the product of the two scales: two roundings, and one
     of the product of scales. So the result has the same bits on every library, and under ``jax.jit``, ``torch.compile``
-    on CPUs and
-    on Dask; a compiler may fuse a sum that follows it.
+    on CPUs and on Dask; a compiler may fuse a sum that follows it.
 
     Laws: up to these roundings, ``qmatmul(x, w) == matmul(dequantize(quantize(x, axis=-2)), dequantize(w))`` for a
     matrix x. A row of the result depends only on that row of x. For each element, with the scales sx and sw, the error

@@ -23,8 +23,7 @@ def transpose(s: Container, /) -> Prepared:
     """The transpose of a sparse matrix.
 
     A csr matrix becomes csc and a csc matrix becomes csr, sharing the same arrays in the same order. If the library
-    lacks
-    the other format, and for coo and bsr, the result has new arrays, sorted and without duplicates.
+    lacks the other format, and for coo and bsr, the result has new arrays, sorted and without duplicates.
 
     Examples
     --------
