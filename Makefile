@@ -115,7 +115,7 @@ generate: env    ## write the generated modules and the tables of README and doc
 
 xla:             ## PyTorch/XLA on its CPU device, in an environment of its own (7 GB)
 	@$(PYTHON) tools/environment.py .venv-xla xla
-	# the suite alone: beside XLA this environment has no library that the other contract tests need
+	# the suite alone: next to XLA this environment has no library that the other contract tests need
 	PJRT_DEVICE=CPU .venv-xla/bin/python -m pytest -q tests/contract/test_contract.py -k torch_xla
 
 cupy-signatures: ## compare the CuPy backend and its stand-in with the real CuPy, which imports without a GPU
@@ -129,7 +129,7 @@ gpu:             ## probes, tests and benchmark on the accelerators that $(PYTHO
 gpu-list:        ## what make gpu runs, and what of it on which device; after make gpu has made its environment
 	@$(PYTHON) tools/gpu.py .venv-gpu $(GPU_OUT) --list
 
-gpu-rehearsal:   ## make gpu with the stand-in CuPy in the place of all accelerators
+gpu-rehearsal:   ## make gpu with the stand-in CuPy instead of all accelerators
 	@$(STANDIN) $(PYTHON) tools/gpu.py .venv-gpu $(GPU_OUT) --seconds $(GPU_SECONDS)
 
 wheels: env      ## a folder of wheels, dist/wheels or WHEELS=<folder>, for make gpu without a network

@@ -96,7 +96,7 @@ def sources(folders: Iterable[Path], without: frozenset[str]) -> Iterator[Path]:
 
 
 def references(paths: Iterable[Path]) -> tuple[Counter[Reference], int]:
-    """The references of all files, and the number of files; one that is no Python 3 is left out."""
+    """The references of all files, and the number of files; files that are not Python 3 are left out."""
     found: Counter[Reference] = Counter()
     count = 0
     for path in paths:

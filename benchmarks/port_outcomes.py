@@ -23,7 +23,7 @@ def run(
 ) -> list[Any]:
     """What a program returns, and its arguments afterwards, as NumPy's arrays.
 
-    With ``returned`` the function returns the arguments that it writes: they stand in the place of those given.
+    With ``returned`` the function returns the arguments that it writes: they stand instead of those given.
     """
     has_arrays = any(isinstance(each, np.ndarray) for each in args)
     with warnings.catch_warnings(), limited(limit), np.errstate(all="ignore"):
@@ -77,7 +77,7 @@ def leaves(value: Any) -> list[Any]:
 
 
 def differ(x: Any, y: Any) -> bool:
-    """Whether values differ by more than rounding, or in dtype or shape; numbers and arrays without axes are alike."""
+    """Whether values differ by more than rounding, or in dtype or shape; numbers and 0-d arrays are alike."""
     if x is None or y is None or isinstance(x, str):
         return x is not y and x != y
     a, b = np.asarray(x), np.asarray(y)

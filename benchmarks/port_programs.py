@@ -7,7 +7,7 @@ the original and the result run on the same small inputs: the result on NumPy, P
 Results, dtypes and the arguments after the call must be those of the original. Where the result does not run, the line
 that raises must have a note in the text, or use a variable that a line with a note binds. npbench's nbody is left out:
 its licence is GPL. The same for ``--style xo``, and for ``--return-arguments``, where the arrays that a program returns
-stand in the place of its arguments. port_patches.json has edits by hand of the programs that do not run everywhere.
+stand instead of its arguments. port_patches.json has edits by hand of the programs that do not run everywhere.
 
 The bars: no program whose meaning changed without an error and a note; of those that write no argument, at least 60 %
 run everywhere, and 85 % after edits by hand of at most 10 lines; every other is announced at its line; in programs that

@@ -1,4 +1,4 @@
-"""Quantise a classifier to integers of 8 bits: the bytes of its weights, its accuracy and its time.
+"""Quantise a classifier to 8-bit integers: the bytes of its weights, its accuracy and its time.
 
     python examples/quantized_digits.py                # every installed library
     python examples/quantized_digits.py numpy torch    # these

@@ -1,8 +1,8 @@
-# The functions that the standard lacks, under NumPy's names and with NumPy's meaning. tools/generate.py makes
+# Functions that the standard lacks, with NumPy's names and NumPy's meaning. tools/generate.py makes
 # xarrayops/extra.py from this table, and the functions of the section linalg in xarrayops/linalg.py.
 #
 # The annotations are those of tools/standard.pyi. A section names a module of xarrayops/_generic/extra, which has
-# the generic twins of its functions on the standard alone, and the file of xarrayops/testing/_suite with their oracle rows.
+# the generic twins of its functions, and the file of xarrayops/testing/_suite with their oracle rows.
 # A backend whose library has the function with this meaning defines it under its own name.
 
 # section: padding; rows in extra/padding.py
@@ -22,10 +22,10 @@ def pad(
     ``pad_width`` is one number, a pair (before, after), a pair for each axis, or a dict of them by axis. ``mode`` is
     "constant" (with ``constant_values``), "edge", "linear_ramp" (to ``end_values``), "maximum", "mean", "median" or
     "minimum" (of ``stat_length`` values at each edge), "reflect" or "symmetric" (with ``reflect_type``), "wrap", or
-    "empty" (undefined values). These are NumPy's modes; a function as the mode is refused.
+    "empty" (undefined values). These are NumPy's modes, except that ``mode`` cannot be a function.
 
-    The result has the dtype of x, and is lazy where x is. An axis of length 0 can be padded by "constant" and "empty"
-    only; else, and for a mode or a width that does not exist, ValueError. Law: ``pad(x, w)[w:-w] == x`` for a vector.
+    The result has the dtype of x, and is lazy if x is. Only "constant" and "empty" can pad an axis of length 0; other
+    modes raise ValueError there, as do unknown modes and invalid widths. Law: ``pad(x, w)[w:-w] == x`` for a vector.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.pad(np.asarray([1, 2, 3]), (1, 2), "reflect")
@@ -34,14 +34,15 @@ def pad(
 
 # section: counting; rows in extra/counting.py
 def bincount(x: array, /, weights: maybe = None, *, minlength: int = 0, length: int | None = None) -> array:
-    """The number of occurrences of each integer from 0 on, or the sum of the weights of each.
+    """The number of occurrences of each integer from 0, or the sum of its weights.
 
     x is a vector of non-negative integers. Without ``length`` the result has ``max(minlength, max(x) + 1)`` elements,
-    which a lazy x does not know. With ``length`` it has that many, values of x from there on are not counted, and the
-    function works under ``jax.jit`` and ``torch.compile`` and keeps Dask lazy.
+    which requires the values of x. With ``length`` it has that many elements, values of x >= ``length`` are not
+    counted, and the function works under ``jax.jit`` and ``torch.compile`` and keeps Dask lazy.
 
-    Counts have the default integer dtype, sums that of the weights if it is floating-point, else the default one; NumPy
-    sums in float64. Negative values raise ValueError where the values are known, else they are not counted.
+    Counts have the default integer dtype. Sums have the dtype of floating-point weights, else the default
+    floating-point dtype; NumPy sums in float64. Negative values raise ValueError where the values are known, else they
+    are not counted.
     Law: ``bincount(x, length=n)[i] == sum(x == i)``.
 
     >>> import numpy as np, xarrayops as xo
@@ -50,7 +51,7 @@ def bincount(x: array, /, weights: maybe = None, *, minlength: int = 0, length: 
     """
 
 def segment_max(x: array, /, segment_ids: index, num_segments: int | None = None) -> array:
-    """The maximum of each segment of x: the elements along the first axis with the same id.
+    """The maximum of each segment of x. A segment is the elements along the first axis with the same id.
 
     The arguments are those of `segment_sum`. An empty segment has the least value of the dtype: -inf, or the least
     integer.
@@ -61,11 +62,11 @@ def segment_max(x: array, /, segment_ids: index, num_segments: int | None = None
     """
 
 def segment_mean(x: array, /, segment_ids: index, num_segments: int | None = None) -> array:
-    """The mean of each segment of x: the elements along the first axis with the same id.
+    """The mean of each segment of x. A segment is the elements along the first axis with the same id.
 
     The arguments are those of `segment_sum`. Integers give the default floating-point dtype. The mean of an empty
-    segment is NaN, which `topk` counts as the greatest; ``xo.topk(xo.where(xo.isnan(m), -xo.inf, m), k)`` leaves the
-    empty segments of the means m out.
+    segment is NaN, which `topk` counts as the greatest; ``xo.topk(xo.where(xo.isnan(m), -xo.inf, m), k)`` omits the
+    empty segments of the means m.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.segment_mean(np.asarray([1.0, 2.0, 5.0]), np.asarray([0, 0, 1]), 2)
@@ -73,7 +74,7 @@ def segment_mean(x: array, /, segment_ids: index, num_segments: int | None = Non
     """
 
 def segment_min(x: array, /, segment_ids: index, num_segments: int | None = None) -> array:
-    """The minimum of each segment of x: the elements along the first axis with the same id.
+    """The minimum of each segment of x. A segment is the elements along the first axis with the same id.
 
     The arguments are those of `segment_sum`. An empty segment has the greatest value of the dtype: inf, or the greatest
     integer.
@@ -84,12 +85,12 @@ def segment_min(x: array, /, segment_ids: index, num_segments: int | None = None
     """
 
 def segment_sum(x: array, /, segment_ids: index, num_segments: int | None = None) -> array:
-    """The sum of each segment of x: the elements along the first axis with the same id.
+    """The sum of each segment of x. A segment is the elements along the first axis with the same id.
 
     ``segment_ids`` is a vector of integers, one for each element of the first axis, in any order. The result has the
-    shape ``(num_segments, *x.shape[1:])`` and the dtype of x. Ids outside of ``range(num_segments)`` are left out.
-    Without ``num_segments`` it is ``max(segment_ids) + 1``, which lazy ids do not know. The name and the meaning are
-    those of jax.ops. Law: ``segment_sum(x, ids, n)[i] == sum(x[ids == i], axis=0)``.
+    shape ``(num_segments, *x.shape[1:])`` and the dtype of x. Elements with ids outside ``range(num_segments)`` are
+    ignored. ``num_segments`` defaults to ``max(segment_ids) + 1``, which requires the values of the ids. The name and
+    the meaning are from jax.ops. Law: ``segment_sum(x, ids, n)[i] == sum(x[ids == i], axis=0)``.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.segment_sum(np.asarray([1.0, 2.0, 5.0]), np.asarray([0, 0, 2]), 3)
@@ -100,8 +101,8 @@ def segment_sum(x: array, /, segment_ids: index, num_segments: int | None = None
 def median(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
     """The median along the axes: the middle value, or the mean of the two in the middle.
 
-    By default over all axes. Integers give the default floating-point dtype, other arrays keep theirs. Where a value is
-    NaN, the result is NaN; so it is of no elements. Complex numbers raise TypeError.
+    By default over all axes. Integers give the default floating-point dtype, other arrays keep theirs. The result is
+    NaN where a value is NaN, and for empty input. Complex numbers raise TypeError.
     Law: ``median(x) == quantile(x, 0.5)``.
 
     >>> import numpy as np, xarrayops as xo
@@ -110,9 +111,9 @@ def median(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: 
     """
 
 def nanmedian(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
-    """The median along the axes, without the elements that are NaN: see `median`.
+    """The median along the axes, ignoring NaN: see `median`.
 
-    NaN where all elements are. NumPy warns there, and this function does so where NumPy computes.
+    NaN where all elements are NaN. As in NumPy there is a warning then, if NumPy computes.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.nanmedian(np.asarray([3.0, np.nan, 1.0])))
@@ -128,7 +129,7 @@ def nanpercentile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> array:
-    """Percentiles along the axes, without the elements that are NaN: see `percentile`.
+    """Percentiles along the axes, ignoring NaN: see `percentile`.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.nanpercentile(np.asarray([3.0, np.nan, 1.0]), 50))
@@ -144,9 +145,9 @@ def nanquantile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> array:
-    """Quantiles along the axes, without the elements that are NaN: see `quantile`.
+    """Quantiles along the axes, ignoring NaN: see `quantile`.
 
-    NaN where all elements are.
+    NaN where all elements are NaN.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.nanquantile(np.asarray([3.0, np.nan, 1.0]), 0.5))
@@ -185,9 +186,9 @@ def quantile(
     "interpolated_inverted_cdf", "hazen", "weibull", "linear", "median_unbiased" and "normal_unbiased", or "lower",
     "higher", "midpoint" or "nearest", as in NumPy.
 
-    Integers give the default floating-point dtype, except by the methods that choose an element. Where a value is NaN,
-    the result is NaN; so it is of no elements. Complex numbers raise TypeError, an unknown method ValueError, and so
-    does a q outside of 0 to 1 where its value is known. Dask needs the axes in one chunk, and brings them together.
+    Integers give the default floating-point dtype, except with methods that return an element. The result is NaN where
+    a value is NaN, and for empty input. Complex numbers raise TypeError. An unknown method raises ValueError, as does a
+    q outside 0 to 1 if its value is known. With Dask the axes are rechunked to one chunk.
     Law: ``quantile(x, 0) == min(x)``, ``quantile(x, 1) == max(x)``.
     Source: Hyndman and Fan, Sample quantiles in statistical packages, The American Statistician 50 (1996).
 
@@ -218,9 +219,9 @@ def array_equal(x1: array, x2: array, /, *, equal_nan: bool = False) -> array:
     """
 
 def isclose(x1: operand, x2: operand, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> array:
-    """Whether each element of x1 is within ``atol + rtol * abs(x2)`` of that of x2.
+    """Whether ``abs(x1 - x2) <= atol + rtol * abs(x2)``, for each element.
 
-    Infinities are close to themselves, and NaN is with ``equal_nan`` only. Integers are compared as floating-point
+    Equal infinities are close; NaNs are close only with ``equal_nan``. Integers are compared as floating-point
     numbers. The shapes broadcast; the result is boolean.
 
     >>> import numpy as np, xarrayops as xo
@@ -230,9 +231,9 @@ def isclose(x1: operand, x2: operand, /, *, rtol: float = 1e-5, atol: float = 1e
 
 # section: shaping; rows in extra/shaping.py
 def atleast_nd(x: array, /, ndim: int) -> array:
-    """x with axes of length 1 in front, so that it has at least that many; x itself if it has.
+    """x with axes of length 1 in front, so that it has at least ``ndim`` axes; x itself if it already has.
 
-    NumPy has the functions for 1, 2 and 3, of which that for 3 appends an axis to a matrix.
+    NumPy has one function each for 1, 2 and 3 axes; ``atleast_3d`` appends an axis to a matrix.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.atleast_nd(np.asarray([1, 2]), ndim=2)
@@ -242,8 +243,9 @@ def atleast_nd(x: array, /, ndim: int) -> array:
 def compress(condition: array, x: array, /, *, axis: int | None = None) -> array:
     """The elements of x along an axis where the condition, a vector of booleans, is true.
 
-    By default x is flattened. A shorter condition is false from its end on, a longer one must be false there. The shape
-    of the result depends on values, so it does not work under ``jax.jit``. Law: ``compress(m, x) == x[m]`` of vectors.
+    By default x is flattened. A shorter condition is extended with False; a longer one must be False beyond the axis.
+    The shape of the result depends on values, so it does not work under ``jax.jit``. Law: ``compress(m, x) == x[m]`` of
+    vectors.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.compress(np.asarray([True, False, True]), np.asarray([1, 2, 3]))
@@ -264,7 +266,7 @@ def delete(x: array, index: int | slice | Sequence[int], /, *, axis: int | None 
 def diag(x: array, /, k: int = 0) -> array:
     """A matrix with the vector x on diagonal k, or diagonal k of the matrix x.
 
-    The dtype is that of x. Other than 1 or 2 dimensions raise ValueError. Law: ``diag(diag(v, k), k) == v``.
+    The dtype is that of x. Arrays without 1 or 2 dimensions raise ValueError. Law: ``diag(diag(v, k), k) == v``.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.diag(np.asarray([1, 2]))
@@ -275,8 +277,9 @@ def diag(x: array, /, k: int = 0) -> array:
 def fill_diagonal(x: array, value: operand, /, *, wrap: bool = False) -> array:
     """x with a value on its main diagonal.
 
-    The result is a new array; NumPy's function writes x. An array of values is repeated as often as needed. More than
-    two axes must have the same length. With ``wrap`` the diagonal of a tall matrix starts again below the first square.
+    The result is a new array; NumPy's function writes to x. An array of values is repeated as often as needed. If x has
+    more than two axes, they must have the same length. With ``wrap`` the diagonal of a tall matrix restarts below the
+    first square.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.fill_diagonal(np.asarray([[1, 2], [3, 4]]), 0)
@@ -287,7 +290,7 @@ def fill_diagonal(x: array, value: operand, /, *, wrap: bool = False) -> array:
 def insert(x: array, index: int | slice | Sequence[int], values: operand, /, *, axis: int | None = None) -> array:
     """x with values before the elements at an index along an axis.
 
-    ``index`` is an integer, a slice or a sequence of integers, whose values must be known; each is a place in x. By
+    ``index`` is an integer, a slice or a sequence of integers, whose values must be known; each is a position in x. By
     default x is flattened. The values are cast to the dtype of x. An index out of bounds raises IndexError.
 
     >>> import numpy as np, xarrayops as xo
@@ -317,10 +320,10 @@ def outer(x1: array, x2: array, /) -> array:
 def sliding_window_view(
     x: array, /, window_shape: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None
 ) -> array:
-    """All windows of a shape: the axes of the window come last, and its places along an axis replace that axis.
+    """All windows of a shape. Each axis of x becomes the positions of the window; the axes of the window come last.
 
-    It is a view of x where the library has strides (NumPy, PyTorch): do not write to it. Without ``axis`` the window
-    has a length for each axis of x. A window longer than its axis raises ValueError.
+    The result is a view of x if the library has strides (NumPy, PyTorch): do not write to it. Without ``axis``,
+    ``window_shape`` has a length for each axis of x. A window longer than its axis raises ValueError.
     Law: ``sliding_window_view(v, n)[i] == v[i : i + n]``.
 
     >>> import numpy as np, xarrayops as xo
@@ -331,9 +334,9 @@ def sliding_window_view(
 
 # section: nans; rows in extra/nans.py
 def nan_to_num(x: array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> array:
-    """x with numbers for NaN and the infinities: by default 0 and the greatest and least finite numbers.
+    """x with NaN and infinities replaced, by default by 0 and the greatest and least finite numbers.
 
-    The parts of complex numbers are replaced each on its own. Integers stay as they are.
+    The real and imaginary parts of complex numbers are replaced separately. Integers are unchanged.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.nan_to_num(np.asarray([np.nan, 1.0, np.inf]), posinf=9.0)
@@ -341,7 +344,7 @@ def nan_to_num(x: array, /, *, nan: float = 0.0, posinf: float | None = None, ne
     """
 
 def nanmax(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
-    """The maximum along the axes, without the elements that are NaN; NaN where all are. No elements raise ValueError.
+    """The maximum along the axes, ignoring NaN; NaN where all elements are NaN. Empty input raises ValueError.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.nanmax(np.asarray([1.0, np.nan])))
@@ -349,7 +352,7 @@ def nanmax(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: 
     """
 
 def nanmean(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
-    """The mean along the axes, without the elements that are NaN; NaN where all are.
+    """The mean along the axes, ignoring NaN; NaN where all elements are NaN.
 
     Integers give the default floating-point dtype.
 
@@ -359,7 +362,7 @@ def nanmean(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims:
     """
 
 def nanmin(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
-    """The minimum along the axes, without the elements that are NaN; NaN where all are. No elements raise ValueError.
+    """The minimum along the axes, ignoring NaN; NaN where all elements are NaN. Empty input raises ValueError.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.nanmin(np.asarray([1.0, np.nan])))
@@ -369,7 +372,7 @@ def nanmin(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: 
 def nanstd(
     x: array, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
 ) -> array:
-    """The standard deviation along the axes, without the elements that are NaN: the root of `nanvar`.
+    """The standard deviation along the axes, ignoring NaN: the square root of `nanvar`.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.nanstd(np.asarray([1.0, np.nan, 3.0])))
@@ -379,7 +382,7 @@ def nanstd(
 def nansum(
     x: array, /, *, axis: int | tuple[int, ...] | None = None, dtype: dtype = None, keepdims: bool = False
 ) -> array:
-    """The sum along the axes, without the elements that are NaN; 0 where all are.
+    """The sum along the axes, ignoring NaN; 0 where all elements are NaN.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.nansum(np.asarray([1.0, np.nan, 3.0])))
@@ -389,9 +392,9 @@ def nansum(
 def nanvar(
     x: array, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
 ) -> array:
-    """The variance along the axes, without the elements that are NaN; NaN where too few are left.
+    """The variance along the axes, ignoring NaN; NaN where too few elements remain.
 
-    ``correction`` is subtracted from the number of elements, as in `var`; NumPy calls it ddof, too. Integers give the
+    ``correction`` is subtracted from the number of elements, as in `var`; NumPy also calls it ddof. Integers give the
     default floating-point dtype.
 
     >>> import numpy as np, xarrayops as xo
@@ -405,9 +408,9 @@ def average(
 ) -> array:
     """The weighted mean along the axes, by default over all of them.
 
-    ``weights`` have the shape of x, or that of the axes in their order. Without them it is `mean`. Integers give the
-    default floating-point dtype. Weights of another shape raise ValueError; NumPy raises for a sum of 0, which gives
-    NaN or an infinity here. Law: ``average(x, weights=w) == sum(x * w) / sum(w)``.
+    ``weights`` have the shape of x, or the lengths of the axes in the given order. Without weights this is `mean`.
+    Integers give the default floating-point dtype. Weights of another shape raise ValueError; NumPy raises for a sum of
+    0, which gives NaN or an infinity here. Law: ``average(x, weights=w) == sum(x * w) / sum(w)``.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.average(np.asarray([1.0, 4.0]), weights=np.asarray([2, 1])))
@@ -435,9 +438,9 @@ def cov(
 ) -> array:
     """The covariance matrix of the rows of x, and of y, each a variable; with ``rowvar=False`` of the columns.
 
-    ``fweights`` are how often each observation was made, ``aweights`` its importance. ``correction`` is subtracted from
-    the number of observations; NumPy calls it ddof, and ``bias=True`` is ``correction=0``. A single variable gives an
-    array without dimensions. Integers give the default floating-point dtype.
+    ``fweights`` are the frequency and ``aweights`` the importance of each observation. ``correction`` is subtracted
+    from the number of observations; NumPy calls it ddof, and ``bias=True`` is ``correction=0``. A single variable gives
+    an array without dimensions. Integers give the default floating-point dtype.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.cov(np.asarray([[1.0, 2.0], [4.0, 2.0]]))
@@ -448,9 +451,9 @@ def cov(
 def digitize(x: array, bins: array, /, *, right: bool = False) -> array:
     """The index of the bin of each element: i for ``bins[i - 1] <= x < bins[i]``, in the default integer dtype.
 
-    ``bins`` is a vector that increases or decreases, which only NumPy checks; elsewhere other bins give undefined
-    indices. With ``right`` each bin includes its right edge instead of the left one. Elements beyond the bins have the
-    index 0 or ``bins.shape[0]``.
+    ``bins`` is an increasing or decreasing vector. Only NumPy checks this; with other libraries, unordered bins give
+    undefined indices. With ``right`` each bin includes its right edge instead of the left one. Elements beyond the bins
+    have the index 0 or ``bins.shape[0]``.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.digitize(np.asarray([0.5, 3.0]), np.asarray([1.0, 2.0, 3.0]))
@@ -470,12 +473,13 @@ def histogram(
 
     ``bins`` is a number of bins of equal width over ``range``, by default from the least to the greatest element, or a
     vector of increasing edges. The last bin includes its right edge. Elements outside are not counted. With ``weights``
-    it is the sum of the weights of each bin, and with ``density`` the integral over all bins is 1. Counts have the
+    the result is the sum of the weights in each bin; with ``density`` the integral over all bins is 1. Counts have the
     default integer dtype. Edges and densities have the dtype of a floating-point x, else the default one; sums and
-    densities of floating-point weights have that of the weights. NumPy's names of estimators for ``bins`` are refused.
+    densities of floating-point weights have the dtype of the weights. ``bins`` cannot be the name of one of NumPy's
+    estimators.
 
     It works under ``jax.jit`` and ``torch.compile``, and keeps Dask lazy. A range that is not finite and increasing
-    raises ValueError where NumPy computes; elsewhere only if it is given by numbers.
+    raises ValueError if NumPy computes; with other libraries only if it is given as numbers.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.histogram(np.asarray([0.0, 1.0, 1.5]), 2, range=(0, 2))
@@ -494,8 +498,8 @@ def ptp(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 def convolve(x1: array, x2: array, /, mode: Literal["full", "same", "valid"] = "full") -> array:
     """The convolution of two vectors.
 
-    ``mode`` is "full", "same" (the length of the longer) or "valid" (without the parts that overlap only in part). The
-    dtypes are promoted. Vectors without elements, and arrays of other dimensions, raise ValueError.
+    ``mode`` is "full", "same" (the length of the longer vector) or "valid" (only where the vectors overlap completely).
+    The dtypes are promoted. Empty vectors and arrays of other dimensions raise ValueError.
     Law: ``convolve(a, b)[k] == sum(a[i] * b[k - i])``.
 
     >>> import numpy as np, xarrayops as xo
@@ -516,7 +520,7 @@ def gradient(
 ) -> array | tuple[array, ...]:
     """The gradient of samples along each axis, by central differences, and at the ends by one-sided differences.
 
-    ``spacing`` is nothing (1), one number for all axes, or for each axis a number or a vector of coordinates. The
+    ``spacing`` is empty (1), one number for all axes, or for each axis a number or a vector of coordinates. The
     result is an array for one axis, and a tuple of arrays for several. ``edge_order`` is 1 or 2, and an axis needs one
     element more than that. Integers give the default floating-point dtype.
 
@@ -537,9 +541,9 @@ def interp(
 ) -> array:
     """The linear interpolation at x between the points (xp, fp), with increasing xp.
 
-    Before the first point it is ``left``, by default ``fp[0]``, after the last one ``right``, by default ``fp[-1]``.
-    With ``period`` the coordinates repeat, and need not be in order. The dtypes are promoted; integers give the default
-    floating-point dtype.
+    The result is ``left``, by default ``fp[0]``, before the first point, and ``right``, by default ``fp[-1]``, after
+    the last one. With ``period`` the coordinates are periodic and need not be sorted. The dtypes are promoted; integers
+    give the default floating-point dtype.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.interp(np.asarray([0.5, 9.0]), np.asarray([0.0, 1.0]), np.asarray([10.0, 20.0]))
@@ -547,7 +551,7 @@ def interp(
     """
 
 def polyval(p: array, x: operand, /) -> array:
-    """The values at x of the polynomial with the coefficients p, of the highest power first.
+    """The values at x of the polynomial with the coefficients p, the highest power first.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.polyval(np.asarray([1, 2, 3]), np.asarray([0, 10]))
@@ -566,7 +570,7 @@ def trapezoid(y: array, x: maybe = None, /, *, dx: float = 1.0, axis: int = -1) 
 
 # section: order; rows in extra/order.py
 def argpartition(x: array, /, kth: int | Sequence[int], *, axis: int | None = -1) -> array:
-    """Indices that bring each element ``kth`` to its place in the sorted order: see `partition`.
+    """Indices that move each element ``kth`` to its sorted position: see `partition`.
 
     >>> import numpy as np, xarrayops as xo
     >>> int(xo.argpartition(np.asarray([3, 1, 2]), 0)[0])
@@ -584,9 +588,10 @@ def lexsort(keys: arrays, /, *, axis: int = -1) -> array:
     """
 
 def partition(x: array, /, kth: int | Sequence[int], *, axis: int | None = -1) -> array:
-    """x with each element ``kth`` in its place in the sorted order, smaller ones before it and greater ones after.
+    """x with each element ``kth`` in its sorted position, smaller elements before it and greater ones after it.
 
-    The order of the others is the library's. ``axis=None`` flattens x. Law: ``partition(x, k)[k] == sort(x)[k]``.
+    The order of the other elements depends on the library. ``axis=None`` flattens x. Law: ``partition(x, k)[k] ==
+    sort(x)[k]``.
 
     >>> import numpy as np, xarrayops as xo
     >>> int(xo.partition(np.asarray([3, 1, 2]), 1)[1])
@@ -594,9 +599,9 @@ def partition(x: array, /, kth: int | Sequence[int], *, axis: int | None = -1) -
     """
 
 def topk(x: array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[array, ...]:
-    """The k greatest elements along an axis, in falling order, and their indices; or the least, in rising order.
+    """The k greatest elements along an axis, in descending order, and their indices; or the least, in ascending order.
 
-    NaN counts as the greatest. Of equal elements any may be chosen. A k that is negative or larger than the axis raises
+    NaN counts as the greatest. Ties are broken arbitrarily. A k that is negative or larger than the axis raises
     ValueError.
 
     >>> import numpy as np, xarrayops as xo
@@ -610,8 +615,9 @@ def intersect1d(
 ) -> array | tuple[array, ...]:
     """The sorted distinct elements that are in both arrays.
 
-    With ``return_indices`` also the index of the first occurrence of each in both flattened arrays. The shape depends
-    on values, so it does not work under ``jax.jit``; Dask stays lazy. ``assume_unique`` promises that both are sets.
+    ``return_indices`` also returns the index of the first occurrence of each in both flattened arrays. The shape
+    depends on values, so it does not work under ``jax.jit``; Dask stays lazy. ``assume_unique`` asserts that both have
+    no duplicates.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.intersect1d(np.asarray([3, 1, 2]), np.asarray([2, 3, 5]))
@@ -627,7 +633,7 @@ def setdiff1d(x1: array, x2: array, /, *, assume_unique: bool = False) -> array:
     """
 
 def setxor1d(x1: array, x2: array, /, *, assume_unique: bool = False) -> array:
-    """The sorted distinct elements that are in one of the arrays, and not in both.
+    """The sorted distinct elements that are in exactly one of the arrays.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.setxor1d(np.asarray([3, 1, 2]), np.asarray([2, 5]))
@@ -654,9 +660,9 @@ def apply_where(
 ) -> array:
     """``f1(*args)`` where the condition is true, and ``f2(*args)``, or a number, elsewhere.
 
-    ``args`` is an array or a tuple of arrays, which broadcast with the condition. The functions are elementwise; both
-    get all elements, with 1 in the place of those that are not theirs, so that neither sees values that it cannot take.
-    One of f2 and ``fill_value`` must be given. Source: apply_where of array-api-extra.
+    ``args`` is an array or a tuple of arrays, which broadcast with the condition. The functions are elementwise. Both
+    get all elements, but 1 replaces the elements for the other function, so that neither sees invalid values. Exactly
+    one of f2 and ``fill_value`` must be given. Source: apply_where of array-api-extra.
 
     >>> import numpy as np, xarrayops as xo
     >>> x = np.asarray([4.0, -1.0])
@@ -667,7 +673,7 @@ def apply_where(
 def cbrt(x: array, /) -> array:
     """The cube root of real numbers, also of negative ones.
 
-    Integers give the default floating-point dtype; NumPy gives float16 for those of 8 bits.
+    Integers give the default floating-point dtype; NumPy gives float16 for 8-bit integers.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.cbrt(np.asarray([-8.0, 27.0]))
@@ -677,7 +683,8 @@ def cbrt(x: array, /) -> array:
 def logsumexp(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
     """The logarithm of the sum of the exponentials along the axes, without overflow.
 
-    -inf for no elements. Integers give the default floating-point dtype. The name and the meaning are scipy.special's.
+    Empty input gives -inf. Integers give the default floating-point dtype. The name and the meaning are from
+    scipy.special.
 
     >>> import numpy as np, xarrayops as xo
     >>> round(float(xo.logsumexp(np.asarray([1000.0, 1000.0]))), 3)
@@ -685,10 +692,10 @@ def logsumexp(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdim
     """
 
 def one_hot(x: array, /, num_classes: int, *, dtype: dtype = None, axis: int = -1) -> array:
-    """Vectors with 1 at the index that each element of x is, and 0 elsewhere, along a new axis.
+    """One-hot vectors along a new axis: 1 at the index given by each element of x, 0 elsewhere.
 
-    x is of integers; one outside of ``range(num_classes)`` gives zeros. The default dtype is the default floating-point
-    dtype. The name and the meaning are those of jax.nn.
+    x has an integer dtype; elements outside ``range(num_classes)`` give zeros. ``dtype`` defaults to the default
+    floating-point dtype. The name and the meaning are from jax.nn.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.one_hot(np.asarray([2, 0]), 3, dtype="int64")
@@ -728,7 +735,7 @@ def geomspace(
 ) -> array:
     """num values from start to stop, each the same multiple of the one before.
 
-    Both are positive or both negative; else ValueError.
+    Raises ValueError unless both are positive or both negative.
 
     >>> import xarrayops as xo
     >>> xo.geomspace(1, 1000, 4)
@@ -752,9 +759,9 @@ def hanning(n: int, /, *, dtype: dtype = None, device: device = None) -> array:
     """
 
 def kaiser(n: int, beta: float, /, *, dtype: dtype = None, device: device = None) -> array:
-    """The Kaiser window of n values, which is narrower for a greater beta.
+    """The Kaiser window of n values; a greater beta makes it narrower.
 
-    Source: the Bessel function is the series of Abramowitz and Stegun, 9.6.12.
+    The Bessel function uses the series of Abramowitz and Stegun, 9.6.12.
 
     >>> import xarrayops as xo
     >>> float(xo.kaiser(3, 14.0)[1])
@@ -783,8 +790,9 @@ def logspace(
 def cond(x: array, /, *, p: float | Literal["fro", "nuc"] | None = None) -> array:
     """The condition number of matrices: the ratio of the greatest singular value to the least.
 
-    With ``p`` it is ``norm(x, ord=p) * norm(inv(x), ord=p)``. A stack of matrices gives an array. Infinite where the
-    least singular value is 0; rounding may make it huge instead. An empty matrix raises ValueError.
+    With ``p`` it is ``norm(x, ord=p) * norm(inv(x), ord=p)``. A stack of matrices gives an array. The result is
+    infinite if the least singular value is 0; rounding may make it a huge number instead. An empty matrix raises
+    ValueError.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.linalg.cond(np.asarray([[4.0, 0.0], [0.0, 2.0]])))
@@ -792,12 +800,12 @@ def cond(x: array, /, *, p: float | Literal["fro", "nuc"] | None = None) -> arra
     """
 
 def lstsq(x1: array, x2: array, /, *, rtol: float | None = None) -> tuple[array, ...]:
-    """The solution of ``x1 @ x = x2`` with the least squares of errors, and of those with the least norm.
+    """The least-squares solution of ``x1 @ x = x2``; if there are several, the one with the least norm.
 
     x1 is a matrix of M rows and N columns, x2 a vector of M or a matrix of K columns. The results are the solution, the
-    sums of the squares of the errors, one for each column of x2, the rank of x1, and its singular values. Singular
-    values up to ``rtol`` times the greatest count as 0; the default is the dtype's resolution times max(M, N). NumPy,
-    which calls it rcond, has no sums where the rank is less than N or M is not greater than N.
+    sum of squared residuals for each column of x2, the rank of x1, and its singular values. Singular
+    values up to ``rtol`` times the greatest count as 0; the default is the dtype's resolution times max(M, N). NumPy
+    calls it rcond, and returns no residuals if the rank is less than N or M is not greater than N.
 
     >>> import numpy as np, xarrayops as xo
     >>> a = np.asarray([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
@@ -815,9 +823,10 @@ def norm(
 ) -> array:
     """The norm of a vector or a matrix: `vector_norm` along one axis, `matrix_norm` along two.
 
-    Without ``axis`` the array is a vector or a matrix; without ``axis`` and ``ord`` it may have any shape, and the norm
-    is that of all elements. As in NumPy, ``ord=None`` is the Frobenius norm of matrices and the 2-norm of vectors.
-    Integers give the default floating-point dtype. An order that does not exist raises ValueError.
+    Without ``axis`` the array must be a vector or a matrix; without ``axis`` and ``ord`` it may have any shape, and the
+    result is the norm of all elements. As in NumPy, ``ord=None`` is the Frobenius norm of matrices and the 2-norm of
+    vectors.
+    Integers give the default floating-point dtype. An unknown order raises ValueError.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.linalg.norm(np.asarray([3.0, 4.0])))

@@ -62,8 +62,8 @@ AttributeError: np has no ufuncs; did you mean np.ufunc?
 - `out=` is written in place on NumPy, PyTorch and CuPy. JAX and Dask raise and say what to write, as do `np.copyto` and
   `np.put`. `where=` of a ufunc needs `out=`.
 - `np.float32(x)` casts, `x.dtype == np.float32` and `isinstance(x, np.ndarray)` work on every library.
-- `np.random.default_rng` has the methods of NumPy's generator; the numbers are from [xo.random](random.md). There
-  is no global state: `np.random.seed` raises.
+- `np.random.default_rng` has the methods of NumPy's generator; the numbers are from [xo.random](random.md). It
+  has no global state: `np.random.seed` raises.
 - `weights=` of quantiles, estimators of bins, objects, structured dtypes and subclasses are not supported.
 - Methods and operators belong to the array's own library.
 

@@ -1,3 +1,4 @@
+# Long: one command: faults, trees, runs and the table.
 """Plant faults one at a time and record which tests find them: a measure of what the tests are worth.
 
 The faults are data, in tests/faults/<family>.toml. A ``[[group]]`` has ``tests``, the files and folders of its family,

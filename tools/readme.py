@@ -1,3 +1,4 @@
+# Long: a function for each generated table.
 """Write the tables of the README and the docs, from the backends (the support matrix) and from benchmarks/results.
 
     python tools/readme.py           writes README.md, the pages in docs/results, docs/bench.svg and

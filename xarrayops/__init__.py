@@ -1,3 +1,4 @@
+# Long: the list of all public names.
 """One array API over the libraries that people already have.
 
 Arrays stay native: NumPy in, NumPy out; a CUDA tensor in, a CUDA tensor out. The functions of the Python array API

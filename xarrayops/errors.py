@@ -1,6 +1,6 @@
 """The errors of xarrayops.
 
-Internal code raises errors with the reason. The public function adds the operation, the arrays and what to do instead.
+Internal code raises errors with the reason. The public function adds the operation, the arrays and the alternative.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class BuildError(XArrayOpsError, RuntimeError):
 
 
 class Unsupported(XArrayOpsError, NotImplementedError):
-    """The library cannot do what was requested; the message says what to do instead."""
+    """The library cannot do what was requested; the message names an alternative."""
 
 
 class ExchangeError(XArrayOpsError, BufferError):
@@ -62,7 +62,7 @@ class InvalidSparse(XArrayOpsError, ValueError):
 
 
 def available_names(name: object, known: Iterable[str], shown: Sequence[str] = ()) -> str:
-    """The end of the message about an unknown name: the known names, and the closest one.
+    """The end of the error message for an unknown name: the known names, and the closest one.
 
     If ``shown`` is given, only those names are listed.
 

@@ -522,8 +522,9 @@ _cond = table("linalg.cond", globals(), "_cond")
 def cond(x: ArrayT, extra: Refused = NotGiven, /, p: float | Literal["fro", "nuc"] | None = None) -> ArrayT:
     """The condition number of matrices: the ratio of the greatest singular value to the least.
 
-    With ``p`` it is ``norm(x, ord=p) * norm(inv(x), ord=p)``. A stack of matrices gives an array. Infinite where the
-    least singular value is 0; rounding may make it huge instead. An empty matrix raises ValueError.
+    With ``p`` it is ``norm(x, ord=p) * norm(inv(x), ord=p)``. A stack of matrices gives an array. The result is
+    infinite if the least singular value is 0; rounding may make it a huge number instead. An empty matrix raises
+    ValueError.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.linalg.cond(np.asarray([[4.0, 0.0], [0.0, 2.0]])))
@@ -551,12 +552,12 @@ _lstsq = table("linalg.lstsq", globals(), "_lstsq")
 def lstsq(
     x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, rtol: float | None = None, rcond: Refused = None
 ) -> tuple[ArrayT, ...]:
-    """The solution of ``x1 @ x = x2`` with the least squares of errors, and of those with the least norm.
+    """The least-squares solution of ``x1 @ x = x2``; if there are several, the one with the least norm.
 
     x1 is a matrix of M rows and N columns, x2 a vector of M or a matrix of K columns. The results are the solution, the
-    sums of the squares of the errors, one for each column of x2, the rank of x1, and its singular values. Singular
-    values up to ``rtol`` times the greatest count as 0; the default is the dtype's resolution times max(M, N). NumPy,
-    which calls it rcond, has no sums where the rank is less than N or M is not greater than N.
+    sum of squared residuals for each column of x2, the rank of x1, and its singular values. Singular
+    values up to ``rtol`` times the greatest count as 0; the default is the dtype's resolution times max(M, N). NumPy
+    calls it rcond, and returns no residuals if the rank is less than N or M is not greater than N.
 
     >>> import numpy as np, xarrayops as xo
     >>> a = np.asarray([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
@@ -594,9 +595,10 @@ def norm(
 ) -> ArrayT:
     """The norm of a vector or a matrix: `vector_norm` along one axis, `matrix_norm` along two.
 
-    Without ``axis`` the array is a vector or a matrix; without ``axis`` and ``ord`` it may have any shape, and the norm
-    is that of all elements. As in NumPy, ``ord=None`` is the Frobenius norm of matrices and the 2-norm of vectors.
-    Integers give the default floating-point dtype. An order that does not exist raises ValueError.
+    Without ``axis`` the array must be a vector or a matrix; without ``axis`` and ``ord`` it may have any shape, and the
+    result is the norm of all elements. As in NumPy, ``ord=None`` is the Frobenius norm of matrices and the 2-norm of
+    vectors.
+    Integers give the default floating-point dtype. An unknown order raises ValueError.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.linalg.norm(np.asarray([3.0, 4.0])))

@@ -2164,12 +2164,12 @@ _matmul = table("matmul", globals(), "_matmul")
 def matmul(x1: ArrayT, x2: ArrayT, /, out: Refused = None, out_dtype: DType | None = None) -> ArrayT:
     """Matrix product.
 
-    ``out_dtype="int32"`` gives the exact product of integers of 8 bits (int8 or uint8), with the same bits on every
-    library. Without it their product has their own dtype, and wraps around.
+    ``out_dtype="int32"`` gives the exact product of 8-bit integers (int8 or uint8), with the same bits on every
+    library. Without it the product has the dtype of the operands, and wraps around.
 
-    Raises with ``out_dtype=``: `Unsupported` for other dtypes, of operands or result; `OverflowError` if sums of so
-    many products may exceed int32, which holds those of 131071 products of int8, 65793 of uint8 and int8, and 33025 of
-    uint8; `ValueError` for shapes that do not fit. Nothing is computed before.
+    With ``out_dtype=``, raises before anything is computed: `Unsupported` for other dtypes of operands or result;
+    `OverflowError` if a sum of this length may exceed int32, that is beyond 131071 products of int8, 65793 of uint8 and
+    int8, or 33025 of uint8; `ValueError` for shapes that do not fit.
 
     >>> import numpy as np, xarrayops as xo
     >>> x = np.full((1, 1000), 100, dtype=np.int8)

@@ -1,4 +1,4 @@
-"""The time of `xarrayops.conv2d`, beside PyTorch's convolution on the same threads.
+"""The time of `xarrayops.conv2d`, next to PyTorch's convolution on the same threads.
 
     python benchmarks/peers/convolution.py [--rounds 15] [--scale 1.0] [--out FILE]
 

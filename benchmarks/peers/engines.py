@@ -6,7 +6,7 @@
 A size is a number of elements; arrays are square matrices of float32. The own library and the engines are interleaved,
 and each time is the mean of several calls in one block; the ratio is the median over the rounds. Results are compared
 first: an engine whose result differs by more than rounding ends the run. A call that an engine does not serve has a
-reason in the place of a ratio. ``us`` is the least time of a call.
+reason instead of a ratio. ``us`` is the least time of a call.
 
 The bar: what an engine adds to a call on four elements, between NumPy and PyTorch, is at most 10 times the time of the
 engine's own call and 10 microseconds. Ends with 3 if it is missed.

@@ -1,14 +1,14 @@
-"""The time of functions that `xarrayops.jit` compiles, beside the library's own decorator and beside eager calls.
+"""The time of functions that `xarrayops.jit` compiles, next to the library's own decorator and next to eager calls.
 
     python benchmarks/peers/jit.py [--rounds 15] [--size 1024] [--out FILE]
 
-- *steady*: a function of a size by size array, beside `jax.jit` and `torch.compile` written by hand.
-- *wrapper*: what `xo.jit` adds to a call of two small arrays, beside the same. The bar is scaled by the time of ten
+- *steady*: a function of a size by size array, next to `jax.jit` and `torch.compile` written by hand.
+- *wrapper*: what `xo.jit` adds to a call of two small arrays, next to the same. The bar is scaled by the time of ten
   calls of an empty function, as on the machine of the first results.
-- *interpolator*: radial basis functions at 500 points with 500 centres, of NumPy arrays, compiled by an engine, beside
+- *interpolator*: radial basis functions at 500 points with 500 centres, of NumPy arrays, compiled by an engine, next to
   its eager call.
-- *relaxation*: 300 calls of 20 sweeps of a 24 by 24 grid on JAX, beside 3 eager calls.
-- *pays*: the total of 1 to 10 000 calls of three functions on JAX with ``when="pays"``, beside the better of always
+- *relaxation*: 300 calls of 20 sweeps of a 24 by 24 grid on JAX, next to 3 eager calls.
+- *pays*: the total of 1 to 10 000 calls of three functions on JAX with ``when="pays"``, next to the better of always
   compiling and never. Every count uses new functions, so that each compiles again.
 
 The results are equal before anything is measured. The bars: steady at most 1.05, the wrapper 2 us, the interpolator at

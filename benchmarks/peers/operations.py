@@ -4,7 +4,7 @@
 
 The kernel returns its first argument, so that only the call is timed. The contestants are interleaved within each
 round. The overhead of a contestant is the minimum of its times minus that of the kernel. On PyTorch an operator of
-``torch.library`` is measured beside ours.
+``torch.library`` is measured next to ours.
 
 The bars are for the machine of the committed results of dispatch.py, on which ``np.add`` of two 2x2 arrays takes
 `REFERENCE_NS`. They are multiplied by the time of ``np.add`` in this run divided by that one. Ends with 3 if one is
@@ -122,10 +122,10 @@ def main() -> int:
     options = parser.parse_args()
     rows = [row for library in options.libraries.split(",") for row in measure(library, options.rounds, options.number)]
     for row in rows:
-        beside = f"; torch.library {row['torch_library_ns']:.0f} ns" if "torch_library_ns" in row else ""
+        native = f"; torch.library {row['torch_library_ns']:.0f} ns" if "torch_library_ns" in row else ""
         print(
             f"{row['library']:5} {row['arrays']} arrays, {row['requirements']:26} {row['overhead_ns']:6.0f} ns "
-            f"(at most {row['bar_ns']:.0f}){beside}"
+            f"(at most {row['bar_ns']:.0f}){native}"
         )
     if options.out:
         described = machine(("numpy", "torch"))

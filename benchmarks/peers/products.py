@@ -1,11 +1,11 @@
-"""The time of products of half precision and of integers of 8 bits, beside those of float32 and the library's own.
+"""The time of products of half precision and of 8-bit integers, next to those of float32 and the library's own.
 
     python benchmarks/peers/products.py [--rounds 25] [--libraries numpy,torch,jax] [--sizes 256,1024] [--only TEXT]
                                         [--out FILE]
 
 Matrices of n by n. The contestants are interleaved, 16384 / n calls at a time; a ratio is that of the least times,
-because a loaded machine only adds to times. Results are checked before timing: those of integers are equal to NumPy's
-in int64, those of half precision are within the error of one rounding. The library's own products of integers wrap
+because a loaded machine only adds to times. Results are checked before timing: integers are equal to NumPy's in
+int64, and half precision is within the error of one rounding. The library's own products of integers wrap
 around; those that take seconds at 1024 are timed at the first n only.
 
 The bars, of which the first n is 256 and the last 1024: on NumPy integers are at least 40 times as quick as NumPy's own

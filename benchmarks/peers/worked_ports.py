@@ -1,4 +1,4 @@
-"""The worked ports in examples/porting: verified, then timed beside their originals on NumPy.
+"""The worked ports in examples/porting: verified, then timed next to their originals on NumPy.
 
     python benchmarks/peers/worked_ports.py [--rounds 5] [--libraries numpy,torch,jax] [--only images] [--toy]
                                             [--out FILE]

@@ -1,4 +1,4 @@
-"""Random index expressions of xo.at beside NumPy's own assignment."""
+"""Random index expressions of xo.at next to NumPy's own assignment."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Suite:
     """The file or folder with the tests, in the checkout; or several files, separated by spaces."""
     source: str | None = None
     """The folder in the checkout with the package under test; None: copies of the files run on what is installed,
-    because the checkout is no built package."""
+    because the checkout is not a built package."""
     select: str = ""
 
     def run(self, checkout: Path, library: str, select: str) -> Outcome:

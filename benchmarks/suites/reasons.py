@@ -27,7 +27,7 @@ NUMPY_MODULE = {
     "integers in functions of floating-point numbers give the default dtype": r"test_promotion_corner_cases"
     r"|test_correct_quantile_value",
     "Python integers that the dtype cannot hold raise OverflowError": r"does not fit into",
-    "a function in the place of the mode of pad": r"test_legacy_vector_functionality",
+    "a function instead of the mode of pad": r"test_legacy_vector_functionality",
     "the memory order of the result, or flags of the memory": r"^TestLikeFuncs::|^TestRequire::test_require_each"
     r"|test_memmap_takes_fast_route|test_dtype_reference_leaks",
     "limits of NumPy's own implementation that ours does not have": r"TestRavelUnravelIndex::test_(empty|big)_indices"
@@ -64,7 +64,7 @@ REASONS: list[tuple[str, str, str, str]] = [
     *(("numpy-module", "any", pattern, why) for why, pattern in NUMPY_MODULE.items()),
     ("scipy-sparse", "any", r"::test_sum_invalid_params$", MESSAGE),
     ("scipy-sparse", "any", r"^TestCOO\w*::test_elementwise_multiply$", "ours keeps the format, SciPy converts to CSR"),
-    ("scipy-sparse", "torch jax", r"::test_add_sub$", "PyTorch and JAX promote integers beside float32 to float32"),
+    ("scipy-sparse", "torch jax", r"::test_add_sub$", "PyTorch and JAX promote integers next to float32 to float32"),
     ("scipy-sparse", "torch", r"^TestDIA::test_tocoo_tocsr_tocsc_gh19245", INDEX_DTYPE),
 ]
 """(suite, libraries or "any", pattern of the test's name, reason)."""

@@ -1,4 +1,4 @@
-"""xo.attention beside the reference of PyTorch's attention tests: PyTorch's own function with its MATH kernel.
+"""xo.attention next to the reference of PyTorch's attention tests: PyTorch's own function with its MATH kernel.
 
 PyTorch's tests compare its kernels with this one. They select kernels by PyTorch's context managers, so they cannot
 call another function; the cases here have the mask shapes and the tolerances of its tests for CPUs.
@@ -87,7 +87,7 @@ def fault(library: str, case: Case, random: np.random.Generator) -> str | None:
     want = reference(inputs, mask, case)
     try:
         got = ours(library, inputs, mask, case)
-    except Exception as error:  # of the library: it is reported beside its case
+    except Exception as error:  # of the library: it is reported next to its case
         return f"{type(error).__name__}: {error}"
     names, tolerances = ("the result", "dq", "dk", "dv"), TOLERANCES[case.dtype]
     for name, x, y in zip(names, got, want, strict=False):

@@ -1,4 +1,4 @@
-"""The generic functions: written on the array API standard alone, for libraries without their own."""
+"""Generic functions, written only with the array API standard, for libraries that lack their own."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 from xarrayops.plugin.arrays import unsupported
 
 NAMESPACES = "xarrayops.namespaces."
-"""The beginning of the names of namespaces."""
+"""The prefix of the names of namespaces."""
 
 
 def library(xp: ModuleType) -> str:
-    """The name of the library whose functions a namespace has."""
+    """The name of the library of a namespace."""
     return xp.__name__.removeprefix(NAMESPACES)
 
 
 def declared(why: str, *, instead: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare a hook that the standard alone cannot serve: the decorated function has its signature and its docstring.
+    """Declare a hook that the standard cannot implement: the decorated function has its signature and its docstring.
 
-    Calls raise `Unsupported` with the reason and what to do instead, as those of `unsupported`.
+    Calls raise `Unsupported` with the reason and the alternative, like functions made by `unsupported`.
     """
     return lambda function: wraps(function)(unsupported(why, instead=instead))

@@ -41,7 +41,7 @@ def attention(
     a = without_padding(xp, a)
     batch, heads, queries, _ = a.q.shape
     spans = list(cut(a.k.shape[2], KEYS))
-    # Sliced once, so that a gradient concatenates the parts once, and not once for each block of queries.
+    # Sliced once, so that a gradient concatenates the parts once instead of once per block of queries.
     keys = [a.k[:, :, begin:end, :] for begin, end in spans]
     values = [a.v[:, :, begin:end, :] for begin, end in spans]
     scores = batch * heads * min(KEYS, a.k.shape[2])
@@ -50,7 +50,7 @@ def attention(
     for span in cut(queries, max(QUERIES, _block(a) // max(scores, 1))) if queries else [(0, 0)]:
         # Blocks that the band hides are not even read: a causal call computes half of the scores.
         near = [n for n, other in enumerate(spans) if sees(a, span, other)]
-        # Arrays are arguments, not captured: a wrapper that recomputes must know what it differentiates by.
+        # Arrays are arguments, not captured: a recomputing wrapper must know what to differentiate with respect to.
         block = recomputed(partial(_attended, xp, a, span, [spans[n] for n in near]))
         out, lse = block(a.q[:, :, span[0] : span[1], :], [keys[n] for n in near], [values[n] for n in near])
         outs.append(out)
@@ -59,7 +59,7 @@ def attention(
 
 
 def _block(a: Attention) -> int:
-    """The largest number of scores in a block on the device of the arrays; task graphs and tracers have no device."""
+    """The largest number of scores in a block, by the device of the arrays; task graphs and tracers have none."""
     device = str(getattr(a.q, "device", None) or "cpu").lower()
     return SCORES if "cpu" in device else MANY_SCORES
 

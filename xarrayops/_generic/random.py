@@ -1,4 +1,5 @@
-"""Random numbers on the standard alone, and the functions that make each kind of number from random bits.
+# Long: one chain from bits to each distribution, whose order must not change.
+"""Random numbers with functions of the standard only: bits, and the conversion of bits to each kind of number.
 
 Every step is exact or correctly rounded: integers, additions, multiplications, divisions and square roots of one dtype.
 So all libraries that follow IEEE 754 return the same bits, unless a compiler contracts ``a * b + c`` to one rounding.
@@ -17,7 +18,7 @@ from xarrayops.plugin.random import WORD, Draw, threefry
 
 
 class Arithmetic(NamedTuple):
-    """The operations that the functions below need from a library, in addition to operators.
+    """The operations of a library that the functions below need, in addition to operators.
 
     Attributes
     ----------
@@ -26,13 +27,14 @@ class Arithmetic(NamedTuple):
     as_dtype : callable
         The native dtype of a name.
     frexp : callable
-        Of positive normal numbers and their format, the mantissa and the exponent: ``x == m * 2**e``, m from about
+        The mantissa and the exponent of positive normal numbers, from the numbers and their format: ``x == m * 2**e``,
+        m from about
         sqrt(1/2) to sqrt(2), both in the dtype of x. See `frexp_of_bits`.
     rounded, positive : callable
-        A product itself; where a compiler contracts ``a * b + c`` to one rounding, an expression of the same value that
-        keeps it from doing so. ``positive`` is for products that are never negative.
+        The product itself; if a compiler contracts ``a * b + c`` to one rounding, an equal expression that prevents it.
+        ``positive`` is for products that are never negative.
     places : callable, optional
-        The indices of the true elements of a mask. With it, rare cases are computed for their elements alone.
+        The indices of the true elements of a mask. With it, rare cases are computed only for their elements.
     """
 
     where: Callable[..., Any]
@@ -50,9 +52,9 @@ class Format(NamedTuple):
 
     bits: int
     digits: int
-    """Random bits of a uniform number, as many as the mantissa has."""
+    """The random bits of a uniform number: as many as the mantissa has."""
     normal: int
-    """Random bits of a normal number."""
+    """The random bits of a normal number."""
     centre: tuple[tuple[float, ...], tuple[float, ...]]
     """Numerator and denominator of the inverse of the normal distribution, the highest power first."""
     tail: tuple[tuple[float, ...], tuple[float, ...]]
@@ -60,7 +62,7 @@ class Format(NamedTuple):
     log: tuple[float, ...]
     """The polynomial in s*s that times s is the logarithm of (1 + s) / (1 - s), the highest power first."""
     ln2: tuple[float, float]
-    """The logarithm of 2 as a sum, of which the first term has trailing zeros."""
+    """The logarithm of 2 as a sum whose first term has trailing zeros."""
     mantissa: int
     """The number of stored bits of the mantissa."""
     bias: int
@@ -164,7 +166,7 @@ def random_draw(
 
 
 def random_keys(xp: ModuleType, key: Any, counters: Array, /) -> Array:
-    """The two words for each counter are a key."""
+    """The two words for each counter form a key."""
     x1 = xp.astype(counters, xp.int64)
     words = threefry(key_words(xp, key), xp.zeros_like(x1), x1)
     return xp.astype(xp.stack(words, axis=-1), xp.uint32)
@@ -186,7 +188,7 @@ def key_words(xp: ModuleType, key: Any) -> tuple[Any, Any]:
 def counters(xp: ModuleType, size: int, device: Any) -> tuple[Array, Array]:
     """The two words of each flat index."""
     index = xp.arange(size, dtype=xp.int64, device=device)
-    # Two words: flat indices beyond 2**32 have other numbers, not the same again.
+    # Two words, so that the numbers do not repeat at flat indices beyond 2**32.
     return index >> 32, index & WORD
 
 
@@ -254,7 +256,7 @@ def signed_int64(value: int) -> int:
 
 
 def uniform(a: Arithmetic, form: Format, dtype: Any, bits: Array) -> Array:
-    """The upper bits, 53 or 24, as a fraction of [0, 1)."""
+    """The upper bits, 53 or 24, as a fraction in [0, 1)."""
     # As many bits as the mantissa has: the cast and the product with a power of 2 are exact, and the result is below 1.
     upper = (bits >> (form.bits - form.digits)) & ((1 << form.digits) - 1)
     return a.astype(upper, dtype) * 2.0**-form.digits
@@ -283,10 +285,10 @@ def normal(a: Arithmetic, form: Format, dtype: Any, bits: Array) -> Array:
         # p = 1/2 - q from the integers, which is exact where the difference of rounded numbers would have lost the far
         # tail.
         p = (a.astype((half - 1) - magnitude, dtype) + 0.5) * unit
-        # Both formulas for all elements; whatever the unselected one gives is dropped.
+        # Both formulas for all elements; the result of the other formula is dropped.
         x = a.where(is_tail, _tail(a, form, p), x)
     else:
-        # The tail is 15 % of the elements: the second formula for these alone.
+        # The tail is 15 % of the elements: the second formula is computed only for these.
         tail = a.places(is_tail)
         p = (a.astype((half - 1) - magnitude[tail], dtype) + 0.5) * unit
         x[tail] = _tail(a, form, p)

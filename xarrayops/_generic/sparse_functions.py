@@ -1,10 +1,10 @@
-"""Functions of sparse matrices, written once on the standard and on the other verbs of a library.
+"""Functions of sparse matrices, written once with functions of the standard and other verbs of a library.
 
 They serve every device, traced arrays and gradients. Operands are canonical. The number of entries of a result depends
 on values only where another verb determines it. To find where the entries of a result come from, the entries of the
 operands are numbered, and another verb is called with the numbers as values. The values are then gathered, which
-keeps their dtype and their gradients. The numbers are of float64, exact up to 2**53, because some libraries multiply no
-integers; of int32 if the library has no 64-bit dtypes, whose arrays then have fewer than 2**30 entries.
+keeps their dtype and their gradients. The numbers are of float64, exact up to 2**53, because some libraries cannot
+multiply integers; of int32 if the library has no 64-bit dtypes, whose arrays then have fewer than 2**30 entries.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _NARROW = ("float16", "bfloat16")
 
 
 def elementwise(name: str, library: SparseLibrary, s: Container, /, *numbers: float) -> Container:
-    """A function of the namespace at the stored values, over the same indices.
+    """Apply a function of the namespace to the stored values, with the same indices.
 
     If containers of the library cannot hold the dtype of the result, as NumPy's float16 for small integers, the values
     are cast to the default floating-point dtype first.
     """
     functions, function = library.backend.functions, getattr(library.backend.namespace, name)
     data = library.values(s)
-    # First at the dtype that the function itself gives: only the result shows whether a container can hold it.
+    # First with the dtype that the function itself returns: only the result shows whether a container can hold it.
     made = function(data, *numbers)
     if library.dtype_refusal(functions["dtype_name"](made.dtype)) is not None:
         made = function(functions["astype"](data, functions["default_floating_dtype"]()), *numbers)
@@ -53,12 +53,12 @@ def maximum(library: SparseLibrary, a: Container, b: Container | float, /) -> Co
 
 
 def scale(library: SparseLibrary, s: Container, rows: Array | None, columns: Array | None, /) -> Container:
-    """The values times the factors of their rows and columns; not for libraries with padding."""
+    """Multiply the values by the factors of their rows and columns; not for libraries with padding."""
     return library.with_values(s, scaled(library.backend.namespace, library.seen(s), rows, columns))
 
 
 def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> Container:
-    """The product of a selection matrix and the numbers of the entries, then the values with these numbers."""
+    """Multiply a selection matrix by the numbers of the entries, then take the values with these numbers."""
     if library.seen(s).format == "bsr":
         s = library.functions["convert"](s, "csr", None)
     xp, format, matmul = library.backend.namespace, library.seen(s).format, library.functions["matmul"]
@@ -80,7 +80,7 @@ def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> 
 
 
 def concat(library: SparseLibrary, axis: int, /, *containers: Container) -> Container:
-    """The entries of all operands with shifted coordinates, as coo, then in the format of the first."""
+    """Shift the coordinates of the entries of all operands, as coo, then convert to the format of the first."""
     xp, first = library.backend.namespace, library.seen(containers[0])
     extents = [x.shape[axis] for x in containers]
     shape = tuple(sum(extents) if k == axis else extent for k, extent in enumerate(first.shape))
@@ -103,7 +103,7 @@ def concat(library: SparseLibrary, axis: int, /, *containers: Container) -> Cont
 
 def count(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     """The sum of a mask."""
-    # A stored 0 does not count, and the sum leaves padding out.
+    # A stored 0 does not count, and the sum ignores padding.
     nonzero = library.backend.namespace.not_equal(library.values(s), 0)
     return library.functions["sum"](library.with_values(s, nonzero), axis)
 
@@ -129,16 +129,16 @@ def diagonal(library: SparseLibrary, s: Container, /) -> Array:
     """The row sums of the matrix with zeros off the diagonal."""
     xp, data = library.backend.namespace, library.values(s)
     row, column = _positions(library, library.seen(s))
-    # where, not a product with the mask, which would turn infinity off the diagonal into NaN.
+    # where instead of a product with the mask, which would turn infinity off the diagonal into NaN.
     inside = xp.where(xp.equal(row, column), data, xp.zeros_like(data))
     total = library.functions["sum"](library.with_values(s, inside), 1)
     return xp.astype(total[: min(s.shape)], data.dtype, copy=False)
 
 
 def _positions(library: SparseLibrary, p: Parts) -> tuple[Array, Array]:
-    """The row and the column of each entry; for bsr of the shapes (blocks, r, 1) and (blocks, 1, c).
+    """The row and the column of each entry; for bsr with shapes (blocks, r, 1) and (blocks, 1, c).
 
-    Those of padding are not less than the extents.
+    Padding entries get numbers that are not less than the extents.
     """
     if p.format == "coo":
         return p.coords[0], p.coords[1]
@@ -152,7 +152,7 @@ def _positions(library: SparseLibrary, p: Parts) -> tuple[Array, Array]:
 
 
 def _lines(library: SparseLibrary, p: Parts) -> Array:
-    """The row, for csc the column, of each entry or block; for padding their number."""
+    """The row (for csc the column) of each entry or block; the number of rows (columns) for padding."""
     xp = library.backend.namespace
     if not library.pads:
         return repeated(xp, p, _count_to(library, p.indptr.shape[0] - 1, p.indices.dtype, like=p.indices))
@@ -181,7 +181,7 @@ def _numbered(library: SparseLibrary, s: Container) -> Container:
 
 
 def _unions(library: SparseLibrary, a: Container, b: Container) -> tuple[Container, Container]:
-    """At the positions of a or b: the number of the entry of a, or 0; and the number of the entry of b, or 0.
+    """At each position of a or b: the number of the entry of a, or 0, and the number of the entry of b, or 0.
 
     Twice the number is added to 1 for each entry of the other operand, so that no sum is 0, which a library may drop.
     """
@@ -210,7 +210,7 @@ def _picked(library: SparseLibrary, data: Array, numbers: Container) -> Array:
 def _coo(library: SparseLibrary, shape: tuple[int, ...], row: Array, column: Array, data: Array) -> Container:
     """A coo matrix with entries in any order, without duplicates."""
     xp, narrowest = library.backend.namespace, index_dtype(*shape, data.shape[0])
-    # The narrowest that fits: any name if int32 is enough, else int64.
+    # The narrowest dtype that fits: any name if int32 is enough, else int64.
     name = next(name for name in library.index_dtypes("coo") if narrowest.name in ("int32", name))
     coords = xp.astype(xp.stack([row, column]), library.backend.native_dtype(name))
     return library.wrap(Parts("coo", shape, data, coords=coords))

@@ -1,1 +1,1 @@
-"""Host kernels: functions on NumPy views of host memory, which any library may own."""
+"""Host kernels: functions on NumPy views of host memory that any library may own."""

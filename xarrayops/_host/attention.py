@@ -1,3 +1,4 @@
+# Long: one kernel: plan, blocks and threads.
 """Attention on NumPy arrays: cache-sized blocks of scores, matrix products by BLAS, threads over blocks.
 
 Each thread has one buffer for the scores of a block of queries and a block of keys. The scores are converted to weights
@@ -5,7 +6,7 @@ in place, and the next block overwrites them. Query heads that share keys are ro
 are combined into one stack of products.
 
 Softmax may subtract any number from the scores of a row. Nothing is subtracted while all scores are small. From the
-first block with a large score on, the largest score so far is subtracted, and the sums are rescaled with every block:
+first block with a large score, the largest score so far is subtracted, and the sums are rescaled with every block:
 Milakov and Gimelshein 2018, https://arxiv.org/abs/1805.02867.
 """
 
@@ -28,7 +29,7 @@ Span = tuple[int, int]
 
 # Queries in a block, over all heads that share keys; half as many along the edge of a band.
 ROWS = 512
-# The smallest number of queries in a block, if threads would be idle otherwise, or the band is narrow.
+# The smallest number of queries in a block, used if threads would otherwise be idle or the band is narrow.
 FEW_ROWS = 128
 # Keys whose norms are computed in one call, which bounds the memory of their squares.
 KEYS = 1 << 12
@@ -90,7 +91,7 @@ class Task(Record):
 
 
 class State:
-    """For each query of a task: the sum of weights and the weighted sum of values so far."""
+    """For each query of a task, the sum of weights and the weighted sum of values so far."""
 
     base: Array | None = None
     """The number subtracted from the scores of each query; None if nothing is subtracted."""
@@ -111,12 +112,12 @@ def attention(a: Attention, /) -> tuple[Array, Array]:
     batch, heads, queries, size = a.q.shape
     shared, keys = a.k.shape[1:3]
     wide = np.dtype(np.float64 if a.q.dtype.type is np.float64 else np.float32)
-    # Queries beyond their length are in no task, so these initial values are their result.
+    # No task has the queries beyond their length, so these initial values are their result.
     out = np.zeros((batch, heads, queries, a.v.shape[3]), a.q.dtype.newbyteorder("="))
     lse = np.full((batch, heads, queries), -math.inf, wide)
     q_lengths = None if a.q_lengths is None else require_lengths("q_lengths", a.q_lengths, queries)
     kv_lengths = None if a.kv_lengths is None else require_lengths("kv_lengths", a.kv_lengths, keys)
-    # Only now, so that lengths out of range raise for empty arrays too. Below, -1 in a shape needs elements.
+    # After the check of lengths, so that it also raises for empty arrays. Below, -1 in a shape needs elements.
     if not lse.size:
         return out, lse
     mask, bias = (None if x is None else _grouped(x, shared if x.shape[1] > 1 else 1) for x in (a.mask, a.bias))
@@ -168,12 +169,12 @@ def _tasks(p: Problem, q_lengths: list[int] | None, kv_lengths: list[int] | None
     width = math.inf if a.left is None or a.right is None else a.left + a.right
     wanted = 2 * threads.thread_count()
     # A block of n queries sees n + width keys, of which each query sees the width only: for n > width / 2 more than a
-    # third of the scores would be computed in vain. Two tasks for each thread balance unequal tasks.
+    # third of the scores would be computed for nothing. Two tasks for each thread balance unequal tasks.
     while rows > 1 and rows * group > FEW_ROWS and (2 * rows > width or batch * shared * -(-queries // rows) < wanted):
         rows //= 2
     room = max(1, TASK // (min(rows, queries) * group * max(1, keys) * max(1, a.q.shape[3] + a.v.shape[3])))
-    # Rows of the batch are combined only if all of them see the same keys, and only after all of their heads are: a
-    # task is a rectangle of rows and heads.
+    # Rows of the batch are combined only if all of them see the same keys and all their heads are combined: a task is a
+    # rectangle of rows and heads.
     alike = q_lengths is None and kv_lengths is None and has_one_offset(a)
     together = min(room, shared)
     stacked = max(1, room // shared) if alike else 1
@@ -193,7 +194,7 @@ def _tasks(p: Problem, q_lengths: list[int] | None, kv_lengths: list[int] | None
 def _seen(a: Attention, queries: Span, extent: int, offset: int) -> Span:
     """The range of keys, of ``extent`` keys, that the band lets any query of a block see."""
     # Query i sees the keys from i + offset - left to i + offset + right; the last query of the block is queries[1] - 1.
-    # Both ends are clipped, and the range is empty if its end is before its beginning.
+    # Both ends are clipped. The range is empty if its end precedes its start.
     first = 0 if a.left is None else queries[0] + offset - a.left
     last = extent if a.right is None else queries[1] + offset + a.right
     return min(max(0, first), extent), min(max(0, last), extent)
@@ -233,7 +234,7 @@ def _attend(p: Problem, task: Task, buffer: Array) -> None:
         if a.softcap is not None:
             np.multiply(np.tanh(s, out=s), a.softcap * p.unit, out=s)
         if p.bias is not None:
-            # Scores are in units of the base of the exponential, and so must the bias be.
+            # Scores are in units of the base of the exponential, so the bias must be too.
             part = _part(p.bias, (*place, slice(None), rows, keys))
             np.add(scores, np.multiply(part, p.unit, dtype=p.wide), out=scores)
         seen = []
@@ -264,8 +265,8 @@ def _multiply(q: Array, k: Array, s: Array) -> None:
     # One row is a product of a matrix and a vector, for which the order does not matter.
     if 1 < rows <= NARROW:
         s[...] = np.matmul(k, q.swapaxes(-1, -2)).swapaxes(-1, -2)
-    # Tiles so small that BLAS reads them without packing. The copy of k makes its tiles C-ordered, which packing would
-    # do again for each product.
+    # The tiles are so small that BLAS reads them without packing. The copy makes the tiles of k C-ordered once; packing
+    # would do so for each product.
     elif rows % TILE[0] == keys % TILE[1] == 0 and blas.takes_as_they_lie(*TILE, size, s.dtype):
         q, k = q.reshape(*q.shape[:-2], -1, 1, TILE[0], size), k.reshape(*k.shape[:-2], 1, -1, TILE[1], size)
         tiles = s.reshape(*s.shape[:-2], rows // TILE[0], TILE[0], keys // TILE[1], TILE[1]).swapaxes(-3, -2)
@@ -297,7 +298,7 @@ def _to_weights(p: Problem, state: State, s: Array, scores: Array, seen: list[Ar
         # True gives +inf, which keeps the score, and False -inf, which hides it, in a tenth of the time of np.where.
         np.minimum(scores, (each - s.dtype.type(0.5)) * s.dtype.type(math.inf), out=scores)
     largest = np.maximum(state.base, s.max(axis=-1))
-    # -inf - -inf is NaN. With any finite base the weights of a row without keys are exp(-inf) = 0.
+    # -inf - -inf is NaN. With any finite base, the weights of a row without keys are exp(-inf) = 0.
     base = np.where(largest == -math.inf, 0, largest)
     p.exp(np.subtract(s, base[..., None], out=s), out=s)
     # exp(s - old) * exp(old - new) = exp(s - new): one factor for each query moves its sums to the new base. The base
@@ -331,7 +332,7 @@ def _longest(x: Array) -> float:
 
 
 def _band(a: Attention, task: Task, keys: Span) -> list[Array]:
-    """Which keys the band lets the queries of a task see, as a list of one mask; empty if it lets them see all.
+    """The keys that the queries of a task see in the band, as a list of one mask; empty if they see all keys.
 
     It depends on ``j - i`` only, so the mask is a view of one line of booleans: each row begins one item before the row
     above.

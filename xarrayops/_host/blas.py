@@ -28,8 +28,8 @@ SMALL = 1_000_000
 
 def with_one_thread(work: Callable[[], None]) -> None:
     """Call ``work`` while BLAS is limited to one thread; other threads may do so at the same time."""
-    # A token for each call, not a count: if an interrupt comes between the lines below, discarding a token that was not
-    # added does nothing, whereas a count would be one too low for ever.
+    # A token for each call instead of a count: after an interrupt between the lines below, discarding a token that was
+    # not added does nothing, whereas a count would stay one too low.
     me = object()
     try:
         with _lock:

@@ -1,10 +1,10 @@
-"""Whether two results are the same but for rounding: the one rule of `verify`, `check_operation`, `jit` and `export`.
+"""Compare two results up to rounding: the rule that `verify`, `check_operation`, `jit` and `export` share.
 
 For floating-point and complex numbers, element by element::
 
     |got - want| <= FACTOR * (spread + eps * |want| + tiny)
 
-``spread`` is how far the results are apart when the arguments, or what the function computes, are rounded at random: it
+``spread`` is the difference of the results if the arguments, or intermediate values, are rounded at random: it
 grows with the size of operands that cancel, with the condition of a system, and with the number of summed elements.
 Integers and booleans must be equal, unless random rounding changes them too, as where a sum lies on the threshold of a
 comparison. Infinities must be equal.
@@ -22,12 +22,12 @@ from xarrayops.plugin.arrays import Record
 FACTOR = 16.0
 """Libraries round functions such as exp to a few units in the last place, and the spread is measured in few runs."""
 NARROW = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float8_e4m3fn": 2.0**-3, "float8_e5m2": 2.0**-2}
-"""The distance of 1 and the next number in the dtypes whose values are compared as float32."""
+"""The distance from 1 to the next number, for the dtypes whose values are compared as float32."""
 _EPS = NARROW | {"float32": 2.0**-23, "complex64": 2.0**-23, "float64": 2.0**-52, "complex128": 2.0**-52}
 
 
 class Value(Record):
-    """An array, a number or another object, as it was when it was read.
+    """A snapshot of an array, a number or another object.
 
     Attributes
     ----------
@@ -58,14 +58,14 @@ class Value(Record):
 
     @property
     def eps(self) -> float:
-        """The distance of 1 and the next number of a floating-point or complex dtype; 0 for other dtypes."""
+        """The distance from 1 to the next number of a floating-point or complex dtype; 0 for other dtypes."""
         if self.dtype in _EPS or self.data is None or self.data.dtype.kind not in "fc":
             return _EPS.get(self.dtype, 0.0)
         return float(np.finfo(self.data.dtype).eps)
 
 
 class Difference(Record):
-    """How a result differs: the property, and text about the values.
+    """How a result differs: the property, and a description of the values.
 
     ``what`` is "type", "shape", "dtype" or "values".
     """
@@ -80,7 +80,7 @@ def wide(x: Any) -> Any:
 
 
 def spread_of(reference: Value, samples: Sequence[Value]) -> Any:
-    """The largest distance of a sample from the reference, element by element; inf where a sample has another kind."""
+    """The largest distance of a sample from the reference, by element; inf where only one of both is finite."""
     want = reference.data
     if want is None or not reference.is_numeric:
         return 0.0
@@ -104,7 +104,7 @@ def difference(
 ) -> Difference | None:
     """How a result differs from the reference beyond its budget; None if it does not.
 
-    With ``of_largest`` the budget of every element is that of the largest finite one.
+    With ``of_largest`` every element has the budget of the largest finite one.
     """
     if want.is_numeric != got.is_numeric:
         return Difference("type", f"{got} where the reference has {want}")
@@ -131,23 +131,23 @@ def _beyond(want: Value, got: Value, spread: Any, *, of_largest: bool) -> Any:
         finite = np.isfinite(sizes)
         if of_largest and finite.any():
             sizes = np.where(finite, sizes[finite].max(), sizes)
-        # An integer beside a floating-point number is the result of another dtype: it is compared as float64.
+        # If one result is an integer and the other floating-point, both are compared as float64.
         is_floating = want.data.dtype.kind in "fc"
         tiny = float(np.finfo(want.data.dtype if is_floating else np.float64).tiny)
         allowed = FACTOR * (spread + (want.eps or _EPS["float64"]) * sizes + tiny)
-        # Equal infinities are equal; their difference is NaN and would not be within any budget.
+        # Equal infinities agree; their difference is NaN and would exceed any budget.
         equal = (wide_want == wide_got) | (np.isnan(wide_want) & np.isnan(wide_got))
         near = finite & (np.abs(wide_got - wide_want) <= allowed)
-        # An infinite spread means that rounding alone moves the value without limit: nothing can be said against the
-        # result.
+        # An infinite spread means that rounding alone can change the value without limit: nothing can be said against
+        # the result.
         return ~(equal | near | np.isinf(spread))
 
 
 def _worst(want: Any, got: Any, where: Any) -> str:
-    """Text about the element that is farthest from the reference, of those in the mask."""
+    """A description of the element in the mask that is farthest from the reference."""
     with np.errstate(all="ignore"):
         distance = np.abs(wide(got) - wide(want))
-    # NaN beside a number counts as the largest difference.
+    # NaN versus a number counts as the largest difference.
     distance = np.where(where, np.where(np.isnan(distance), np.inf, distance), -1.0)
     index = tuple(int(i) for i in np.unravel_index(int(np.argmax(distance)), distance.shape))
     count = int(np.count_nonzero(where))

@@ -2,7 +2,7 @@
 
 Chellapilla, Puri and Simard, High Performance Convolutional Neural Networks for Document Processing (2006). A block of
 columns fits the cache of a core, so that the matrix of all windows, many times as large as the array, never exists.
-Each thread has an image, or a part of one, and BLAS one thread.
+Each thread has an image or a part of one, and BLAS uses one thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from xarrayops.plugin.convolution import Windows
 Array = np.ndarray[Any, Any]
 # Bytes of a block of columns.
 BLOCK_BYTES = 1 << 20
-# Bytes of the elements of all windows at one place, where each channel has windows of its own.
+# Bytes of the elements of all windows at one position, for depthwise convolutions.
 PLACE_BYTES = 1 << 17
 # An image, and the first and the last row of windows of a part of it.
 Part = tuple[int, int, int]
@@ -36,7 +36,7 @@ def convolution(x: Array, weights: Array, windows: Windows, groups: int) -> Arra
     shape = (*counts, out_channels) if windows.is_channels_last else (out_channels, *counts)
     result = np.empty((x.shape[0], *shape), x.dtype)
     if not result.size or not channels:
-        # A sum over no channels is 0; np.matmul would need memory for columns of no elements.
+        # A sum over no channels is 0; np.matmul would need memory for empty columns.
         result[...] = 0
         return result
     matrices = _matrices(weights, windows, groups)
@@ -56,10 +56,10 @@ def convolution(x: Array, weights: Array, windows: Windows, groups: int) -> Arra
 def _convolve_each(
     x: Array, result: Array, weights: Array, windows: Windows, counts: tuple[int, ...], parts: Iterable[Part]
 ) -> None:
-    """Compute parts of the result where each output channel sees one input channel: a sum over the window's places."""
+    """Compute parts of a depthwise convolution: a sum over the positions in the window."""
     axis = -1 if windows.is_channels_last else 1
     repeats = weights.shape[0] // x.shape[axis]
-    # As many rows of windows as the cache holds: `total` is read and written once for each place of the window.
+    # As many rows of windows as the cache holds: `total` is read and written once for each position in the window.
     rows = max(1, PLACE_BYTES // (x.itemsize * x.shape[axis] * prod(counts[1:])))
     steps = ((n, row, min(row + rows, last)) for n, first, last in parts for row in range(first, last, rows))
     for image, first, last in steps:
@@ -82,7 +82,7 @@ def _convolve_each(
 
 
 def _at(padded: Array, windows: Windows, at: tuple[int, ...], shape: tuple[int, ...]) -> Array:
-    """The elements of all windows at one place of the window."""
+    """The elements of all windows at one position in the window."""
     starts = (k * step for k, step in zip(at, windows.dilation, strict=True))
     bounds = zip(starts, shape, windows.stride, strict=True)
     # The slice ends behind its last element: a + n * stride could be beyond the padded array.
@@ -142,7 +142,7 @@ def _padded(x: Array, windows: Windows, first: int, last: int) -> Array:
         start, stop = (min(max(end, 0), extent) for end in (low, high))
         taken[axis], inside[axis], shape[axis] = slice(start, stop), slice(start - low, stop - low), high - low
     seen = x[tuple(taken)]
-    # No padding in this part: a view of the image serves.
+    # This part has no padding: a view of the image is enough.
     if seen.shape == tuple(shape):
         return seen
     padded = np.zeros(shape, x.dtype)
@@ -184,8 +184,8 @@ def _multiply(
             outputs = slice(group * matrix.shape[1], (group + 1) * matrix.shape[1])
             # A view if there is one group; else its channels are not contiguous, and reshape makes a copy.
             target = result[start : start + shape[0], ..., outputs].reshape(count, -1, copy=None)
-            # A strided view repeats the elements of overlapping windows without memory; the copy makes one dense matrix
-            # of it. The view must not be written to, because several windows share an element.
+            # A strided view repeats the elements of overlapping windows without memory; the copy makes it one dense
+            # matrix. The view must not be written to, because several windows share an element.
             np.copyto(buffer, as_strided(part, shape, strides, writeable=False))
             np.matmul(buffer.reshape(count, -1), matrix, out=target)
             if not np.may_share_memory(target, result):

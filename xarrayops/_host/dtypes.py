@@ -38,7 +38,7 @@ def as_dtype(name: str, /) -> Any:
 
 
 def dtype_name(dtype: Any, /) -> str | None:
-    """The name of a numeric dtype of either byte order."""
+    """The name of a numeric dtype, in either byte order."""
     try:
         native = np.dtype(dtype)
     except TypeError:
@@ -95,7 +95,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 def isdtype(dtype: Any, kind: Any) -> bool:
     """NumPy's isdtype does not accept the dtypes of ml_dtypes or their names. They have the kinds of float32."""
     dtype = np.dtype(dtype)
-    # np.isdtype raises for a dtype that NumPy does not define, so float32 answers for the kinds.
+    # np.isdtype raises for dtypes that NumPy does not define, so the kinds of float32 are tested.
     stand_in = np.dtype(np.float32) if dtype_name(dtype) in _LOW_PRECISION else dtype
     for one in kind if isinstance(kind, tuple) else (kind,):
         if isinstance(one, str):

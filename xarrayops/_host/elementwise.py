@@ -1,8 +1,8 @@
-"""The larger and the smaller of the elements of an array and a number, by vectors and on all cores.
+"""Maximum and minimum of an array and a number, vectorised and on all cores.
 
-NumPy vectorises `numpy.clip`, and not the maximum and minimum of an array and a number, which take three times as long.
-These functions raise and warn of nothing, so threads of a pool, which do not know the settings of `numpy.errstate`, may
-compute them.
+NumPy vectorises `numpy.clip`, but not the maximum and minimum of an array and a number, which take three times as long.
+These functions raise no errors or warnings, so threads of a pool, which lack the caller's `numpy.errstate`, may compute
+them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def is_served(x: Array) -> bool:
 
 
 def extremum(ufunc: np.ufunc, x: Array, value: float, out: Array) -> Array:
-    """`numpy.maximum` or `numpy.minimum` of an array that is served and a number, into ``out``."""
+    """`numpy.maximum` or `numpy.minimum` of an array (see `is_served`) and a number, into ``out``."""
     kind = x.dtype.type
     # The other bound is the limit of the dtype, which changes nothing. NaN passes through clip, as through maximum.
     least, most = (-np.inf, np.inf) if x.dtype.kind == "f" else (np.iinfo(kind).min, np.iinfo(kind).max)

@@ -16,7 +16,7 @@ from xarrayops.plugin.export import Run
 
 
 def load(path: Path) -> Run:
-    """The function in the file, of NumPy arrays. The types that NumPy lacks are those of ml_dtypes."""
+    """The function in the file, for NumPy arrays. ml_dtypes provides the types that NumPy lacks."""
     return _by_runtime(path) if find_spec("onnxruntime") else _by_reference(path)
 
 
@@ -53,7 +53,7 @@ def _by_reference(path: Path) -> Run:
 
 
 def describe(path: Path) -> dict[str, object]:
-    """The opset and the operators of the graph, with the number of each; those of its functions and branches too."""
+    """The opset and the operators of the graph, with the number of each, including its functions and branches."""
     model = import_module("onnx").load(str(path))
     counts: Counter[str] = Counter()
     graphs = [model.graph.node, *(function.node for function in model.functions)]

@@ -1,4 +1,4 @@
-"""The order of random integers in host memory, by a sort of values, which is quicker than a sort of indices."""
+"""Argsort of random integers in host memory, by a sort of values, which is faster than a sort of indices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def order_of_bits(bits: Array) -> Array:
     The last bits of each value are replaced by its index, and the values are sorted. Few random values have the same
     first bits; these are sorted again, by all of their bits.
     """
-    # So many bits hold every index. The random bits that they replace decide only between values with equal upper bits.
+    # This number of bits holds every index. The random bits that they replace only order values with equal upper bits.
     width = max(bits.size - 1, 1).bit_length()
     # The sign bit is among the upper bits, so negative values stay first.
     packed = bits & -(1 << width)

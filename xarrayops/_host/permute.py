@@ -44,7 +44,7 @@ SHORT = 8
 # The sets and ways of the first-level cache. The address modulo 4096 determines the set. Caches have 8 or 12 ways;
 # slightly more than that evicts few lines.
 SETS, WAYS = 64, 13
-# The dtype that copies items of so many bytes, whatever they represent.
+# The dtype that copies items of this many bytes, whatever they represent.
 _ITEMS = {1: "|u1", 2: "=u2", 4: "=u4", 8: "=u8", 16: "=c16"}
 
 
@@ -127,7 +127,8 @@ def _planned(shape: Extents, reading: Extents, writing: Extents | None, itemsize
             return None
     if straight:
         return CopyPlan(axes, size, _straight_block(axes, size, stepped=stepped))
-    # Innermost the axis that is read, then by growing stride: the scratch buffer is filled in the order of the source.
+    # The axis that is read is innermost, then axes by increasing stride: the buffer is filled in the order of the
+    # source.
     order = sorted(range(len(axes)), key=lambda k: (k != read, abs(axes[k].source)), reverse=True)
     return CopyPlan(axes, size, _buffered_block(axes, size, read), order)
 
@@ -159,7 +160,7 @@ def _folded(shape: Extents, reading: Extents, writing: Extents, itemsize: int) -
     axes.sort(key=lambda axis: axis.target, reverse=True)
     folded: list[Axis] = []
     for axis in axes:
-        # Two axes are one if a step along the outer one is a whole pass along the inner one, on both sides.
+        # Two axes merge if a step along the outer one equals a whole pass along the inner one, on both sides.
         if folded and folded[-1][1:] == (axis.source * axis.extent, axis.target * axis.extent):
             folded[-1] = axis._replace(extent=folded[-1].extent * axis.extent)
         else:
@@ -190,12 +191,12 @@ def _buffered_block(axes: list[Axis], itemsize: int, read: int) -> list[int]:
 
     Copies are few and large, because each one takes the interpreter lock, for which other threads may wait.
     """
-    # The order of the wishes: first a run, because a line that is read is to be used whole; then lines to write; then
+    # Priorities: first a run, because a cache line that is read should be used completely; then lines to write; then
     # whatever still fits the block.
     block, written, most = [1] * len(axes), len(axes) - 1, BLOCK // itemsize
     others = [(k, most) for k in reversed(range(written)) if k != read]
     for k, wanted in [(read, RUN // itemsize), (written, LINES), (read, most), *others, (written, most)]:
-        # What fits if only this extent changes.
+        # The extent that fits if only this one changes.
         room = most // (prod(block) // block[k])
         block[k] = max(block[k], min(axes[k].extent, wanted, room))
     return block

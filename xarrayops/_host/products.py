@@ -1,7 +1,7 @@
-"""Products over host memory of dtypes that BLAS does not multiply: half precision, and integers of 8 bits.
+"""Products over host memory for dtypes that BLAS does not support: half precision and 8-bit integers.
 
 Blocks of the operands are widened to float32 and multiplied by BLAS. The widened blocks, called panels, are in buffers
-that each thread keeps and uses again: new memory would cost more than the products of small matrices.
+that each thread reuses: new memory would cost more than the products of small matrices.
 
 Products of half precision are summed in float32 and rounded once. Products of integers are exact: with at most
 `exact_terms` terms, every partial sum is an integer of at most 2**24, which float32 holds, whatever the order of the
@@ -30,7 +30,7 @@ Axes = int | tuple[Sequence[int], Sequence[int]]
 TILE = 1 << 10
 # The number of elements up to which new memory costs less than the handling of panels.
 SMALL = 1 << 14
-# The number of elements up to which the buffers of panels are used in turn, and how many of them there are.
+# The number of elements up to which panels alternate between buffers, and the number of buffers.
 ROTATED, TURNS = 1 << 16, 4
 _HALF = np.dtype(np.float16)
 _SINGLE = np.dtype(np.float32)
@@ -40,13 +40,13 @@ _INT32 = np.dtype(np.int32)
 class _Buffers(threading.local):
     """The buffers of a thread by name, as rings.
 
-    Small ones are used in turn: BLAS reads panels on several cores, and memory that another core has just read takes
-    longer to write.
+    Small panels alternate between buffers: BLAS reads panels on several cores, and memory that another core has just
+    read takes longer to write.
     """
 
     def __init__(self) -> None:
         none = np.empty(0, _SINGLE)
-        # "sums" is not used in turn: it is read again for each of the products that it adds up.
+        # "sums" has one buffer: it is read again for each product that is added.
         self.small = {name: deque([none] * TURNS) for name in ("left", "right", "product")} | {"sums": deque([none])}
         self.large = {name: deque([none]) for name in self.small}
 
@@ -60,7 +60,7 @@ def matmul(x1: Array, x2: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def matmul_int32(x1: Array, x2: Array, /) -> Array:
-    """The exact matrix product of integers of 8 bits, in int32. The terms must not exceed `greatest_terms`."""
+    """The exact matrix product of 8-bit integers, in int32. The terms must not exceed `greatest_terms`."""
     return _matmul(x1, x2, _INT32, exact_terms(_name(x1.dtype), _name(x2.dtype)))
 
 
@@ -92,7 +92,7 @@ def tensordot(x1: Array, x2: Array, dtype: np.dtype[Any], axes: Axes = 2) -> Arr
 
 
 def _matmul(x1: Array, x2: Array, dtype: np.dtype[Any], terms: int) -> Array:
-    """The matrix product, in that dtype. The sums in float32 have at most so many terms."""
+    """The matrix product, in that dtype. Sums in float32 have at most ``terms`` terms."""
     if not (x1.ndim and x2.ndim) or x1.shape[-1] != x2.shape[-2 if x2.ndim > 1 else 0]:
         # The shapes do not fit: NumPy raises its error for them.
         return np.matmul(x1, x2)
@@ -102,7 +102,8 @@ def _matmul(x1: Array, x2: Array, dtype: np.dtype[Any], terms: int) -> Array:
     stack = left.shape[:-2] if right.ndim == 2 else np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     shape = (*stack, *((rows,) if x1.ndim > 1 else ()), *((columns,) if x2.ndim > 1 else ()))
     count = math.prod(stack) * rows * columns
-    # New arrays for all, without panels. [()] makes a NumPy scalar of a result without axes, as np.matmul does.
+    # Small products use new arrays instead of panels. [()] makes a NumPy scalar of a result without axes, as np.matmul
+    # does.
     if inner <= terms and max(left.size, right.size, count) <= SMALL:
         return np.matmul(left.astype(_SINGLE), right.astype(_SINGLE)).astype(dtype).reshape(shape)[()]
     # A sum without terms is 0; otherwise every element is written.
@@ -202,7 +203,7 @@ def _buffer(name: str, shape: tuple[int, ...]) -> Array:
     """A part of one of this thread's buffers."""
     size = math.prod(shape)
     ring = (_buffers.small if size <= ROTATED else _buffers.large)[name]
-    # The buffer that was used longest ago comes first. A ring of one stays as it is.
+    # The buffer that was used least recently comes first.
     ring.rotate()
     # Buffers only grow: a smaller panel is a prefix of a larger one, which stays contiguous.
     if ring[0].size < size:
@@ -212,7 +213,7 @@ def _buffer(name: str, shape: tuple[int, ...]) -> Array:
 
 @lru_cache
 def _numbers_of_half() -> Array:
-    """The number in float32 for each pattern of bits of float16."""
+    """The float32 number for each bit pattern of float16."""
     return np.arange(1 << 16, dtype=np.uint16).view(_HALF).astype(_SINGLE)
 
 

@@ -1,12 +1,12 @@
-"""Sums in host memory. In half and single precision their error is small for any axes and strides.
+"""Sums in host memory, with a small error in half and single precision for any axes and strides.
 
 NumPy adds in pairs (an error of order eps·log2 n) only along the axis with the smallest stride. Along other axes, and
-in `numpy.cumsum`, it adds one number after the other (of order eps·n), and sums of half precision stop growing where
-the next number is less than the distance of two neighbours.
+in `numpy.cumsum`, it adds one number after the other (of order eps·n), and sums of half precision stop growing once the
+next number is less than the spacing of the sum.
 
 Here the error of `sum` is at most ``4 * eps * log2(n) * sum(abs(x))`` for n numbers: blocks of `BLOCK` numbers are
-added one after the other, and their sums in double precision. See N. J. Higham, "The accuracy of floating point
-summation", 1993.
+added sequentially, and the sums of the blocks are added in double precision. See N. J. Higham, "The accuracy of
+floating point summation", 1993.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CACHED = 1 << 15
 SPREAD_ELEMENTS = 1 << 21
 # Elements that one task adds. The number does not depend on the number of threads, and so neither does the sum.
 SHARE = 1 << 19
-# The codes of the dtypes that NumPy adds well: integers, and floating-point numbers of 64 bits and more.
+# The codes of the dtypes for which NumPy's sums are used: integers, and floating point of 64 bits or more.
 EXACT = frozenset("?bBhHiIlLqQnNpPdDgG")
 
 
@@ -73,7 +73,7 @@ def mean(x: Array, axis: Axes = None, keepdims: bool = False) -> Array:
 
 def var(x: Array, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The variance of numbers, in two passes."""
-    # With no degree of freedom NumPy warns and gives NaN or infinity; its own function keeps both.
+    # Without a degree of freedom NumPy warns and gives NaN or infinity; its own function does both.
     if x.dtype.char in EXACT or (n := count(x, axis)) <= correction:
         return np.var(x, axis, correction=correction, keepdims=keepdims)
     return _variance(x, axis, n - correction, keepdims).astype(x.real.dtype)
@@ -117,10 +117,10 @@ def cumulative_sum(x: Array, axis: int | None = None, dtype: Any = None, include
 
 
 def _narrow(x: Array, dtype: Any = None) -> np.dtype[Any] | None:
-    """The dtype of the result where NumPy's own sum may lose more than the bound; None elsewhere."""
+    """The dtype of the result if the error of NumPy's own sum may exceed the bound; else None."""
     dtype = x.dtype if dtype is None else np.dtype(dtype)
-    # So few elements are within the bound in any order. Not those of half types: a sum of three can overflow before the
-    # last one brings it back into their range.
+    # Sums of so few elements are within the bound in any order. This excludes half types: a partial sum of three can
+    # overflow although the total is within their range.
     is_short = x.size <= BLOCK and not (x.size and is_half(dtype))
     return None if is_short or dtype.char in EXACT else dtype
 
@@ -131,12 +131,12 @@ def is_half(dtype: np.dtype[Any]) -> bool:
 
 
 def _wide(dtype: np.dtype[Any]) -> type[np.inexact[Any]]:
-    """The dtype of double precision for a narrow one."""
+    """The double-precision dtype for a narrow dtype."""
     return np.complex128 if dtype.char == "F" else np.float64
 
 
 def _spread(x: Array, keepdims: bool) -> Array:
-    """The sum of all numbers of a contiguous array of single precision, whose parts several threads add."""
+    """The sum of all numbers of a contiguous single-precision array, by several threads."""
     # A view: the array is contiguous in C or Fortran order.
     flat = x.ravel(order="K")
     parts = np.empty(-(-flat.size // SHARE), _wide(x.dtype))
@@ -174,7 +174,7 @@ def _along(x: Array, axis: int) -> Array:
 def _variance(x: Array, axis: Axes, divisor: float, keepdims: bool) -> Array:
     """The variance in single precision."""
     centred = x if x.dtype.char in "fF" else x.astype(np.float32)
-    # Two passes, because mean(x**2) - mean(x)**2 cancels for a mean that is large beside the deviation.
+    # Two passes, because mean(x**2) - mean(x)**2 cancels if the mean is large compared with the deviation.
     centred = centred - mean(centred, axis, keepdims=True)
     if x.dtype.char == "F":
         # Not abs(centred)**2: the root that abs takes would round once more.

@@ -74,7 +74,7 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
 
     count = thread_count()
     wanted = min(count, len(waiting))
-    # A thread of the pool that waited for the pool could wait for ever: all threads could be waiting.
+    # A thread of the pool must not wait for the pool: all its threads could be waiting.
     if wanted < 2 or getattr(_this_thread, "of_pool", False):
         share()
         return
@@ -103,7 +103,7 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
 
 
 def all_true(test: Callable[[Task], bool], tasks: Iterable[Task]) -> bool:
-    """Whether a test is true for all tasks; all threads stop after the first one for which it is not."""
+    """Whether a test is true for all tasks; threads stop after the first task for which it is false."""
     failed = threading.Event()
 
     def work(some: Iterable[Task]) -> None:
@@ -118,7 +118,7 @@ def all_true(test: Callable[[Task], bool], tasks: Iterable[Task]) -> bool:
 
 def _cpus() -> frozenset[int]:
     """The CPUs that this thread may run on; empty if the system does not report them."""
-    # The affinity of a process, such as that of a container, may allow fewer CPUs than os.cpu_count reports.
+    # The affinity of a process, for example in a container, may allow fewer CPUs than os.cpu_count reports.
     return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
 
 

@@ -1,8 +1,7 @@
-"""Whether a compiled or an exported function gives what the function gives.
+"""Compare a compiled or exported function with the function itself.
 
-The allowed difference is that of `xarrayops._host.compare`. The spread is that of the results where the arguments are
-rounded at random in their last place; it is measured only where the results differ by more than the rounding of the
-largest element.
+`xarrayops._host.compare` defines the allowed difference. Its spread is measured by rounding the arguments at random in
+their last place, and only if the results differ by more than the rounding of the largest element.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _SAMPLES = 4
 
 
 def copied(arguments: Any) -> Any:
-    """The arguments with copies of the arrays that could be written."""
+    """The arguments, with writable arrays replaced by copies."""
     return fill(arguments, lambda x: _copy(x) if is_array(x) else x)
 
 
@@ -31,7 +30,7 @@ def _copy(x: Array) -> Array:
 
 
 def first_written(before: Any, after: Any) -> str | None:
-    """The name of the first array whose values a call changed; None if there is none."""
+    """The name of the first array whose values a call changed, or None."""
     for (name, x), (_, y) in zip(arrays_in(before), arrays_in(after), strict=True):
         if x is not y and host(x).tobytes() != host(y).tobytes():
             return name
@@ -39,7 +38,7 @@ def first_written(before: Any, after: Any) -> str | None:
 
 
 def value(x: Array) -> Value:
-    """The values of an array, to compare them; narrow floating-point numbers as float32."""
+    """A snapshot of the values of an array; narrow floating-point numbers become float32."""
     from xarrayops._host import compare
 
     own = find.of(x)
@@ -50,7 +49,7 @@ def value(x: Array) -> Value:
 
 
 def host(x: Array) -> Any:
-    """The values in host memory; narrow floating-point numbers as float32."""
+    """The values in host memory; narrow floating-point numbers become float32."""
     return value(x).data
 
 
@@ -62,10 +61,10 @@ def difference(
     *,
     of_each: bool = False,
 ) -> str | None:
-    """How results differ from those of the function; None if they agree.
+    """How results differ from the results of the function; None if they agree.
 
     ``repeated(arguments)`` gives the results of the function for other arguments; without it no spread is measured.
-    With ``of_each`` small elements must agree too where the largest one has more rounding.
+    With ``of_each``, each element has its own budget instead of that of the largest one.
     """
     from xarrayops._host import compare
 
@@ -93,7 +92,7 @@ def difference(
 
 
 def is_same(x: Any, y: Any) -> bool:
-    """Whether two constants are of one class and equal, or both NaN."""
+    """Whether two constants have the same class and are equal, or both are NaN."""
     return type(x) is type(y) and bool(x == y or (x != x and y != y))
 
 
@@ -102,7 +101,7 @@ def _shown(value: Any) -> str:
 
 
 def _spreads(expected: dict[int, Any], repeated: Callable[[Any], Any], arguments: Any) -> dict[int, Any]:
-    """How far the results are apart when the arguments are rounded at random in their last place."""
+    """The largest difference of the results if the arguments are rounded at random in their last place."""
     import numpy as np
 
     from xarrayops._host.compare import spread_of

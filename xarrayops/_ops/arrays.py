@@ -18,7 +18,7 @@ from xarrayops.plugin.arrays import Array, ArrayT
 
 
 def array_namespace(*arrays: Array) -> ModuleType:
-    """The array API namespace (standard 2025.12) of the library of some arrays, with native dtypes.
+    """The array API namespace (standard 2025.12) of the arrays' library, with native dtypes.
 
     Parameters
     ----------
@@ -28,13 +28,13 @@ def array_namespace(*arrays: Array) -> ModuleType:
     Returns
     -------
     module
-        It has the functions of the standard, and those of xarrayops beyond it, such as `attention`; functions of the
-        library under other names are not in it. Packages such as array-api-extra accept it.
+        It has the functions of the standard and the functions that xarrayops adds, such as `attention`. It has no other
+        functions of the library. Packages such as array-api-extra accept it.
 
     Raises
     ------
     MixedBackends, BackendNotFound, Unsupported
-        The arrays are of several libraries, no argument is an array, or a kind of array is not supported.
+        The arrays belong to several libraries, no argument is an array, or a kind of array is not supported.
 
     Examples
     --------
@@ -111,10 +111,10 @@ def compute(*arrays: Array) -> Array | tuple[Array, ...]:
 
 
 def persist(*arrays: Array) -> Array | tuple[Array, ...]:
-    """The arrays with their values computed, still of their library: Dask arrays keep their chunks, now in memory.
+    """The arrays with their values computed, in their own library: Dask arrays keep their chunks, in memory.
 
     Later functions start from these values: a loop that tests its result in each step does not compute the earlier
-    steps again. Sizes that were not known before are known then. Other arrays are unchanged.
+    steps again. Unknown sizes become known. Other arrays are unchanged.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def _replaced(verb: str, arrays: tuple[Array, ...]) -> Array | tuple[Array, ...]
 def synchronize(*arrays: Array) -> None:
     """Wait until the values of the arrays are computed. This waits only for the devices that hold the arrays.
 
-    This also releases device memory that one library owns and another one used, if that work has ended.
+    This also releases device memory that one library owns and another has finished using.
     """
     for function, indices in _by_library("synchronize", arrays):
         function(*[arrays[i] for i in indices])
@@ -155,7 +155,7 @@ def synchronize(*arrays: Array) -> None:
 
 
 def _by_library(verb: str, arrays: tuple[Array, ...]) -> list[tuple[Callable[..., Any], list[int]]]:
-    """The function that serves a verb in each library, and the indices of its arrays; scalars are left out."""
+    """The function of a verb in each library, and the indices of its arrays; scalars are omitted."""
     groups: dict[str, tuple[Backend, list[int]]] = {}
     for i, x in enumerate(arrays):
         if type(x) not in SCALARS:

@@ -1,3 +1,4 @@
+# Long: three functions; half of the lines are docstrings.
 """asarray and from_dlpack, which make arrays from objects, and broadcast_shapes, which needs no library."""
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def asarray(
     Raises
     ------
     MixedBackends
-        A sequence holds arrays of several libraries, or of another library than the requested one.
+        A sequence contains arrays of several libraries, or not of the requested one.
     Unsupported
         The values are not numbers.
 
@@ -81,12 +82,12 @@ def asarray(
         refuse_both("asarray", like, backend)
         backend, device = library_and_device(backend, device)
     if isinstance(obj, (list, tuple)):
-        if not SCALARS.issuperset(map(type, obj)):  # one pass in C: most sequences hold numbers alone
+        if not SCALARS.issuperset(map(type, obj)):  # one pass in C: most sequences hold only numbers
             obj, like = _checked_sequence(obj, like, backend)
         elif dtype is None and device is None and like is None and backend is None:
             library, default_device, floating = defaults.of_new_arrays()
             if default_device is floating is None and type(library) is str:
-                # the commonest call, without the 300 ns in which `creation` applies defaults
+                # the most common call, without the 300 ns in which `creation` applies defaults
                 return find.named(library).functions["asarray"](obj, copy=copy)
     elif type(obj) not in SCALARS:
         owner = find.of_class(type(obj))
@@ -106,7 +107,7 @@ def asarray(
 def _converted(
     obj: Any, like: Array | None, backend: str | Backend | None, device: Any, copy: bool | None
 ) -> tuple[Array, Array | None, str | Backend | None]:
-    """An array or a buffer as an array of the requested library; then ``like`` and ``backend``, one of which is it."""
+    """An array or a buffer, converted to the requested library; then ``like`` and ``backend``, one of which is set."""
     if find.refusal(obj) is not None:
         raise Unsupported(f"xo.asarray: {find.refusal(obj)}.")
     source = obj if find.if_array(obj) is not None else _as_buffer(obj)
@@ -117,9 +118,9 @@ def _converted(
 
 
 def _checked_sequence(obj: Any, like: Array | None, backend: str | Backend | None) -> tuple[Any, Array | None]:
-    """The sequence, and an array of the library that serves it if its members or ``like`` determine that.
+    """The sequence, and an array of the library that its members or ``like`` determine, if any.
 
-    NumPy's scalars are Python numbers beside arrays of another library.
+    NumPy scalars combined with arrays of another library count as Python numbers.
     """
     members = _arrays_within(obj)
     if not members:
@@ -144,7 +145,7 @@ def _is_foreign_number(value: Any, library: Backend) -> bool:
 
 
 def _check_members(members: dict[str, Array], like: Array | None, backend: str | Backend | None) -> None:
-    """Raise unless all arrays inside a sequence are of one library, and of the requested one."""
+    """Raise unless all arrays inside a sequence belong to the requested library."""
     found = find.one_of("asarray", members if like is None else {"like": like, **members})
     if backend is not None and backend not in (found, found.name):
         raise another_library("asarray", members, found, find.library(backend))
@@ -175,8 +176,8 @@ def _has_buffer(obj: Any) -> bool:
 def _arrays_within(obj: Any) -> dict[str, Any]:
     """The arrays inside nested sequences, each with a name for error messages, such as ``obj[0]``.
 
-    They are checked because a library converts them silently. Unsupported kinds of arrays are among them: NumPy drops
-    the mask of a masked array.
+    They are checked because libraries convert them silently. Unsupported kinds of arrays are included: NumPy drops the
+    mask of a masked array.
     """
     return {
         name: leaf
@@ -227,7 +228,7 @@ def from_dlpack(
 
 
 _VALUES = ("obj", "start", "stop", "step", "fill_value")
-"""The parameters whose values decide on the default dtype."""
+"""The parameters whose values determine the default dtype."""
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""The standard's functions of dtypes.
+"""The functions of the standard for dtypes.
 
 They dispatch on the class of a native dtype. If all dtypes are names, the default library serves them.
 """
@@ -24,8 +24,8 @@ from xarrayops.plugin.dtypes import COMPLEX_OF
 
 DType = Any
 _answers: dict[tuple[type, DType, Any], bool] = {}
-"""What `isdtype` answered for native dtypes. Classes come first: array_api_strict warns if its dtypes are compared with
-those of other classes."""
+"""Cached results of `isdtype`, by class and native dtype. The class comes first because array_api_strict warns if its
+dtypes are compared with dtypes of other classes."""
 
 
 def can_cast(from_: DType | Array, to: DType, /) -> bool:
@@ -63,7 +63,7 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
         return _answers[key]
     except (KeyError, TypeError):
         answer = _backend("isdtype", dtype).is_of_kind(dtype, kind if isinstance(kind, tuple) else (kind,))
-    if not isinstance(dtype, str):  # the default library decides on names
+    if not isinstance(dtype, str):  # the default library serves names
         _answers[key] = answer
     return answer
 

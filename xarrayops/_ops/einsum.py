@@ -1,4 +1,4 @@
-"""einsum: the one function beyond the standard that every supported library has."""
+"""einsum: a function that the standard lacks and every supported library has."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def einsum(subscripts: str, /, *operands: ArrayT) -> ArrayT:
 
 
 def _of_lists(*given: object) -> str:
-    """The text about a call with lists of axes, NumPy's other notation."""
+    """The error message for a call with lists of axes, NumPy's other notation."""
     from string import ascii_letters  # needed for errors only
 
     lists = [each for each in given if isinstance(each, (list, tuple))]
@@ -63,7 +63,7 @@ def _of_lists(*given: object) -> str:
     count = len(given) - len(lists)
     arrays = ", ".join(f"x{i}" for i in range(1, count + 1))
     result = "".join(f"->{label}" for label in labels[count:])
-    return f"xo.einsum takes no lists of axes. Instead: xo.einsum({','.join(labels[:count]) + result!r}, {arrays})"
+    return f"xo.einsum does not take lists of axes. Instead: xo.einsum({','.join(labels[:count]) + result!r}, {arrays})"
 
 
 VERBS = (Verb("einsum", einsum, hook="einsum", explain=explain_call),)

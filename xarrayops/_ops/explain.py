@@ -1,4 +1,4 @@
-"""explain: what a call would run and copy, and why."""
+"""explain: the kernels and copies of a call, with reasons."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from xarrayops.errors import Unsupported
 
 
 def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Explanation:
-    """Explain a call without running it: what would serve it, which candidates cannot and why, and what is copied.
+    """Explain a call without running it: which kernel would serve it, why other candidates cannot, and what is copied.
 
     Parameters
     ----------
     verb : str or function
-        The name of the verb as users write it, "matmul", "linalg.det", "convert" …, or the function, ``xo.matmul``.
+        The name of the verb, such as "matmul", "linalg.det" or "convert", or the function, ``xo.matmul``.
     *args, **kwargs
         The arguments of the call. For "at" they are x, the index, the operation, the value and ``copy=``:
         ``explain("at", x, index, "add", 1.0)`` explains ``at(x)[index].add(1.0)``. For "jit" they are the function and
@@ -72,7 +72,7 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
 
 
 def _shown(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-    """The arguments that an error of the call shows: its arrays, or all but the options of a creation function."""
+    """The arguments that an error shows: the arrays, or for a creation function all arguments except the options."""
     options = ("like", "backend") if name in CREATION else ()
     bound = signature(name).bind(*args, **{each: value for each, value in kwargs.items() if each not in options})
     bound.apply_defaults()
@@ -83,7 +83,7 @@ def _shown(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any
 
 
 def _function_of(name: str) -> Callable[..., Any]:
-    """The function that users call, by its name."""
+    """The public function of that name."""
     if name in TABLES:
         return row_of(name).function
     module, _, function = name.rpartition(".")
@@ -93,7 +93,7 @@ def _function_of(name: str) -> Callable[..., Any]:
 
 
 def row_of(verb: str) -> Verb:
-    """The row of a verb in the table of its family, which is imported."""
+    """The row of a verb in the table of its family; imports the family."""
     rows: tuple[Verb, ...] = import_module(TABLES[verb]).VERBS
     return next(row for row in rows if row.name == verb)
 
@@ -134,5 +134,5 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 
 _OF_LATER_CALLS = frozenset(("at", "export", "jit"))
-"""The verbs whose explanation takes other arguments: those of a call of what they return, or no path."""
+"""The verbs whose explanation takes different arguments than the call."""
 VERBS = (Verb("explain", explain, results=(Candidate, Explanation)),)

@@ -1,4 +1,4 @@
-"""The explanations of calls that the function of a backend serves, or that of an engine."""
+"""The explanations of calls that a function of a backend or of an engine serves."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
 
 
 def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None = None) -> Explanation:
-    """The candidates of a backend for a verb, or for a hook that serves some of its calls."""
+    """The candidates of a backend for a verb, or for a hook that serves some of the verb's calls."""
     name, hook = hook or verb, hook or hook_of(verb)
     gap, kernels = gap_of(backend.functions[hook]), backend.kernels.get(hook)
     if kernels:
@@ -55,9 +55,9 @@ def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None 
 
 
 def explain_with_dry_run(found: Explanation, dry_run: Callable[[], Any]) -> Explanation:
-    """The explanation, corrected by a dry run, which copies and reads nothing.
+    """The explanation, corrected by a dry run, which does not copy or read elements.
 
-    It is for verbs that may refuse a call because of the values of its arguments.
+    For verbs that may reject a call because of the values of its arguments.
     """
     if found.chosen is None:
         return found
@@ -85,7 +85,7 @@ def bound_arguments(
 def refuse_wrong_arguments(
     verb: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
-    """Raise as the call itself would, if it has arguments of NumPy's function that ours does not take."""
+    """Raise the error of the call itself if it has arguments of NumPy's function that ours does not take."""
     from inspect import signature as signature_of
 
     whole = signature_of(function, follow_wrapped=False)

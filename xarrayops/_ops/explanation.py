@@ -10,7 +10,7 @@ from xarrayops.plugin.candidates import Call, Kernel, copies_of, refusal
 
 
 class Candidate(Record):
-    """One way to serve a call: its name (``library:kernel``), whether it can, the reason, and what it copies."""
+    """One way to serve a call: its name (``library:kernel``), whether it can serve, the reason, and what it copies."""
 
     name: str
     ok: bool
@@ -19,7 +19,7 @@ class Candidate(Record):
 
 
 class Explanation(Record):
-    """What a call would do. ``str()`` gives a table, ``as_dict()`` gives plain data.
+    """The explanation of a call. ``str()`` gives a table, ``as_dict()`` gives plain data.
 
     ``candidates`` are in order of preference; ``chosen`` is the name of the one that would serve the call, or None.
     Conversions, updates and changes of layout also have ``action`` ("zero-copy", "copy" or "refuse"), ``nbytes``, the

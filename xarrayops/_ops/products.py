@@ -1,4 +1,4 @@
-"""Products with a dtype of the result: exact ones of integers of 8 bits."""
+"""Products with ``out_dtype=``: exact products of 8-bit integers."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ def matmul_with_options(x1: Array, x2: Array, /, *, out_dtype: Any) -> Array:
 
 
 def explain_with_options(verb: str, x1: Any, x2: Any, /, *, out_dtype: Any = None) -> Explanation:
-    """The kernels that serve a product: of sparse containers, of ``out_dtype=int32``, or of dense arrays."""
+    """The kernels that serve a product: with sparse containers, with ``out_dtype=int32``, or of dense arrays."""
     if out_dtype is None:
         return explain_matmul(verb, x1, x2)
     return explain_served(verb, _checked(x1, x2, out_dtype), Call((x1, x2), {}), hook="matmul_int32")
 
 
 def _checked(x1: Array, x2: Array, out_dtype: Any) -> Backend:
-    """The backend of the operands. Raises if they have no product, or none that is known to fit int32."""
+    """The backend of the operands. Raises if shapes do not fit, or the sums may not fit int32."""
     backend = find.one_of("matmul", {"x1": x1, "x2": x2})
     name = backend.functions["dtype_name"]
     wanted, first, second = name(backend.native_dtype(out_dtype)), name(x1.dtype), name(x2.dtype)
     if wanted != "int32" or first not in MAGNITUDES or second not in MAGNITUDES:
         raise Unsupported(
-            f"{_shown(backend, x1, x2, out_dtype)}: out_dtype= is int32, for operands of int8 or uint8. Instead: "
+            f"{_shown(backend, x1, x2, out_dtype)}: out_dtype= must be int32, with int8 or uint8 operands. Instead: "
             f"xo.matmul(xo.astype(x1, dtype), xo.astype(x2, dtype))"
         )
     if not (x1.ndim and x2.ndim):
-        raise ValueError(f"{_shown(backend, x1, x2, out_dtype)}: an operand has no axis")
+        raise ValueError(f"{_shown(backend, x1, x2, out_dtype)}: an operand is 0-d")
     terms, others = x1.shape[-1], x2.shape[-2 if x2.ndim > 1 else 0]
     if terms != others and terms == terms and others == others:  # a size that Dask has not computed is NaN
         raise ValueError(f"{_shown(backend, x1, x2, out_dtype)}: the contracted axes have different lengths")

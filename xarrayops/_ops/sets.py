@@ -65,7 +65,7 @@ def unique(
     Returns
     -------
     array or tuple of arrays
-        The values, then the index, the inverse and the counts, as far as asked for. The values have the dtype of x.
+        The values, then the requested index, inverse and counts. The values have the dtype of x.
 
     Raises
     ------
@@ -74,9 +74,9 @@ def unique(
 
     Notes
     -----
-    As in NumPy, complex numbers sort by their real, then by their imaginary part. NaNs come last. All NaNs count as one
-    value, the one that occurs first; NumPy's own function keeps another of several complex NaNs. With ``axis`` each
-    slice that has a NaN is distinct. The functions of the standard (`unique_values`, `unique_counts`, `unique_inverse`,
+    As in NumPy, complex numbers sort by their real part, then by their imaginary part. NaNs come last. All NaNs count
+    as one value, the first one; NumPy's own function may keep another of several complex NaNs. With ``axis`` each slice
+    with a NaN is distinct. The functions of the standard (`unique_values`, `unique_counts`, `unique_inverse`,
     `unique_all`) keep every NaN. Law: without ``axis``, the values are ``reshape(x, -1)[index]``.
 
     Examples

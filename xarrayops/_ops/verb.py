@@ -20,7 +20,7 @@ class Verb(Record):
     Attributes
     ----------
     name : str
-        As users write it: "relayout", "sparse.from_dense".
+        The public name: "relayout", "sparse.from_dense".
     function : callable
         The function that users call.
     hook : str, optional

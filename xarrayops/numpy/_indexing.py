@@ -1,3 +1,4 @@
+# Long: functions of NumPy by the section of its reference.
 """Selecting and setting elements; functions that write in place in NumPy do so if the library can."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Long: functions of NumPy by the section of its reference.
 """Samples, signals, statistics and polynomials; complex parts and rounding."""
 
 from __future__ import annotations

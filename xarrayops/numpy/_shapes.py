@@ -118,7 +118,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 
 
 def squeeze(a: Any, axis: Any = None) -> Any:
-    """The array without axes of extent 1, by `xarrayops.squeeze`."""
+    """The 0-d array of extent 1, by `xarrayops.squeeze`."""
     x = array(a)
     return xo.squeeze(x, tuple(i for i, n in enumerate(x.shape) if n == 1) if axis is None else axis)
 

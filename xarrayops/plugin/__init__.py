@@ -1,43 +1,44 @@
-"""What a backend module may define, with its laws.
+"""The contract of a backend module: what it may define, with laws.
 
-A backend is a module of plain functions for one array library. It is found by an entry point of the group
-``xarrayops.backends`` whose name is the root package of the library's array classes. It imports the library at its top.
+A backend is a module of plain functions for one array library. An entry point of the group ``xarrayops.backends`` names
+it; the entry point's name is the root package of the library's array classes. The module imports the library at its
+top.
 
 Data that a backend must define:
 
 ``NAMESPACE``
-    The module of the library that follows the Python array API standard best.
+    The library's module that follows the Python array API standard most closely.
 ``ARRAY_TYPES``
     The classes of the library's arrays. Subclasses are accepted too.
 
 Data that it may define:
 
 ``REFUSED_TYPES``
-    A mapping from the name ``"root.ClassName"`` of a subclass of ``ARRAY_TYPES`` that is not supported to the `Gap`
-    that says why. Names instead of classes: testing a type imports nothing.
+    A mapping from the name ``"root.ClassName"`` of an unsupported subclass of ``ARRAY_TYPES`` to the `Gap` that says
+    why. Names are used instead of classes so that testing a type imports nothing.
 ``UNTRACEABLE``
     A mapping from a function's name to the `Gap` that says why the library's own compiler cannot trace it.
 ``IMMUTABLE``
     True if the library never writes the memory of an array, and assumes that nothing else does.
 ``IGNORES_VALUES``
-    True if the library does not raise where values are wrong: an index out of bounds, a singular matrix.
+    True if the library does not raise for invalid values: an index out of bounds, a singular matrix.
 ``READS_CAPTURED_ARRAYS``
-    True if the functions of the hook ``compiled`` read the current values of the library's arrays that are no
-    arguments. Otherwise `xarrayops.jit` compares these values at each call.
+    True if functions of the hook ``compiled`` read the current values of captured arrays of the library. Otherwise
+    `xarrayops.jit` compares these values at each call.
 ``COMPILATION_SECONDS``
     How long the library takes to compile a function of a few operations; 1 by default. `xarrayops.jit` uses it until it
     has measured a compilation.
 ``WRAPS_INTEGERS``
-    True if the library wraps a Python integer that the dtype of the array operand cannot hold, or raises another error
-    than NumPy. Then functions such as ``xo.add(x, n)`` check the integer.
+    True if, for a Python integer that the dtype of the array operand cannot hold, the library wraps around or raises
+    another error than NumPy. Then functions such as ``xo.add(x, n)`` check the integer.
 ``CASTS_INTEGERS``
-    The names of functions whose integer arguments are cast to the default floating-point dtype before the call: those
-    of `xarrayops.plugin.dtypes.FLOATING_RESULTS` where the library returns another dtype, or
-    raises; and ``clip``, whose result is floating-point if a bound is.
+    The names of functions whose integer arguments are cast to the default floating-point dtype before the call:
+    functions of `xarrayops.plugin.dtypes.FLOATING_RESULTS` for which the library returns another dtype or raises; and
+    ``clip``, whose result is floating-point if a bound is.
 ``NO_STRIDES``
     If the library's arrays have no strides, the `Gap` that says why.
 ``SHARED_ENVIRONMENT``
-    A mapping of environment variables that make a process leave device memory to others. The benchmark uses it.
+    A mapping of environment variables that let processes share device memory. The benchmark uses it.
 ``ENVIRONMENT``
     A tuple of the environment variables that affect the library's devices, threads, memory, kernels and precision. The
     doctor shows those that are set, and the benchmark records them. ``"XLA_*"`` matches all with that prefix.
@@ -56,14 +57,15 @@ Functions that it may define:
 
 - any function of the standard, with the standard's name and signature; ``linalg.det`` is named ``linalg_det`` and
   ``fft.fft`` is named ``fft_fft``. Functions that it does not define come from ``NAMESPACE``.
-- the hooks, with the signatures that `xarrayops.plugin.hooks` lists. Those that it does not define are served by the
-  generic functions, which use only functions of the standard.
-- among them ``wrap(verb, function, /)``, which can check or change every function of the standard: it is called for
-  each of them when the backend loads, and returns the function that serves.
+- the hooks, with the signatures that `xarrayops.plugin.hooks` lists. Generic functions, which use only functions of the
+  standard, serve the hooks that it does not define.
+- one hook is ``wrap(verb, function, /)``, which can check or change every function of the standard: it is called for
+  each of them when the backend loads, and returns the function to use.
 - ``VERB_CANDIDATES = [(name, function, refusal), ...]`` for any standard function or hook VERB (in capitals): the
   kernels that may serve it, best first. ``refusal(call)`` returns None, or the reason why the kernel cannot serve that
-  `Call`. The generic function follows the candidates of a hook. A kernel that finds, while it runs, that the library
-  has no code for the call raises `NotServed`, and the next kernel serves. A kernel may have two attributes: ``copies``,
+  `Call`. For a hook, the generic function comes after the candidates. If a kernel finds, while it runs, that the
+  library cannot compute the call, it raises `NotServed`, and the next kernel serves. A kernel may have two attributes:
+  ``copies``,
   a function of the `Call` that returns lines about its copies for ``explain``; and ``is_traced``, a function that
   returns whether a compiler traces the call. For a traced call, earlier failures are not looked up.
 
@@ -72,20 +74,21 @@ and the tests expect it.
 
 A backend imports from here and from `xarrayops.errors` only, and xarrayops' own backends do the same:
 
-- this module: the types of hooks (`Array`, `Device`, `Memory`, `Queue`, `Index`, `Attention`, `Gap`, `FloatLimits`),
-  those of candidates (`Call`, `NotServed`, `KnownBad`, `constant_while_tracing`), those of runs (`RunMode`,
-  `ReportingMethods`), those of operations (`Operation`, `CallTests`, `core_dimensions`, `options_of`,
-  `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTRA`, the functions beyond the standard.
+- this module: the types for hooks (`Array`, `Device`, `Memory`, `Queue`, `Index`, `Attention`, `Gap`, `FloatLimits`),
+  for candidates (`Call`, `NotServed`, `KnownBad`, `constant_while_tracing`), for runs (`RunMode`,
+  `ReportingMethods`), and for operations (`Operation`, `CallTests`, `core_dimensions`, `options_of`,
+  `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTRA`, our functions that are not in the
+  standard.
 - `xarrayops.plugin.dtypes`: the names of dtypes and their limits.
-- `xarrayops.plugin.random`: what a draw asks for, and the generator.
+- `xarrayops.plugin.random`: the specification of a draw, and the generator.
 - `xarrayops.plugin.sparse`: the contract of a sparse companion.
 - `xarrayops.plugin.convolution`: the windows of convolutions and pooling.
-- `xarrayops.plugin.precision`: a check of the environment for products of float32.
-- `xarrayops.plugin.products`: exact products of integers of 8 bits.
+- `xarrayops.plugin.precision`: a check of the environment for float32 products.
+- `xarrayops.plugin.products`: exact products of 8-bit integers.
 - `xarrayops.plugin.native`: native kernels of users' operations.
 - `xarrayops.plugin.nested`: arrays in nested arguments and results of compiled functions.
-- `xarrayops.plugin.export`: what exporters are made of.
-- `xarrayops.plugin.generic`: the generic functions, and their parts that serve in other functions.
+- `xarrayops.plugin.export`: the base class of exporters.
+- `xarrayops.plugin.generic`: the generic functions, and their reusable parts.
 - `xarrayops.plugin.host`: kernels over host memory.
 - `xarrayops.plugin.backends`: other backends, by name or by array.
 """

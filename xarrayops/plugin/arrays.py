@@ -1,4 +1,4 @@
-"""The types of the contract: arrays, records, gaps, devices, memory, queues of work, results of several arrays."""
+"""The types of the contract: arrays, records, gaps, devices, memory, queues of work, results with several arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ArrayT = TypeVar("ArrayT")
 Scalar = bool | int | float | complex
 """Python scalars, which combine with arrays of every library. All are listed, so that none is inferred as an array."""
 
-# `Record` is `typing.NamedTuple` for type checkers. At run time it makes classes three times as fast: NamedTuple
+# `Record` is `typing.NamedTuple` for type checkers. At run time it creates classes three times as fast: NamedTuple
 # compiles every annotation, which took an eighth of the time of ``import xarrayops``.
 if TYPE_CHECKING:
     from typing import NamedTuple as Record
@@ -27,7 +27,7 @@ else:
     _OF_NAMEDTUPLE = frozenset(("__qualname__", "__module__", "__doc__", "__annotations__"))
 
     class _RecordType(type):
-        """The class of `Record`: a class statement with it as the base makes a named tuple of the annotated fields."""
+        """The metaclass of `Record`: a subclass of it becomes a named tuple of the annotated fields."""
 
         def __new__(cls, name, bases, members):
             fields = members.get("__annotations__", {})
@@ -99,8 +99,8 @@ class Device(Record):
     label: str = ""
 
     @property
-    def index(self) -> int:  # type: ignore[override]  # hides tuple.index: a device is no sequence
-        """The number in the name; 0 if there is none."""
+    def index(self) -> int:  # type: ignore[override]  # hides tuple.index: a device is not a sequence
+        """The number in the name, by default 0."""
         number = self.name.rpartition(":")[2]
         return int(number) if number.isdecimal() else 0
 
@@ -134,7 +134,7 @@ class Memory(Record):
     itemsize: int
     pointer: int | None
     device: str
-    index: int = 0  # type: ignore[assignment]  # hides tuple.index: memory is no sequence
+    index: int = 0  # type: ignore[assignment]  # hides tuple.index: memory is not a sequence
     readonly: bool = False
     immutable: bool = False
     exported: bool = True

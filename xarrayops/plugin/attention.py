@@ -6,7 +6,7 @@ from xarrayops.plugin.arrays import Array, Record
 
 
 class Attention(Record):
-    """The checked and normalised arguments of a call of attention, as kernels get them.
+    """The checked and normalised arguments of an attention call, as kernels get them.
 
     ``q`` (B, Hq, Lq, D), ``k`` (B, Hkv, Lk, D) and ``v`` (B, Hkv, Lk, Dv) are views of the caller's arrays; Hq is a
     multiple of Hkv. Scores are ``scale * q @ k.T``, then ``softcap * tanh(scores / softcap)``, then ``+ bias``; query i
@@ -20,7 +20,7 @@ class Attention(Record):
     mask: Array | None = None
     """Boolean, True where a query sees a key; it broadcasts to (B, Hq, Lq, Lk), with four axes."""
     bias: Array | None = None
-    """Floating-point, of a shape like that of the mask."""
+    """Floating-point, with a shape like ``mask``."""
     left: int | None = None
     """The number of keys before its own position that a query sees; None for all."""
     right: int | None = None

@@ -1,7 +1,7 @@
-"""What a backend may use of the core: other backends, to pass calls to another library, and the class of dtype names.
+"""The parts of the core that a backend may use: other backends, to pass calls to them, and the class of dtype names.
 
 - `backend_by_name` finds a backend by its name, `backend_of` by an array; both load it if necessary.
-- ``backend.functions[verb]`` is its function for a function of the standard or a hook.
+- ``backend.functions[verb]`` is its function for a verb: a function of the standard or a hook.
 - `DTypeName` is the class of `xarrayops.float32` and the like, for compilers that must know it.
 """
 

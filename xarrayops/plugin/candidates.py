@@ -30,10 +30,10 @@ Kernel = tuple[str, Callable[..., Any], Refusal]
 
 
 class NotServed(Unsupported):
-    """Raised by a kernel that finds, while it runs, that its library has no code for this kind of call.
+    """Raised by a kernel that finds, while it runs, that its library cannot compute this kind of call.
 
-    The next candidate serves the call, and from then on all calls of the same form. Other errors (out of memory, a
-    device fault) must not be raised as this one.
+    The next candidate serves this call and all later calls of the same form. Do not raise it for other errors (out of
+    memory, a device fault).
     """
 
 
@@ -92,7 +92,7 @@ def screened(own: Refusal, faults: Iterable[KnownBad], versions: Callable[[], Ma
 
 
 def _is_installed(fault: KnownBad, versions: Callable[[], Mapping[str, str]]) -> Callable[[], bool]:
-    """Whether an installed version has the bug. Comparing versions is slow, so the first call computes and keeps it."""
+    """Whether an installed version has the bug. Comparing versions is slow, so the result is cached."""
     found: list[bool] = []
 
     @constant_while_tracing
@@ -116,7 +116,7 @@ def refusal(kernel: Kernel, call: Call) -> str | None:
 
 
 def copies_of(kernel: Kernel, call: Call) -> tuple[str, ...]:
-    """What a kernel that can serve a call says about its copies."""
+    """The lines that a kernel, which can serve a call, reports about its copies."""
     describe = getattr(kernel[1], "copies", None)
     return tuple(describe(call)) if describe is not None else ()
 

@@ -13,13 +13,13 @@ class Windows(Record):
     shape : tuple of int
         The extents of a window.
     stride : tuple of int
-        The distance of one window to the next.
+        The distance from one window to the next.
     padding : tuple of pairs of int
-        What is added before and after each axis.
+        The number of elements added before and after each axis.
     dilation : tuple of int
-        The distance of two elements of a window.
+        The distance between neighbouring elements of a window.
     is_channels_last : bool
-        Whether the axis of channels is the last one, instead of the second.
+        Whether the channel axis is the last axis instead of the second.
     """
 
     shape: tuple[int, ...]
@@ -30,7 +30,7 @@ class Windows(Record):
 
     @property
     def spans(self) -> tuple[int, ...]:
-        """The extents that a window covers, with the gaps of the dilation."""
+        """The extents that a window covers, including the dilation."""
         return tuple(step * (n - 1) + 1 for n, step in zip(self.shape, self.dilation, strict=True))
 
     def counts(self, extents: tuple[int, ...]) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ STANDARD_DTYPES = (
 EXTRA_DTYPES = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 DTYPE_NAMES = (*STANDARD_DTYPES, *EXTRA_DTYPES)
 FLOATING_DTYPES = ("float16", "bfloat16", "float32", "float64")
-"""The real floating-point dtypes for arithmetic; those of 8 bits are for storage."""
+"""The real floating-point dtypes for arithmetic; 8-bit floats are for storage."""
 REAL_OF = {"complex64": "float32", "complex128": "float64"}
 COMPLEX_OF = {"float16": "complex64", "bfloat16": "complex64", "float32": "complex64", "float64": "complex128"}
 INTEGER_LIMITS = {
@@ -23,7 +23,7 @@ INTEGER_LIMITS = {
 }
 """The least and the greatest value of each integer dtype."""
 FLOATING_REDUCTIONS = ("mean", "std", "var")
-"""Functions that sum: integers are summed in float64, so that nothing is lost where the default is narrower."""
+"""Functions that sum: integers are summed in float64, which is exact where a narrower default would not be."""
 FLOATING_PAIRS = ("atan2", "copysign", "divide", "hypot", "logaddexp")
 """Functions of two operands whose result is floating-point although both are integers."""
 FLOATING_LINALG = (
@@ -31,7 +31,7 @@ FLOATING_LINALG = (
     *("linalg.matrix_norm", "linalg.matrix_rank", "linalg.pinv", "linalg.qr", "linalg.slogdet", "linalg.solve"),
     *("linalg.svd", "linalg.svdvals", "linalg.vector_norm"),
 )
-"""Functions of linear algebra that compute floating-point numbers although all arguments are integers."""
+"""Linear algebra functions whose result is floating-point although all arguments are integers."""
 FLOATING_RESULTS = (
     *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1"),
     *("log", "log10", "log1p", "log2", "reciprocal", "sin", "sinh", "sqrt", "tan", "tanh"),
@@ -41,15 +41,15 @@ FLOATING_RESULTS = (
     *("fft.fft", "fft.fftn", "fft.hfft", "fft.ifft", "fft.ifftn", "fft.ihfft", "fft.irfft", "fft.irfftn", "fft.rfft"),
     "fft.rfftn",
 )
-"""The functions of the standard that compute floating-point numbers although all arguments are integers."""
+"""The functions of the standard whose result is floating-point although all arguments are integers."""
 FLOATING_EXTRA = (
     *("average", "cbrt", "corrcoef", "cov", "gradient", "interp", "linalg.cond", "linalg.lstsq", "linalg.norm"),
     *("logsumexp", "median", "nanmean", "nanmedian", "nanpercentile", "nanquantile", "nanstd", "nanvar", "percentile"),
     *("quantile", "segment_mean", "softmax", "trapezoid"),
 )
-"""Those of the functions under NumPy's names beyond the standard."""
+"""The same for the functions with NumPy's names that are not in the standard."""
 FLOATING_EXCEPT_CHOSEN = ("nanpercentile", "nanquantile", "percentile", "quantile")
-"""Functions whose result has the dtype of x, also of integers, by a method that chooses an element."""
+"""Functions whose result has the dtype of x, also for integers, if the method returns an element."""
 FLOATING_ARGUMENTS: dict[str, tuple[int | str, ...]] = {
     "bincount": (1,),
     "cov": (0, 1, "aweights"),
@@ -57,20 +57,21 @@ FLOATING_ARGUMENTS: dict[str, tuple[int | str, ...]] = {
     **dict.fromkeys(FLOATING_EXCEPT_CHOSEN, (0,)),
     "segment_mean": (0,),
 }
-"""The arguments whose integers give floating-point results, by position or keyword; others are indices or counts."""
+"""The arguments for which integers give floating-point results, by position or keyword; others are indices or
+counts."""
 FLOATING_BY_DTYPE = ("one_hot",)
-"""Functions of integers whose ``dtype=`` is the default floating-point dtype if it is not given."""
+"""Functions of integers whose ``dtype=`` defaults to the default floating-point dtype."""
 
 
 def does_not_fit(verb: str, number: int, dtype: str, instead: str) -> OverflowError:
-    """The error for a Python integer that a dtype cannot hold. ``dtype`` may say whose it is."""
+    """The error for a Python integer that a dtype cannot hold. ``dtype`` may name the array it belongs to."""
     return OverflowError(f"xo.{verb}: the Python integer {number} does not fit into {dtype}. Instead: {instead}")
 
 
 KINDS = ("bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric")
 """The kinds of the standard."""
 _NAMES_OF_PYTHON = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
-"""The dtypes of Python's classes of numbers, as in NumPy."""
+"""The dtypes of Python's number classes, as in NumPy."""
 _KINDS_OF_NUMPY = {
     "number": '"numeric"',
     "integer": '"integral"',
@@ -80,12 +81,12 @@ _KINDS_OF_NUMPY = {
     "floating": '"real floating"',
     "complexfloating": '"complex floating"',
 }
-"""What to write for NumPy's abstract classes."""
+"""The equivalents of NumPy's abstract classes."""
 _EXAMPLE = 'a kind such as "real floating"'
 
 
 def checked_kind(kind: Any) -> Any:
-    """A kind of the standard, a dtype, or its name; the name of the dtype for a class of Python's numbers.
+    """A kind of the standard, a dtype, or its name; for a Python number class, the name of its dtype.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The exporters of a backend: what writes a function to a file of a format, and runs the file."""
+"""The exporters of a backend: each writes a function to a file of a format, and runs the file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Target = Literal["onnx", "stablehlo", "pt2", "torchscript", "tensorrt"]
 """The formats."""
 Run = Callable[[Sequence[Array]], Sequence[Array]]
-"""A loaded file: it takes the arrays of a call and returns those of the result."""
+"""A loaded file: it takes the arrays of a call and returns the arrays of the result."""
 
 
 class Program(Record):
@@ -25,11 +25,11 @@ class Program(Record):
     function : callable
         It takes the arrays and returns a tuple of arrays.
     arrays : tuple of Array
-        Examples of the arguments. Their shapes and dtypes are those of the file.
+        Example arguments. The file gets their shapes and dtypes.
     inputs, outputs : tuple of str
         The names of the arguments and of the results: valid identifiers, all different.
     axes : tuple of dict
-        For each argument the names of its axes whose length may change, by number. Axes of one name have one length.
+        For each argument, the names of its dynamic axes, by axis number. Axes with the same name have the same length.
     """
 
     function: Callable[..., tuple[Array, ...]]
@@ -47,11 +47,11 @@ class Exporter:
     target: ClassVar[Target]
     """The format."""
     rank: ClassVar[int] = 0
-    """The exporters of a target are tried in this order, after those of the library of the arrays."""
+    """The exporters of a target are tried in this order, after the exporters of the arrays' own library."""
     packages: ClassVar[tuple[str, ...]] = ()
-    """The modules that it needs beside the library."""
+    """The modules that it needs in addition to the library."""
     install: ClassVar[str] = ""
-    """What to install for them, such as "xarrayops[export]"."""
+    """The requirement that installs them, such as "xarrayops[export]"."""
     library: ClassVar[str]
     """The name of the backend whose arrays a loaded file takes and returns."""
     is_deprecated: ClassVar[str] = ""
@@ -68,22 +68,22 @@ class Exporter:
         return f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed{hint}"
 
     def settings(self, is_wide: bool, /) -> AbstractContextManager[object]:
-        """The settings of the library while a file is written, loaded and compared. They may be those of the process.
+        """The library's settings while a file is written, loaded and compared; they may apply to the whole process.
 
         ``is_wide`` says that the arrays come from a library with 64-bit types.
         """
         return nullcontext()
 
     def running(self, is_wide: bool, /) -> AbstractContextManager[object]:
-        """The settings of the library while a file runs, of this thread alone."""
+        """The settings of the library while a file runs, for this thread only."""
         return nullcontext()
 
     def obstacle(self, program: Program, /) -> str | None:
-        """What of the function the format cannot express, without writing a file; None if nothing is known."""
+        """What the format cannot express in the function, found without writing a file; None if nothing is known."""
         raise NotImplementedError
 
     def write(self, program: Program, path: Path, /) -> None:
-        """Write one file. It raises where the function cannot be exported."""
+        """Write one file; raise if the function cannot be exported."""
         raise NotImplementedError
 
     def load(self, path: Path, /) -> Run:
@@ -91,5 +91,5 @@ class Exporter:
         raise NotImplementedError
 
     def details(self, path: Path, /) -> dict[str, object]:
-        """What the report says about the file, such as the operators in it."""
+        """Details of the file for the report, such as its operators."""
         return {}

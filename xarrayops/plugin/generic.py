@@ -1,16 +1,16 @@
-"""Generic functions, written on the standard alone, and their parts that backends use in functions of their own.
+"""Generic functions, written only with functions of the standard, and parts of them that backends may use.
 
-- `HOOKS`: the generic function of every hook, by name; `signature` is that of a backend's function.
-- Of attention: `cut` gives the blocks of an axis, each a `Span`; `part` gives the block of a mask or bias; `sees`,
-  `is_full` and `limits` give the keys of a block that a block of queries sees, by the band and the lengths;
+- `HOOKS`: the generic function of every hook, by name; `signature` gives the signature of a backend's function.
+- For attention: `cut` gives the blocks of an axis, each a `Span`; `part` gives the block of a mask or bias; `sees`,
+  `is_full` and `limits` give the keys of a block that a block of queries sees, from the band and the lengths;
   `without_padding` sets values beyond the lengths to zero.
-- Of random numbers: `random_draw`, `random_keys` and `random_permutation`. A backend whose library is slow in these
-  makes the bits of a draw in its own way, block by block, and gives them to `from_bits` with its own `Arithmetic`. The
-  tests compare every bit with the generic function's.
+- For random numbers: `random_draw`, `random_keys` and `random_permutation`. A backend whose library is slow at these
+  computes the bits of a draw in its own way, block by block, and passes them to `from_bits` with its own `Arithmetic`.
+  The tests compare every bit with the generic function's.
 - `is_sound`: whether the indices of sparse parts are valid.
 
-The generic functions beyond the standard, such as ``pad`` and ``quantile``, have checks of arguments and steps that
-backends share. Their modules are imported at their first use: ``common``, ``counting``, ``linalg``, ``order``,
+The generic functions that are not in the standard, such as ``pad`` and ``quantile``, have argument checks and steps
+that backends may use. Their modules are imported at their first use: ``common``, ``counting``, ``linalg``, ``order``,
 ``padding``, ``quantiles``, ``shaping``, ``signal``, ``statistics`` and ``windows``.
 """
 

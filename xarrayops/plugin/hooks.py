@@ -1,7 +1,7 @@
-"""The hooks of a backend: functions that it may define beside those of the standard.
+"""The hooks of a backend: functions that it may define in addition to the functions of the standard.
 
-Each is declared, with its law, by the generic function that serves where a backend does not define it: the modules of
-``xarrayops/_generic/hooks/`` have one function for each, whose first parameter is the namespace of the library.
+The generic function declares the hook, with its law, and serves backends that do not define it: the modules of
+``xarrayops/_generic/hooks/`` have one function for each hook, whose first parameter is the namespace of the library.
 `xarrayops.plugin.generic.HOOKS` has them by name.
 """
 
@@ -23,7 +23,7 @@ def takes_arrays(verb: str, /) -> bool:
 
 
 def array_roles(verb: str, /) -> dict[str, str]:
-    """The parameters of a function that take arrays, each with its role; empty for one that is in no table.
+    """The parameters of a function that take arrays, each with its role; empty for unknown functions.
 
     A role is "array", "arrays" (a sequence), "operand" (an array or a number) or "maybe" (or None, too).
 

@@ -1,23 +1,23 @@
-"""Kernels over host memory, for backends. Arrays of NumPy go in and come out.
+"""Kernels over host memory, for backends. They take and return NumPy arrays.
 
-Functions of the dtypes of NumPy, which CuPy, Dask and JAX use too: `as_dtype`, `can_cast`, `dtype_name`, `finfo`,
-`gap_of`, `iinfo`, `isdtype`, `refuse_discarding` and `result_type`; ``NUMBERS`` and ``OBJECTS`` are the kinds of dtypes
-of numbers and of objects. `index_dtype` is the narrowest dtype of indices.
+Functions for NumPy's dtypes, which CuPy, Dask and JAX use too: `as_dtype`, `can_cast`, `dtype_name`, `finfo`,
+`gap_of`, `iinfo`, `isdtype`, `refuse_discarding` and `result_type`; ``NUMBERS`` and ``OBJECTS`` are the dtype kinds of
+numbers and of objects. `index_dtype` gives the narrowest dtype for indices.
 
 Modules, which are imported at their first use:
 
 - ``attention``: the kernel `attention` and its capability test ``refusal``; ``require_lengths`` raises if a length
   exceeds the sequence.
-- ``convolution``: the convolution of arrays of float32 or float64, by BLAS.
-- ``elementwise``: the maximum or minimum of the elements of a large array and a number.
+- ``convolution``: the convolution of float32 or float64 arrays, by BLAS.
+- ``elementwise``: the elementwise maximum or minimum of a large array and a number.
 - ``onnx``: ``load`` and ``describe`` an ONNX file.
 - ``order``: ``order_of_bits``, the stable order of random integers.
 - ``permute``: ``contiguous(source)`` and ``copy(source, target)`` between strided views, at memory bandwidth.
 - ``products``: ``matmul``, ``vecdot`` and ``tensordot`` of narrow floating-point numbers, summed in float32 and rounded
-  once; ``matmul_int32``, the exact product of integers of 8 bits.
+  once; ``matmul_int32``, the exact product of 8-bit integers.
 - ``sparse``: the kernels of sparse matrices, one for each verb of `xarrayops.plugin.sparse`.
 - ``sums``: ``sum``, ``mean``, ``var``, ``std`` and ``cumulative_sum`` with a small error; ``EXACT``, the codes of the
-  dtypes for which NumPy's own sums serve.
+  dtypes for which NumPy's own sums are used.
 - ``views``: arrays over an address or another array, with any shape and strides.
 """
 
@@ -62,7 +62,7 @@ _FAMILIES = {
     "sums": "sums",
     "views": "views",
 }
-"""The modules, which together take longer to import than the first call of a function."""
+"""Imported lazily: together they take longer to import than the first call of a function."""
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""The meaning of an index: NumPy's, in steps that mean the same in every library."""
+"""NumPy's indexing in steps that mean the same in every library."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _EVERYTHING = slice(None)
 class Selection(Record):
     """The elements ``x[index]``, in steps that mean the same in every library.
 
-    ``y = x[basic]``, then ``y = permute_dims(y, order)``, then ``y = y[arrays]``, which index the first axes; then
-    the axes of y in ``flipped`` run backwards, and ``permute_dims(y, outward)`` is the result.
+    ``y = x[basic]``, then ``y = permute_dims(y, order)``, then ``y = y[arrays]``, where the arrays index the first
+    axes; then the axes of y in ``flipped`` are reversed, and ``permute_dims(y, outward)`` is the result.
     """
 
     basic: tuple[Any, ...]
@@ -33,7 +33,7 @@ class Selection(Record):
     rest: tuple[int, ...]
     """The extents of the axes that no array indexes."""
     first: int
-    """The axis of the result at which NumPy puts those of the arrays."""
+    """The position in the result at which NumPy puts the axes of the arrays."""
     flipped: tuple[int, ...]
     """The axes that a negative step reverses; counted when the axes of the arrays come first."""
 
@@ -83,8 +83,8 @@ class Index:
     Attributes
     ----------
     entries : tuple
-        Integers, slices, None, Ellipsis, and arrays of the library of x: integers or masks, 0-d ones too. A list or a
-        Python bool of the user is such an array.
+        Integers, slices, None, Ellipsis, and arrays of the library of x: integers or masks, also 0-d. The user's lists
+        and Python bools were converted to such arrays.
     functions : mapping
         The functions of the library of x, by name. The methods call those that move elements.
     is_basic : bool
@@ -111,13 +111,13 @@ class Index:
         Raises
         ------
         IndexError
-            An integer is out of bounds, a mask has another shape than the axes that it indexes, or the array has too
+            An integer is out of bounds, the shape of a mask differs from the axes that it indexes, or the array has too
             few axes.
         """
         return _Reading(self, tuple(shape)).selection()
 
     def lone_mask(self, selection: Selection) -> Array | None:
-        """The mask if it is the only array of the index; no shape then depends on its values until they are counted."""
+        """The mask if it is the only array of the index; then no shape depends on its values until they are counted."""
         arrays = selection.arrays
         return arrays[0] if len(arrays) == 1 and self.is_mask(arrays[0]) else None
 
@@ -136,7 +136,7 @@ class Index:
         return selection._replace(batch=_broadcast([tuple(array.shape) for array in self.integers(selection)]))
 
     def arranged(self, selection: Selection, value: Array) -> Array:
-        """The value with the axes of ``x[basic][arrays]``: those of the arrays first, none backwards."""
+        """The value with the axes of ``x[basic][arrays]``: the axes of the arrays first, none reversed."""
         f, padded = self.functions, selection.padded(value.shape)
         if padded != tuple(value.shape):
             value = f["reshape"](value, padded)
@@ -197,7 +197,7 @@ class _Reading:
         return 1 if type(entry) in BASIC or not self.index.is_mask(entry) else int(entry.ndim)
 
     def _skip(self, count: int) -> None:
-        """Take whole axes. Those of an ellipsis separate arrays, even if there are none."""
+        """Take whole axes. An ellipsis separates arrays even if it stands for no axes."""
         self.in_run = False
         for _ in range(count):
             self._keep(_EVERYTHING, self.shape[self.axis])

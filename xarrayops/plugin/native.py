@@ -12,15 +12,15 @@ OPTION_TYPES = (bool, int, float, str)
 """The classes of the options that a native kernel takes."""
 _form = attrgetter("shape", "dtype")
 _KNOWN = 1024
-"""The number of calls whose results' shapes and dtypes are kept."""
+"""The number of calls for which the shapes and dtypes of the results are cached."""
 
 
 class NativeKernel(Record):
     """A compiled function, for the arrays of one library.
 
-    ``name`` distinguishes it from all others. ``load`` builds the function if necessary and returns it: an object of
-    tvm-ffi, which takes what has ``__dlpack__``, bool, int, float and str. ``reference`` is the array code with the
-    same results. ``options`` are the names of the options. ``device`` is the kind of device: "cpu" or "cuda". The
+    ``name`` is unique. ``load`` builds the function if necessary and returns it: a tvm-ffi object, which takes objects
+    with ``__dlpack__``, bool, int, float and str. ``reference`` is the array code with the same results. ``options``
+    are the names of the options. ``device`` is the kind of device: "cpu" or "cuda". The
     function is called with the arrays, the options, and an array for each result, which it fills.
     """
 
@@ -39,7 +39,7 @@ class Results(Record):
 
     @classmethod
     def of(cls, found: Any) -> Results:
-        """Those of what the reference returned."""
+        """The shapes and dtypes of the values that the reference returned."""
         is_tuple = isinstance(found, (tuple, list))
         listed = found if is_tuple else (found,)
         return cls(tuple((tuple(y.shape), y.dtype) for y in listed), is_tuple)
@@ -57,7 +57,7 @@ def eager_kernel(
     lent: Callable[[Array], Any] = lambda x: x,
     returned: Callable[[Array], Array] = lambda y: y,
 ) -> Callable[..., Any]:
-    """A kernel for a library whose arrays have values.
+    """A kernel for a library, for arrays that have values.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def eager_kernel(
     lent : callable
         ``lent(x)`` gives the object with ``__dlpack__`` for an array that is only read.
     returned : callable
-        ``returned(y)`` gives what the library's own functions return for a result.
+        ``returned(y)`` converts a result to the class that the library's own functions return.
     """
     known: dict[Hashable, Results] = {}
     names = native.options

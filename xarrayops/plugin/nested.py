@@ -1,4 +1,4 @@
-"""Arrays in nested arguments and results: in tuples, lists, dictionaries and records."""
+"""Pytrees: arrays in nested tuples, lists, dictionaries and records, in arguments and results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ VALUES = frozenset((bool, int, float, complex, str, type(None), slice, type(...)
 
 
 def is_array(value: Any) -> bool:
-    """Whether a value counts as an array: it has a shape and a dtype, and is no class. NumPy's dtypes have a shape."""
+    """Whether a value has a shape and a dtype and is not a class. NumPy's dtypes have a shape."""
     return hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, type)
 
 
@@ -24,7 +24,7 @@ def fill(value: Any, replace: Callable[[Any], Any]) -> Any:
             return filled
         from copy import copy  # not needed by `import xarrayops`
 
-        found = copy(value)  # of a subclass, with its attributes
+        found = copy(value)  # an instance of a subclass, with its attributes
         found.update(filled)
         return found
     if isinstance(value, (tuple, list)):
@@ -48,7 +48,7 @@ def leaves(value: Any) -> Iterator[Any]:
 def leaves_as(form: Any, value: Any) -> Iterator[Any]:
     """The members of a value in the order of a form, whose dictionaries may have another order.
 
-    Raises `TypeError` if the value is nested otherwise.
+    Raises `TypeError` if the structure of the value differs.
     """
     if isinstance(form, dict):
         if not isinstance(value, dict) or value.keys() != form.keys():
@@ -65,7 +65,7 @@ def leaves_as(form: Any, value: Any) -> Iterator[Any]:
 
 
 def _shown(value: Any) -> str:
-    """How a value is nested, as text."""
+    """The nested structure of a value as text."""
     if isinstance(value, dict):
         return f"a dict of {', '.join(map(repr, value))}"
     return f"{len(value)} values" if isinstance(value, (tuple, list)) else type(value).__name__
@@ -85,14 +85,14 @@ def arrays_in(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def members(obj: Any) -> list[Any]:
-    """The members of nested sequences, in order; any other object is its own only member."""
+    """The members of nested sequences, in order. Any other object is a single member."""
     return [leaf for member in obj for leaf in members(member)] if isinstance(obj, (list, tuple)) else [obj]
 
 
 def named_members(name: str, obj: Any, skipped: Container[Any]) -> Iterator[tuple[str, Any]]:
     """The members of nested sequences, each with a name for error messages, such as ``obj[0]``.
 
-    Objects of the skipped classes are left out.
+    Objects of the skipped classes are omitted.
     """
     if isinstance(obj, (list, tuple)):
         for i, member in enumerate(obj):

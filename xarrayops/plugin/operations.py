@@ -1,4 +1,4 @@
-"""What a backend sees of an operation that a user defined, and how a call is tested before a kernel gets it."""
+"""A user-defined operation as a backend sees it, and the tests of a call before a kernel gets it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import constant_while_tracing
 
 OPTION_TYPES = (type(None), bool, int, float, complex, str)
-"""The classes of the options of an operation, besides tuples of them."""
+"""The classes of the options of an operation; options may also be tuples of them."""
 _SIGNATURE = re.compile(r"\((\w+(,\w+)*)?\)(,\((\w+(,\w+)*)?\))*->\((\w+(,\w+)*)?\)(,\((\w+(,\w+)*)?\))*")
 _NO_NAMES: Mapping[str, Any] = {}
 
@@ -42,11 +42,11 @@ class CallTests(Record):
     """Python expressions that test the arrays of a call. The function that serves an operation is generated from them.
 
     In each, ``{x}`` stands for an array of the library. ``eager``: true where no transformation (a trace, a gradient,
-    a batch) needs to see the operation. ``eager_array``: the same of one array. ``order``: whether an array is
-    contiguous, by "C" and "F". ``device``: whether it is on a device, by the kind; and under "any", whether it has
-    values on any device of this library. ``aligned``: whether an array is aligned as its dtype
-    requires; empty if arrays of the library always are. ``address``: the address of its first element. ``names`` are
-    the objects that the expressions name.
+    a batch) needs to see the operation. ``eager_array``: the same for one array. ``order``: whether an array is
+    contiguous, by "C" and "F". ``device``: whether it is on a device of a kind, by the kind; under "any", whether it
+    has values on any device of this library. ``aligned``: whether an array is aligned as its dtype
+    requires; empty if arrays of the library always are. ``address``: the address of its first element. ``names`` has
+    the objects that the expressions use.
     """
 
     eager: str = ""
@@ -64,7 +64,7 @@ def core_dimensions(signature: str) -> list[int]:
     Raises
     ------
     ValueError
-        The text is no such signature.
+        The text is not such a signature.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def core_dimensions(signature: str) -> list[int]:
 
 @constant_while_tracing
 def written_options(options: Mapping[str, Any]) -> str:
-    """The options as text, which a compiled or exported program can hold.
+    """The options as text, which a compiled or exported program can store.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def _written(name: str, value: Any) -> str:
 
 @lru_cache(maxsize=1024)
 def options_of(written: str) -> dict[str, Any]:
-    """The options that a text holds. Law: ``options_of(written_options(options)) == options``; NaN stays NaN."""
+    """Parse the text of `written_options`. Law: ``options_of(written_options(options)) == options``; NaN stays NaN."""
     from ast import literal_eval
 
     return {name: _read(value) for name, value in literal_eval(written).items()}

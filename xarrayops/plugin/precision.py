@@ -14,7 +14,7 @@ PRODUCTS = ("matmul", "einsum", "tensordot", "vecdot", "attention", "qmatmul")
 """The functions that a precision policy affects."""
 HALVES = ("float16", "bfloat16")
 SUMS = ("float32", "float64")
-"""The dtypes in which products may be summed."""
+"""The dtypes allowed for sums of products."""
 MULTIPLICATIONS = ("ieee", "tf32")
 """How float32 numbers may be multiplied: as IEEE float32 only, or also in TF32, where a device has it."""
 AUTOCAST = {
@@ -33,7 +33,7 @@ AUTOCAST = {
 }
 """The precision of functions in `autocast`: "half", the dtype of the block; or "float32", for operands of half types.
 
-All others have the widest dtype of their operands, as they do without a block.
+All other functions use the widest dtype of their operands, as without a block.
 """
 
 
@@ -46,30 +46,30 @@ def refuse_forced_tf32(products: str) -> None:
 
 
 Plan = tuple[Any, Any, Any, str]
-"""The native dtypes to which operands are rounded, in which the library computes, and of the result; and ``products``.
+"""The native dtypes for rounding the operands, for the computation and for the result; and ``products``.
 
-A dtype of None leaves arrays as they are.
+None means that arrays keep their dtype.
 """
 
 
 class Policy(Record):
-    """What `xarrayops.precision` requires. A dtype of None is that of the operands."""
+    """The requirements of `xarrayops.precision`. None stands for the dtype of the operands."""
 
     compute: str | None = None
     accumulate: str = "float32"
     output: str | None = None
     products: str = "ieee"
     keeps_float64: bool = False
-    """Whether the policy leaves calls with an operand of float64 alone."""
+    """Whether the policy does not affect calls with a float64 operand."""
 
 
 def names(policy: Policy, promoted: str, operands: int, *, sums_halves: bool) -> tuple[str, str, str, str]:
-    """A plan by the names of its dtypes, for floating-point arrays.
+    """The plan of a policy for floating-point arrays, with names of dtypes.
 
     Operands are rounded to ``compute``. A library that sums products of half types in float32 (``sums_halves``)
     computes in a half type if the result has it. Otherwise the rounded operands are widened: they are multiplied
-    without an error, summed in the wide dtype, and the result is rounded once. Two operands of half types are
-    multiplied without an error in TF32, too; what is computed in between, of three or more, would be rounded to it.
+    without an error, summed in the wide dtype, and the result is rounded once. TF32 also multiplies two operands of
+    half types without an error; for three or more operands it would round the intermediate results.
     """
     compute, output = policy.compute or promoted, policy.output or promoted
     if sums_halves and compute in HALVES and output == compute and policy.accumulate == "float32":
@@ -81,7 +81,7 @@ def names(policy: Policy, promoted: str, operands: int, *, sums_halves: bool) ->
 def plan(
     policy: Policy, dtypes: tuple[Any, ...], hooks: Mapping[str, Callable[..., Any]], *, sums_halves: bool
 ) -> Plan | None:
-    """The plan for operands of these native dtypes of a library; None if the policy leaves the call alone.
+    """The plan for operands of these native dtypes of a library; None if the policy does not affect the call.
 
     The products of integers and booleans are exact or wrap around, and a policy does not affect them. Complex numbers
     keep their dtype, and ``products`` holds for their parts.

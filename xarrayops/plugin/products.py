@@ -1,10 +1,10 @@
-"""Exact products of integers of 8 bits: how many terms a sum may have."""
+"""Exact products of 8-bit integers: how many terms a sum may have."""
 
 from __future__ import annotations
 
 from xarrayops.plugin.arrays import Array
 
-# The greatest absolute value of each integer dtype of 8 bits.
+# The greatest absolute value of each 8-bit integer dtype.
 MAGNITUDES = {"int8": 128, "uint8": 255}
 
 
@@ -20,21 +20,21 @@ def exact_terms(first: str, second: str, /) -> int:
 def greatest_terms(first: str, second: str, /, *, zeros: int = 0) -> int:
     """The number of products of two such dtypes whose sum fits int32, whatever their values.
 
-    From each operand with a zero, a number of its dtype is subtracted, which may double its magnitude.
+    A zero point of its dtype is subtracted from each operand that has one, which may double the magnitude.
 
     >>> greatest_terms("int8", "int8"), greatest_terms("uint8", "int8"), greatest_terms("uint8", "uint8")
     (131071, 65793, 33025)
     >>> greatest_terms("int8", "int8", zeros=1), greatest_terms("int8", "int8", zeros=2)
     (65535, 32767)
     """
-    # A difference of two numbers of 8 bits takes one more bit.
+    # A difference of two 8-bit numbers takes one more bit.
     return ((1 << 31) - 1) // ((MAGNITUDES[first] * MAGNITUDES[second]) << zeros)
 
 
 def multiplications(x1: Array, x2: Array, /) -> int:
-    """The number of multiplications of numbers in a matrix product of two arrays; 0 if their shapes do not fit.
+    """The number of scalar multiplications in a matrix product of two arrays; 0 if their shapes do not fit.
 
-    A stack of matrices times one matrix counts as a whole, a stack in the second operand as one matrix.
+    A stack in the first operand counts completely; a stack in the second counts as one matrix.
     """
     if not (x1.ndim and x2.ndim) or x1.shape[-1] != x2.shape[-2 if x2.ndim > 1 else 0]:
         return 0

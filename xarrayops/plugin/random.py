@@ -1,7 +1,7 @@
-"""Random numbers: what a draw asks for, and the generator Threefry-2x32-20.
+"""Random numbers: the specification of a draw, and the generator Threefry-2x32-20.
 
-The element of a draw with flat index i is a function of the key and of i alone. So neither the library nor the order in
-which elements are computed affects it.
+The element of a draw with flat index i is a function of the key and i only. So neither the library nor the order of
+computation affects it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GROUPS = 5
 
 
 class Draw(NamedTuple):
-    """What the elements of a random array are.
+    """The specification of a random array: the distribution and the dtype.
 
     Attributes
     ----------
@@ -28,9 +28,9 @@ class Draw(NamedTuple):
     dtype : str
         The name of the dtype of the result.
     low, width : int
-        Of "integers": the lowest one, and how many there are. Of "permutation": ``width`` is the length.
+        For "integers": the lowest one, and how many there are. For "permutation": ``width`` is the length.
     loc, scale : float
-        The result is ``loc + scale * x``, for x of the standard distribution.
+        The result is ``loc + scale * x``, where x has the standard distribution.
     """
 
     kind: str
@@ -54,7 +54,7 @@ def threefry(key: tuple[Any, Any], x0: Any, x1: Any) -> tuple[Any, Any]:
     >>> [hex(word) for word in threefry((0x13198A2E, 0x03707344), 0x243F6A88, 0x85A308D3)]
     ['0xc4923a9c', '0x483df7a0']
     """
-    # The constant keeps a key of zeros from giving a schedule of zeros.
+    # With the constant, a key of zeros does not give a schedule of zeros.
     schedule = (*key, key[0] ^ key[1] ^ PARITY)
     x0, x1 = (x0 + schedule[0]) & WORD, (x1 + schedule[1]) & WORD
     # Rounds mix the words and are invertible, and so is each addition of the key: for one key, different counters give

@@ -1,4 +1,4 @@
-"""How a library runs functions: the record of one way, and methods that report crossings."""
+"""The ways in which a library runs functions, and methods that report transfers and synchronisation."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class RunMode(Record):
     Attributes
     ----------
     label : str
-        What distinguishes it from the others of the library, such as ``"jit"``; empty for the eager one.
+        Distinguishes it from the library's other ways, such as ``"jit"``; empty for the eager one.
     place : callable
-        ``place(x)`` gives an array of the library as this way takes it, such as one with several chunks.
+        ``place(x)`` converts an array of the library to the form that this way needs, such as several chunks.
     compiled : callable
         ``compiled(function)`` gives a function with the same meaning and arguments, compiled by the library.
     context : callable
@@ -42,12 +42,12 @@ class RunMode(Record):
 
     @property
     def eager(self) -> RunMode:
-        """The same arrays, and no compiler."""
+        """The eager way: the arrays themselves, without a compiler."""
         return self._replace(compiled=_unchanged)
 
 
 class ReportingMethods:
-    """Methods and properties of a class that report crossings while a context is open, for the hook ``crossings``.
+    """Methods and properties that report transfers or waits while a context is open, for the hook ``crossings``.
 
     They are replaced when the first context opens, and restored when the last one closes. A method that such a method
     calls reports nothing.
@@ -59,7 +59,7 @@ class ReportingMethods:
     names : tuple of str
         The methods and properties; those that the class lacks are ignored.
     kind : callable
-        ``kind(name, *arguments)`` gives the kind of crossing of a call, or None.
+        ``kind(name, *arguments)`` gives the kind ("transfer", "wait" or "compute") of a call, or None.
     """
 
     def __init__(self, cls: type, names: tuple[str, ...], kind: Callable[..., str | None]) -> None:
@@ -73,7 +73,7 @@ class ReportingMethods:
 
     @contextmanager
     def reporting(self, report: Callable[..., None]) -> Iterator[None]:
-        """A context in which calls in any thread report; the one who reports knows the threads that count."""
+        """A context in which calls in any thread report. The receiver filters by thread."""
         with self._changing:
             self._reports.append(report)
             if len(self._reports) == 1:

@@ -1,4 +1,4 @@
-"""What the sparse companion of a backend module may define, with its laws.
+"""The contract of the sparse companion of a backend module, with laws.
 
 A backend whose library has sparse containers names a companion module with ``SPARSE = SparseSupport(...)``. This is a
 module of plain functions, like the backend itself; the first sparse call imports it.
@@ -6,18 +6,18 @@ module of plain functions, like the backend itself; the first sparse call import
 Data and functions that a companion must define:
 
 ``FORMATS``
-    Those of `FORMATS` that the library's containers support.
+    The members of `FORMATS` that the library's containers support.
 ``holds(x, /) -> bool``
     Whether x is one of the library's sparse containers.
 ``parts(s, /) -> Parts``
     The arrays of a container, without a copy or a check, and without reading a value.
 ``wrap(p, /) -> container``
-    The container over these arrays, without a check or a copy. Law: ``parts(wrap(p))`` has the arrays of p.
+    A container that shares these arrays, without a check or a copy. Law: ``parts(wrap(p))`` has the arrays of p.
 
 What it may define:
 
 ``INDEX_DTYPES``
-    A mapping from a format to the names of its dtypes of indices, the narrowest first. Default: `INDICES`.
+    A mapping from a format to the names of its index dtypes, the narrowest first. Default: `INDICES`.
 ``dtype_refusal(dtype, /) -> str | None``
     Why containers cannot hold values of the dtype with that name, and what to do instead; None if they can.
 ``seen(s, /) -> Parts``
@@ -26,18 +26,18 @@ What it may define:
 ``values(s, /) -> array``
     The values, if ``seen`` would copy or wait for the other arrays.
 ``with_values(s, data, /) -> container``
-    A container over the indices of s, which is canonical, and other values. Default: by ``seen`` and ``wrap``.
+    A container with the indices of s, which is canonical, and new values. Default: by ``seen`` and ``wrap``.
 ``is_sound(p, /, *, canonical) -> array``
     Whether the indices of parts on an accelerator are valid, as a boolean array of shape () of the library, without
     synchronisation. It may be False for valid parts; then the host checks them. Default: the generic `is_sound`.
 ``unpadded(p, /) -> Parts``
     Parts in host memory without padding entries, if the library has them.
 ``untraced(function, /) -> function``
-    The function, excluded from the library's compiler, if that cannot trace sparse containers.
+    The function, excluded from compilation if the library's compiler cannot trace sparse containers.
 ``VERB_CANDIDATES = [(name, function, refusal), ...]`` for a VERB (in capitals)
     The kernels that may serve it, best first. The host kernels of xarrayops follow, then its generic functions.
 
-The verbs are those of `ELEMENTWISE`, which take a container and numbers, and these. Results are canonical, that is
+The verbs are `ELEMENTWISE`, which take a container and numbers, and the following. Results are canonical, that is
 sorted and without duplicates; a transpose over the same arrays need not be. Operands need not be canonical, but their
 indices are within bounds. Exceptions: the operands of `ELEMENTWISE` and of the verbs from ``maximum`` on are canonical;
 those of ``add`` and ``multiply`` are canonical in host memory.
@@ -57,17 +57,17 @@ those of ``add`` and ``multiply`` are canonical in host memory.
 ``multiply(a, b, /) -> container``
     The elementwise product, in the format of a. b is dense, a number, or a container of the shape of a.
 ``sum(s, axis, /) -> array``
-    The sum along an axis, or of all elements: a dense array with the dtype of the standard's sum.
+    The sum along an axis, or of all elements, as a dense array with the dtype of the standard's sum.
 ``sddmm(a, b, pattern, /) -> container``
     The elements of ``a @ b`` at the stored positions of the pattern.
 ``maximum(a, b, /) -> container``
     The larger value at each position of a or b, in the format of a. A number b is 0.
 ``scale(s, rows, columns, /) -> container``
-    Each value times the factor of its row and that of its column. The indices of s may be shared.
+    Each value times the factors of its row and its column. The result may share the indices of s.
 ``take(s, indices, axis, /) -> container``
     The selected rows or columns, in the format of s, or csr if s is bsr. Indices may be a mask, or negative.
 ``concat(axis, /, *containers) -> container``
-    The matrices one after the other along an axis, in the format of the first, or csr if that is bsr.
+    The matrices joined along an axis, in the format of the first, or csr if that is bsr.
 ``count(s, axis, /) -> array``
     The number of values that are not zero, with the dtype of a sum of booleans.
 ``norm(s, axis, /) -> array``
@@ -91,9 +91,9 @@ ELEMENTWISE = {
     **{name: name for name in ("abs", "sign", "sqrt", "square", "expm1", "log1p", "sin", "tan", "tanh", "negative")},
     "power": "pow",
 }
-"""The verbs that apply a function of the namespace to the stored values, and the name of that function."""
+"""The verbs that apply a function of the namespace to the stored values, with the name of the function."""
 INDICES = ("int32", "int64")
-"""The dtypes of indices, the narrowest first."""
+"""The index dtypes, the narrowest first."""
 
 
 class SparseSupport(Record):
@@ -178,12 +178,12 @@ _HOOKS = (
     *("scale", "take", "concat", "count", "norm", "diagonal"),
 )
 VERBS = (*_HOOKS, *ELEMENTWISE)
-"""Every verb of a companion."""
+"""All verbs of a companion."""
 CANONICAL_OPERANDS = frozenset((*_HOOKS[_HOOKS.index("maximum") :], *ELEMENTWISE))
 """The verbs whose operands are canonical everywhere."""
 MERGED = frozenset(("add", "multiply"))
 """The verbs whose operands are canonical in host memory."""
 READ_IN_PART = frozenset(("take",))
-"""The verbs whose host kernel reads a part of its operand and checks that part; other kernels get it canonical."""
+"""The verbs whose host kernel reads and checks only a part of its operand; other kernels get a canonical operand."""
 CONTAINER_VERBS = ("matmul", "device", "is_lazy")
 """The verbs of the main namespace that accept containers too."""

@@ -1,3 +1,4 @@
+# Long: the sparse companion of one library, with a function for each verb.
 """CuPy's sparse matrices: the companion of the CuPy backend.
 
 All work stays on the device. cuSPARSE computes products; all else uses CuPy's sorts, scans and gathers, which accept

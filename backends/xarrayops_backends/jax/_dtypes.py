@@ -84,7 +84,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Accept an array in place of a dtype; JAX does not."""
+    """Accept an array instead of a dtype; JAX does not."""
     return bool(jnp.can_cast(getattr(from_, "dtype", from_), to))
 
 

@@ -42,7 +42,7 @@ class _JaxExporter(Exporter):
     """What the exporters of JAX share."""
 
     def settings(self, is_wide: bool, /) -> AbstractContextManager[object]:
-        """64-bit types for arrays of libraries that have them, and references in place of the kernels of operations."""
+        """64-bit types for arrays of libraries that have them, and references instead of the kernels of operations."""
         stack = ExitStack()
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")

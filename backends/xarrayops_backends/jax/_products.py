@@ -1,4 +1,4 @@
-"""Products of integers of 8 bits: exact in int32, or wrapping in the dtype of the operands.
+"""Products of 8-bit integers: exact in int32, or wrapping in the dtype of the operands.
 
 XLA has kernels for exact products. On CPUs they take at most as long as products of float32 for two arrays of int8, and
 3 to 5 times as long with uint8. Inside a program, XLA may fold a transpose into a product of integers, which

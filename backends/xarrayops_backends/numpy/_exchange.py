@@ -65,7 +65,7 @@ def try_from_numpy(a: Array, /) -> Array:
 
 
 def returned(x: Array, /) -> Array:
-    """A scalar instead of an array without axes."""
+    """A scalar instead of a 0-d array."""
     return x if x.ndim else x[()]
 
 

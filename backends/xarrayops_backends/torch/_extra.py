@@ -1,3 +1,4 @@
+# Long: a function for each name; the XLA backend reads this module as a whole.
 """Functions beyond the standard for which PyTorch has faster kernels than the generic twins use.
 
 The twin serves the calls that a kernel refuses: other dtypes, several axes, other devices.

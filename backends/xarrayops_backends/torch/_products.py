@@ -1,4 +1,4 @@
-"""Exact products of integers of 8 bits by ``torch._int_mm``, which oneDNN and cuBLAS serve."""
+"""Exact products of 8-bit integers by ``torch._int_mm``, which oneDNN and cuBLAS serve."""
 
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# Long: one kernel for each update, which share their index.
 """``xo.at`` on PyTorch: indexed elements, and updates of them."""
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ RECOGNISING = [importlib.import_module(f"{PACKAGE}.{name}") for name in ("testin
 
 
 def array_namespace(*arrays: Any, api_version: str | None = None, use_compat: bool | None = None) -> Any:
-    """Our namespace of the arrays. What is no array gets the answer of array-api-compat, which the suite expects."""
+    """Our namespace of the arrays. Other objects get the answer of array-api-compat, which the suite expects."""
     kept = [x for x in arrays if array_api_compat.is_array_api_obj(x)]
     return xo.array_namespace(*kept) if kept else array_api_compat.array_namespace(*arrays)
 

@@ -34,7 +34,7 @@ CREATION = {"array", "asarray", "asanyarray", "arange", "zeros", "ones", "empty"
 
 
 class Led:
-    """A function of ours in the place of NumPy's, which counts its calls. Outside of tests NumPy's serves."""
+    """A function of ours instead of NumPy's, which counts its calls. Outside of tests NumPy's serves."""
 
     running = False
 

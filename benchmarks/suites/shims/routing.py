@@ -49,7 +49,7 @@ def to_library(x: Any) -> Any:
 
 
 def to_numpy(x: Any) -> Any:
-    """The values as NumPy's array; a scalar for an array without axes, as NumPy's functions return."""
+    """The values as NumPy's array; a scalar for a 0-d array, as NumPy's functions return."""
     values = np.asarray(xo.convert(xo.compute(x), "numpy"))
     return values if values.ndim else values[()]
 

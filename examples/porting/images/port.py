@@ -16,9 +16,9 @@ import xarrayops.numpy as np
 
 
 def repair(images, limit):
-    """The images with the mean of the four neighbours in the place of pixels far above it, and how many these are."""
+    """The images with the mean of the four neighbours instead of pixels far above it, and how many these are."""
     around = images[:, :-2, 1:-1] + images[:, 2:, 1:-1] + images[:, 1:-1, :-2] + images[:, 1:-1, 2:]
-    near = np.pad(around / 4, ((0, 0), (1, 1), (1, 1)))  # a sum in the place of five writes through a view
+    near = np.pad(around / 4, ((0, 0), (1, 1), (1, 1)))  # a sum instead of five writes through a view
     hot = images - near > limit
     hot = xo.at(hot)[:, [0, -1], :].set(False, copy=None)
     hot = xo.at(hot)[:, :, [0, -1]].set(False, copy=None)

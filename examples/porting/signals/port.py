@@ -45,10 +45,10 @@ def overlap_add(frames, window, hop, length):
 
 
 def added(frames, hop, length):
-    """The sum of overlapping frames: one addition for each part of a frame, in the place of one for each frame."""
+    """The sum of overlapping frames: one addition for each part of a frame, instead of one for each frame."""
     channels, count, size = frames.shape
     if size % hop:
-        raise ValueError(f"frames of {size} samples are no multiple of the hop of {hop}")
+        raise ValueError(f"frames of {size} samples are not a multiple of the hop of {hop}")
     parts = np.reshape(frames, (channels, count, size // hop, hop))
     blocks = -(-length // hop)
     signal = sum(np.pad(parts[:, :, i], ((0, 0), (i, blocks - count - i), (0, 0))) for i in range(size // hop))

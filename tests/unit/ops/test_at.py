@@ -116,12 +116,12 @@ def test_duplicates_accumulate(library, op):
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_operations_that_a_dtype_does_not_have(library):
     whole, flags = array(library, [4, 6]), array(library, [True, False])
-    with pytest.raises(xo.Unsupported, match=r"divide does not serve arrays of .*int\d\d\. Instead: xo\.astype"):
+    with pytest.raises(xo.Unsupported, match=r"divide does not support arrays of .*int\d\d\. Instead: xo\.astype"):
         xo.at(whole)[0].divide(2)
     for op, instead in (("subtract", "logical_xor"), ("divide", "astype")):
-        with pytest.raises(xo.Unsupported, match=f"{op} does not serve arrays of .*bool.*{instead}"):
+        with pytest.raises(xo.Unsupported, match=f"{op} does not support arrays of .*bool.*{instead}"):
             getattr(xo.at(flags)[0], op)(True)
-    with pytest.raises(xo.Unsupported, match=r"max does not serve arrays of .*complex64.*order"):
+    with pytest.raises(xo.Unsupported, match=r"max does not support arrays of .*complex64.*order"):
         xo.at(array(library, [1j], dtype="complex64"))[0].max(1.0)
 
 
@@ -136,7 +136,7 @@ def test_errors_name_the_call(library):
             xo.at(x)[index].get()
     with pytest.raises(ValueError, match=r"set: a value of shape \(2,\) does not .* elements, \(2, 3\)"):
         xo.at(x)[:, :].set(array(library, [1.0, 2.0]))
-    with pytest.raises(ValueError, match=r"the list .* in the index is no array"):
+    with pytest.raises(ValueError, match=r"the list .* in the index is not an array"):
         xo.at(x)[[[0, 1], [0]], :].set(1.0)
     for copy in ("invalid", 1, 0):
         with pytest.raises(TypeError, match="copy must be True, False or None, not"):

@@ -120,13 +120,13 @@ CASES = {
     "einsum with lists": (
         lambda: xo.einsum(N, [0, 1], N, [2, 1]),
         TypeError,
-        ("xo.einsum takes no lists of axes. Instead: xo.einsum('ab,cb', x1, x2)",),
+        ("xo.einsum does not take lists of axes. Instead: xo.einsum('ab,cb', x1, x2)",),
     ),
     "einsum with a result": (lambda: xo.einsum(N, [0, ...], [..., 0]), TypeError, ("xo.einsum('a...->...a', x1)",)),
     "einsum without a string": (lambda: xo.einsum(N, [[0]]), TypeError, ("subscripts must be a string such as",)),
     "number as index": (lambda: xo.at(N)[1.0].get(), xo.Unsupported, ("Instead: int(index)",)),
     "floating index": (lambda: xo.at(N)[N].get(), xo.Unsupported, ('Instead: xo.astype(index, "int64")',)),
-    "slice in a list": (lambda: xo.at(N)[[slice(2)]].get(), xo.Unsupported, ("Instead: a tuple in the place",)),
+    "slice in a list": (lambda: xo.at(N)[[slice(2)]].get(), xo.Unsupported, ("Instead: a tuple instead",)),
     "at without index": (
         lambda: xo.at(N).set(1),
         AttributeError,

@@ -205,17 +205,17 @@ class TestRefusals:
             (self.x32, self.x32.T, "int32"),
         ):
             with pytest.raises(
-                xo.Unsupported, match=r"xo.matmul\(numpy int.*out_dtype= is int32.*Instead: xo.matmul\("
+                xo.Unsupported, match=r"xo.matmul\(numpy int.*out_dtype= must be int32.*Instead: xo.matmul\("
             ):
                 xo.matmul(x1, x2, out_dtype=dtype)
-            with pytest.raises(xo.Unsupported, match="out_dtype= is int32"):
+            with pytest.raises(xo.Unsupported, match="out_dtype= must be int32"):
                 xo.explain("matmul", x1, x2, out_dtype=dtype)
 
     def test_shapes(self, library):
         x = xo.convert(self.x8, library)
         with pytest.raises(ValueError, match="the contracted axes have different lengths"):
             xo.matmul(x, x, out_dtype="int32")
-        with pytest.raises(ValueError, match="an operand has no axis"):
+        with pytest.raises(ValueError, match="an operand is 0-d"):
             xo.matmul(x, x[0, 0], out_dtype="int32")
 
     def test_libraries(self):

@@ -112,7 +112,7 @@ def loses_precision(x, weight, *, eps):
 
 BAD = {
     writes_its_argument: "it writes to its arguments",
-    writes_beside_its_argument: "memory beside them",
+    writes_beside_its_argument: "memory next to them",
     ignores_strides: "with strides",
     has_wrong_dtype: "dtype float64 where the reference has float32",
     has_wrong_shape: "shape (6, 8, 1) where the reference has (6, 8)",
@@ -223,7 +223,7 @@ KERNEL(computes_in_single_precision, {
 BAD_NATIVE = {
     "reads_one_past_the_end": "nan where the reference has",
     "reads_one_before_the_beginning": "nan where the reference has",
-    "writes_one_past_the_end": "it writes beside its results",
+    "writes_one_past_the_end": "it writes next to its results",
     "leaves_the_last_element": "into memory that held other values: ",
     "adds_to_its_result": "into memory that held other values: ",
     "writes_its_argument": "it writes to its arguments",

@@ -1,1 +1,1 @@
-"""Which backend serves a class, a name, a dtype or an array, and what its namespace holds."""
+"""Find the backend of a class, a name, a dtype or an array, and build its namespace."""

@@ -1,3 +1,4 @@
+# Long: one class, the interface to a library.
 """A backend: one array library, as xarrayops uses it."""
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Backend:
     module : module
         The backend module (see `xarrayops.plugin`).
     functions : dict
-        The function of each verb and hook, by name. Those of tools/extra.pyi are entered at their first use.
+        The function of each verb and hook, by name. Functions of tools/extra.pyi are added at their first use.
     kernels : dict
         The kernels of a verb or hook, best first, where the backend lists them.
     origins : dict
@@ -56,7 +57,7 @@ class Backend:
     has_sparse_layouts : bool
         Whether an instance of the library's array classes may be a sparse container.
     refuse, refine, returned : function or None
-        These hooks, if the backend defines them. None stands for the generic ones, which do nothing.
+        These hooks; None if the backend does not define them: the generic ones do nothing.
     """
 
     def __init__(self, name: str, module: ModuleType) -> None:
@@ -89,7 +90,7 @@ class Backend:
         self.refuse, self.refine, self.returned = map(self.own_hook, ("refuse", "refine", "returned"))
 
     def _extra(self, verb: str) -> Callable[..., Any]:
-        """The function of a verb beyond the standard that has no hook."""
+        """The function of a verb that is not in the standard and has no hook."""
         from xarrayops._core.backends.validation import validate_extra  # it imports inspect
 
         own = extra_module(self.module, verb)
@@ -102,7 +103,7 @@ class Backend:
         return self._named(verb, found.function)
 
     def _named(self, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function; for a gap one that raises it, with the names of the verb and the library."""
+        """The function; for a gap, a function that raises `Unsupported` with the names of the verb and the library."""
         gap = gap_of(function)
         if gap is None:
             return function
@@ -119,7 +120,7 @@ class Backend:
         return f"<xarrayops backend {self.name}>"
 
     def own_hook(self, hook: str) -> Callable[..., Any] | None:
-        """The backend's own function of a hook; None where the generic one is used."""
+        """The backend's own function for a hook; None if it uses the generic one."""
         return None if self.origins[hook] == GENERIC else self.functions[hook]
 
     def devices(self) -> list[Device]:
@@ -152,7 +153,7 @@ class Backend:
         return next((device for device in self._devices if device.native == native), None)
 
     def device_at(self, kind: str, index: int) -> Device | None:
-        """The device of that kind and index, which mean the same in every library; None if the library has none.
+        """The device of that kind and index, which mean the same in every library, or None.
 
         All CPU devices share host memory, so their index is ignored.
         """
@@ -161,7 +162,7 @@ class Backend:
         return next((device for device in self._devices if (device.kind, device.index) == (kind, index)), None)
 
     def device_attributes(self, device: Device) -> dict[str, int | str]:
-        """What the library reports about a device: clocks, units and memory, as far as known."""
+        """What the library reports about a device: clocks, units and memory, where known."""
         attributes: dict[str, int | str] = self.functions["device_attributes"](device.native)
         return attributes
 
@@ -183,7 +184,7 @@ class Backend:
 
     @property
     def ignores_values(self) -> bool:
-        """Whether the library does not raise where values are wrong, such as an index out of bounds."""
+        """Whether the library ignores invalid values, such as an index out of bounds, instead of raising."""
         return bool(getattr(self.module, "IGNORES_VALUES", False))
 
     @property
@@ -193,7 +194,7 @@ class Backend:
 
     @property
     def compilation_seconds(self) -> float:
-        """How long the library takes to compile a small function, as long as nothing was measured."""
+        """The estimated time to compile a small function, used until it is measured."""
         return float(getattr(self.module, "COMPILATION_SECONDS", 1.0))
 
     @property
@@ -272,7 +273,7 @@ class Backend:
 
     @constant_while_tracing
     def dtype_like(self, dtype: Any, *, is_complex: bool) -> Any:
-        """The native dtype of floating-point or complex numbers beside an array of this dtype.
+        """The native dtype for floating-point or complex numbers that are combined with an array of this dtype.
 
         None if the array is not floating-point: then the default applies.
         """
@@ -315,7 +316,7 @@ class Backend:
 
 
 def _named_by_numpy(name: str) -> str | None:
-    """The error about a name or a code that only NumPy has for a dtype, such as ``"f4"``; None for other names."""
+    """The error for a dtype name or code that only NumPy accepts, such as ``"f4"``; None for other names."""
     from xarrayops._core.numpy_names.renamed import DTYPE_CODES, RENAMED  # needed for errors only
 
     ours = DTYPE_CODES.get(name) or RENAMED.get(name)

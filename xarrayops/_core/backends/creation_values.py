@@ -1,8 +1,8 @@
 """Numbers and 0-d arrays as arguments of functions that create arrays.
 
-An integer that the dtype cannot hold raises on every library. The elements and sums of NumPy's arrays are scalars;
-those of other libraries are 0-d arrays, which libraries refuse, read as Python numbers of the default dtype, or put
-into each element. The functions here serve them on every library, stay lazy and have gradients.
+An integer that the dtype cannot hold raises on every library. The elements and sums of NumPy's arrays are scalars.
+Other libraries return 0-d arrays, and then reject them as arguments, read them as Python numbers of the default dtype,
+or put them into each element. The functions here serve them on every library, stay lazy and have gradients.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xarrayops.plugin.indexing import Index
 from xarrayops.plugin.nested import members
 
 CREATING = ("arange", "asarray", "full", "full_like", "linspace", "fft.fftfreq", "fft.rfftfreq")
-"""The functions that make arrays of Python numbers, or of 0-d arrays instead of them."""
+"""The functions that make arrays from Python numbers or 0-d arrays."""
 Hooks = Mapping[str, Callable[..., Any]]
 NUMBERS = {
     "arange": ("start", "stop", "step"),
@@ -33,7 +33,7 @@ NUMBERS = {
     "linspace": ("start", "stop"),
     "logspace": ("start", "stop", "base"),
 }
-"""The parameters that take a number or an array, of each function that has some."""
+"""The parameters that take a number or an array, by function."""
 
 
 PLAIN = frozenset({bool, int, float, complex, type(None)})
@@ -93,7 +93,7 @@ def requiring_fit(
         if type(start) is type(step) is int and (stop is None or type(stop) is int) and step:
             first, end = (0, start) if stop is None else (start, stop)
             steps = (end - first - (1 if step > 0 else -1)) // step
-            if steps >= 0:  # the last value has to fit, and the stop need not
+            if steps >= 0:  # the last value must fit; the stop value need not
                 for number in (first, first + steps * step):
                     fitting(number, dtype)
         elif is_array(start) or is_array(stop) or is_array(step):
@@ -111,12 +111,12 @@ def requiring_fit(
                 require_range(obj, name_of(dtype))
             try:
                 result = function(obj, dtype=dtype, device=device, copy=copy)
-            except Exception:  # of any class, as NumPy and Dask make arrays of objects
+            except Exception:  # any class: NumPy and Dask make arrays of objects
                 fixed = represented(obj, dtype)
                 if fixed is None:
                     raise
                 return function(fixed, dtype=dtype, device=device, copy=copy)
-            # most sequences begin with a float: a look at it saves the call of _first
+            # most sequences begin with a float: this check saves the call of _first
             if dtype is not None or not obj or type(obj[0]) is float:
                 return result
             if _first(obj) is int and name_of(result.dtype) in ("uint64", "float64"):
@@ -127,14 +127,14 @@ def requiring_fit(
         return function(obj, dtype=dtype, device=device, copy=copy)
 
     def require_range(obj: Any, name: str) -> None:
-        """Require that all numbers fit, if they are integers."""
+        """Raise if an integer does not fit the dtype."""
         for number in _integer_range(obj):
             fitting_name(number, name)
 
     def represented(obj: Any, dtype: Any) -> Any:
-        """The sequence with integers beyond 64 bits as floating-point numbers; None if that changes nothing.
+        """The sequence with integers beyond 64 bits as floating-point numbers; None if there are no such integers.
 
-        Raises if the dtype is an integer's and cannot hold a number.
+        Raises if an integer dtype cannot hold a number.
         """
         listed = members(obj)
         numbers = [number for number in listed if type(number) in (bool, int, float)]
@@ -158,7 +158,7 @@ def requiring_fit(
 
 
 _NUMBERS = {"full": (1,), "full_like": (1,), "linspace": (0, 1)}
-"""The positions of the numbers that the array must hold."""
+"""The positions of the arguments whose values the array must hold."""
 _FITS_ALWAYS = 127
 """Every dtype can hold the integers from 0 to this one."""
 _FITS_EVERY_DEFAULT = INTEGER_LIMITS["int32"]
@@ -173,7 +173,7 @@ def _first(obj: Any) -> type:
 
 
 def _integer_range(obj: Any) -> tuple[int, ...]:
-    """The least and the greatest number in nested sequences of integers; empty if there are others, or none."""
+    """The least and greatest number in nested sequences of integers; empty if they hold other values or nothing."""
     classes = set(map(type, obj))
     if classes and classes <= {int, bool}:  # three passes in C are faster than one loop
         return min(obj), max(obj)
@@ -203,7 +203,7 @@ def is_array(value: Any) -> bool:
 
 
 def number_like(name: str | None) -> complex:
-    """A Python number of the kind of a dtype, by the dtype's name."""
+    """A Python number of the same kind as the named dtype."""
     if name in REAL_OF:
         return 0j
     return 0.0 if name in FLOATING_DTYPES else 0
@@ -212,7 +212,7 @@ def number_like(name: str | None) -> complex:
 def of_arrays(verb: str, function: Callable[..., Array], hooks: Hooks) -> Callable[..., Array]:
     """The function of a verb of `NUMBERS` for calls with arrays. ``function`` is the library's, for numbers.
 
-    ``dtype=None`` is the dtype of the arrays; the default floating-point dtype where integers become fractions.
+    ``dtype=None`` means the dtype of the arrays, or the default floating-point dtype where integers become fractions.
     """
 
     def filled(shape: Any, fill_value: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
@@ -287,7 +287,7 @@ def _broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ..
 
 
 def _require_0d(verb: str, **given: Any) -> None:
-    """Require that the arrays have no axes."""
+    """Raise if an array is not 0-d."""
     for name, value in given.items():
         if is_array(value) and value.ndim:
             shape = tuple(value.shape)

@@ -1,4 +1,4 @@
-"""The dtypes of the public namespace: names that are equal to the native dtypes that they name."""
+"""The dtypes of the public namespace: strings that compare equal to the native dtypes of that name."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from xarrayops._core.backends import find
 from xarrayops.plugin.candidates import constant_while_tracing
 
 _names: dict[tuple[type, Any], str] = {}
-"""The names of native dtypes that were compared before, by the dtype's class and the dtype."""
+"""Cache: the names of native dtypes that were compared, by the dtype's class and the dtype."""
 
 
 class DTypeName(str):
     """The name of a dtype. It is a string, and it is also equal to the native dtypes of that name.
 
     ``x.dtype == xo.float64`` and ``x.dtype in (xo.float32, xo.float64)`` are correct on every library, also under
-    torch.compile. The hash is that of the string: sets and dicts do not find native dtypes by a name, or names by a
+    torch.compile. The hash is the hash of the string: sets and dicts do not find native dtypes by a name, or names by a
     native dtype.
     """
 
@@ -37,7 +37,7 @@ class DTypeName(str):
     __hash__ = str.__hash__
 
     def __call__(self, *values: object) -> NoReturn:
-        """Raise: a name does not cast, as NumPy's classes of scalars do."""
+        """Raise: unlike NumPy's scalar classes, a name does not cast."""
         raise TypeError(
             f"xo.{self.name} is the name of a dtype, not a function. "
             f"Instead: xo.astype(x, xo.{self.name}) of an array, xo.asarray(value, dtype=xo.{self.name}) of a number"
@@ -62,7 +62,7 @@ def name_of(dtype: Any) -> str | None:
         return str(dtype)
     is_array = hasattr(dtype, "dtype") and not isinstance(dtype, type)
     backend = None if is_array else find.of_dtype(dtype)
-    if backend is None or not getattr(dtype, "isnative", True):  # NumPy's dtypes of the other byte order have no name
+    if backend is None or not getattr(dtype, "isnative", True):  # NumPy's dtypes of non-native byte order have no name
         return None
     try:
         name: str | None = backend.functions["dtype_name"](dtype)

@@ -1,4 +1,4 @@
-"""The entry points of the group ``xarrayops.backends``, which every backend needs.
+"""The entry points of the group ``xarrayops.backends``. Every backend needs one.
 
 An entry point's name is the root package of the array classes that it may serve; its value is the backend module.
 """
@@ -40,7 +40,7 @@ def distribution_name(entry: EntryPoint) -> str:
 
 
 def backend_name(entry: EntryPoint) -> str:
-    """The name of the backend of an entry point: if several roots have one module, the root named like the module."""
+    """The backend name of an entry point: if several roots share a module, the root named like the module."""
     roots = sorted(root for root, other in entry_points().items() if other.value == entry.value)
     own = entry.value.rpartition(".")[2]
     return own if own in roots else roots[0]
@@ -66,7 +66,7 @@ def unknown(name: str) -> BackendNotFound:
     source = "XARRAYOPS_BACKEND is set to it. " if os.environ.get("XARRAYOPS_BACKEND") == name else ""
     return BackendNotFound(
         f"xarrayops has no backend {name!r}: {listing}{'' if listing.endswith('?') else '.'} {source}"
-        f"A library without a backend of its own is named by its namespace module."
+        f"For a library without its own backend, pass its namespace module."
     )
 
 

@@ -1,9 +1,9 @@
-"""The one way to find a backend: of an array, by a name, of all arguments of a call.
+"""Find the backend of an array, of a name, or of all arguments of a call. All code uses these functions.
 
 torch.compile cannot trace the registry. Functions that call it are `constant_while_tracing`: Dynamo calls them, and
 treats a returned string as a constant. So they return the name of the backend in the module `resolved`, whose
-attributes Dynamo reads each time. It keeps the contents of a dict from its first access, so the registry, which Dynamo
-does not see, remembers the classes that no backend serves.
+attributes Dynamo reads each time. Dynamo would keep the contents of a dict from its first access, so the registry,
+which it does not see, remembers the classes that no backend serves.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 SCALARS = frozenset({bool, int, float, complex})
 """Python's numbers, which every library accepts. Exactly these classes: a NumPy scalar is a NumPy array."""
 NON_ARRAY_TYPES = SCALARS | {type(None)}
-"""The classes that every library accepts: Python's numbers, and the class of None."""
-resolved = ModuleType("xarrayops._resolved", doc="The attributes are the functions and backends that were found.")
+"""The classes that every library accepts: Python's numbers and NoneType."""
+resolved = ModuleType("xarrayops._resolved", doc="The attributes are the functions and backends found so far.")
 
 
 def publish(name: str, value: Any) -> str:
@@ -73,7 +73,7 @@ def _load_named(name: str) -> str:
 
 
 def one_of(verb: str, arguments: dict[str, Any], *, containers: bool = False) -> Backend:
-    """The one backend that serves all arguments. Every backend accepts scalars and None, NumPy's scalars too.
+    """The backend that serves all arguments. Every backend accepts None and scalars, also NumPy's.
 
     With ``containers`` it accepts sparse containers too.
 
@@ -95,7 +95,7 @@ def one_of(verb: str, arguments: dict[str, Any], *, containers: bool = False) ->
 
 
 def library(given: Any) -> Backend:
-    """The backend of a library that is given by a name, a backend, a namespace module, an array or a container."""
+    """The backend of a library, given by a name, a backend, a namespace module, an array or a container."""
     if isinstance(given, Backend):
         return given
     if isinstance(given, str):
@@ -156,7 +156,7 @@ def sparse_of(x: Any) -> SparseBackend | None:
 
 
 def if_array(x: Any) -> Backend | None:
-    """The backend of the class of x, which is registered if it follows the standard; None if x is not an array."""
+    """The backend of the class of x; None if x is not an array. Registers the class if it follows the standard."""
     return of_class(type(x)) or registry.register(x)
 
 
@@ -184,7 +184,7 @@ def _served(x: Array) -> Backend | None:
 
 
 def _refined(backend: Backend, x: Array) -> Backend:
-    """The backend of this array, where its class does not determine it: XLA tensors share the class of others."""
+    """The backend of an array whose class does not determine it: XLA tensors have the same class as other tensors."""
     name = None if backend.refine is None else backend.refine(x)
     return backend if name is None else named(name)
 
@@ -200,12 +200,12 @@ def _registered(x: Any) -> Backend:
 
 
 def _examined(verb: str, arguments: dict[str, Any], *, containers: bool) -> Backend:
-    """The backend that `one_of` returns, where a class is new, or the arguments are not all arrays of one library."""
+    """`one_of` for new classes, and for arguments that are not all arrays of one library."""
     arrays = {name: x for name, x in arguments.items() if type(x) not in NON_ARRAY_TYPES}
     if not arrays:
         raise mixed.no_arrays(verb, arguments)
     found = {name: _of_argument(verb, name, arrays, containers=containers) for name in arrays}
-    if len(set(found.values())) > 1:  # beside arrays of another library, NumPy's scalars are numbers
+    if len(set(found.values())) > 1:  # with arrays of another library, NumPy's scalars count as numbers
         found = {name: b for name, b in found.items() if not is_numpy_scalar(arrays[name])}
     if len(set(found.values())) > 1:
         raise mixed.several_libraries(verb, arrays, found)

@@ -21,7 +21,7 @@ ARITHMETIC = (
     *("add", "subtract", "multiply", "floor_divide", "remainder", "pow", "maximum", "minimum", "where", "clip", "diff"),
     "polyval",
 )
-"""The functions whose result is floating-point where integers meet a Python float."""
+"""The functions whose result is floating-point for integers combined with a Python float."""
 CASTING = frozenset((*FLOATING_RESULTS, *FLOATING_EXTRA, *FLOATING_ARGUMENTS, *FLOATING_BY_DTYPE, *ARITHMETIC))
 """The functions whose result may have the default floating-point dtype."""
 _INTEGERS = ("bool", *INTEGER_LIMITS)
@@ -35,10 +35,10 @@ def casting_integers(
 ) -> Callable[..., Any]:
     """The function of a verb, with integer arrays cast to the default floating-point dtype.
 
-    ``hooks`` are those of the library. ``mode`` returns the name of the dtype, or None in a thread without a default;
-    without ``mode`` the dtype is the library's own. Calls with a floating-point or complex array are left alone: the
-    library promotes their integers, except those of `clip` and `solve`. So are calls of `ARITHMETIC` with integers
-    only. Of the functions in `FLOATING_ARGUMENTS`, each of these arguments is cast on its own.
+    ``hooks`` are the library's hooks. ``mode`` returns the name of the dtype, or None in a thread without a default;
+    without ``mode`` the dtype is the library's own. Calls with a floating-point or complex array are not changed,
+    because the library promotes their integers, except in `clip` and `solve`. Calls of `ARITHMETIC` with integers only
+    are not changed either. For functions in `FLOATING_ARGUMENTS`, each listed argument is cast separately.
     """
     known: dict[Any, bool] = {}
     chosen = frozenset[str]() if verb not in FLOATING_EXCEPT_CHOSEN else _choosing_methods()
@@ -107,7 +107,7 @@ def casting_integers(
 
 
 def _choosing_methods() -> frozenset[str]:
-    """The methods of quantiles that choose an element."""
+    """The quantile methods that return an element."""
     from xarrayops._generic.extra.quantiles import ROUNDED  # imported when one of these functions is called
 
     return frozenset(ROUNDED)

@@ -1,4 +1,4 @@
-"""The errors of calls whose arguments are not all arrays of one library: each describes them, and shows a way out."""
+"""Errors for calls whose arguments are not all arrays of one library: each describes the arguments and shows a fix."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPARSE_NAMES = {
     **dict.fromkeys(("linalg.matrix_norm", "linalg.norm", "linalg.vector_norm"), "norm"),
     **dict.fromkeys(("matrix_transpose", "permute_dims"), "transpose"),
 }
-"""The verbs of sparse containers with another name than the function of dense arrays."""
+"""The sparse verbs whose name differs from the function for dense arrays."""
 
 
 def not_an_array(verb: str, name: str, arrays: dict[str, Any]) -> BackendNotFound:
@@ -33,7 +33,7 @@ def not_an_array(verb: str, name: str, arrays: dict[str, Any]) -> BackendNotFoun
 
 
 def no_arrays(verb: str, arguments: dict[str, Any]) -> BackendNotFound:
-    """The error for a call without an array."""
+    """The error for a call without array arguments."""
     values = ", ".join(f"{name}={x!r}" for name, x in arguments.items())
     received = f"the arguments are {values}" if values else "no arrays were given"
     number = next((x for x in arguments.values() if x is not None), None)
@@ -70,7 +70,7 @@ def several_libraries(verb: str, arrays: dict[str, Any], found: dict[str, Backen
 
 
 def _kept(arrays: dict[str, Any], found: dict[str, Backend]) -> str:
-    """The argument to which the others should be converted, so that no values leave an accelerator.
+    """The argument whose library the others should be converted to, so that no values leave an accelerator.
 
     It is ``like``, else the first on an accelerator, else the first that is not NumPy's.
     """
@@ -88,7 +88,7 @@ def _device_kind(x: Array, backend: Backend) -> str | None:
 
 
 def another_library(verb: str, arrays: dict[str, Any], own: Backend, backend: Backend) -> MixedBackends:
-    """The error for arrays of another library than ``backend=``."""
+    """The error for arrays that do not belong to the library of ``backend=``."""
     listing = "; ".join(f"{name}: {described(x, own)}" for name, x in arrays.items())
     fixes = " and ".join(f'{name} -> xo.convert({name}, "{backend.name}")' for name in arrays)
     return MixedBackends(
@@ -105,12 +105,12 @@ def sparse_argument(verb: str, name: str, x: Any) -> Unsupported:
 
 
 def written(verb: str) -> str:
-    """A verb as users write it; an operation of a user has a namespace of its own."""
+    """A verb as users write it; a user's operation has its own namespace."""
     return verb if "::" in verb else f"xo.{verb}"
 
 
 def described(x: Array, backend: Backend, *, device: bool = True) -> str:
-    """Describe an array for an error, as ``numpy float64 (3, 2) on cpu``; what a tracer does not know is left out."""
+    """Describe an array for an error, as ``numpy float64 (3, 2) on cpu``; what a tracer does not know is omitted."""
     dtype = _if_known(lambda: backend.functions["dtype_name"](x.dtype) or x.dtype)
     shape = _if_known(lambda: tuple(x.shape))
     text = " ".join([backend.name, *(str(part) for part in (dtype, shape) if part is not None)])

@@ -40,13 +40,13 @@ class Implementation(Record):
 
     function: Callable[..., Any]
     kernels: list[Kernel]
-    """The kernels that the backend lists, best first; may be empty."""
+    """The kernels that the backend lists, best first, or none."""
     origin: str
     """In the words of `explain`."""
 
 
 def has_implementation(module: ModuleType, verb: str) -> bool:
-    """Whether the backend or its library defines a function of the standard; a gap counts."""
+    """Whether the backend or its library defines a function of the standard. A declared gap counts."""
     own = (getattr(module, name, None) for name in (candidates_attribute(verb), verb_attribute(verb)))
     return any(own) or lookup(module.NAMESPACE, verb) is not None
 
@@ -76,7 +76,7 @@ def implementation_of_hook(module: ModuleType, hook: str, twin: Callable[..., An
 
 
 def extra_module(module: ModuleType, verb: str) -> ModuleType | None:
-    """The module that a backend names in ``EXTRA``, or in that package the one with the family of a verb, if any.
+    """The module that a backend names in ``EXTRA``; if it is a package, its module for the verb's family, if any.
 
     It is imported when one of its functions is needed.
     """
@@ -110,7 +110,7 @@ def implementation_of_extra(module: ModuleType, verb: str, namespace: ModuleType
 
 
 class Functions(dict[str, Callable[..., Any]]):
-    """The functions of a backend by name. One of `EXTRA` is found at its first use."""
+    """The functions of a backend by name. Functions of `EXTRA` are found at their first use."""
 
     def __init__(self, find: Callable[[str], Callable[..., Any]]) -> None:
         super().__init__()
@@ -160,13 +160,12 @@ def build_namespace(
     functions: Mapping[str, Callable[..., Any]],
     all_functions: Mapping[str, Callable[..., Any]],
 ) -> ModuleType:
-    """A module with the functions of the standard for one backend, and those of xarrayops; no others.
+    """A module with the functions of the standard for one backend and the functions of xarrayops; no others.
 
-    ``functions`` are those of the standard, and ``all_functions`` has those of `EXTRA`, which are found when they
-    are needed.
+    ``functions`` has the functions of the standard; ``all_functions`` finds those of `EXTRA` when they are needed.
 
-    Its name is not that of the library: array-api-compat and array-api-extra would call functions of the library, with
-    their signatures, for a namespace that they recognise.
+    Its name differs from the library's: for a namespace that they recognise, array-api-compat and array-api-extra would
+    call functions of the library, with the library's signatures.
     """
     base = module.NAMESPACE
     information = getattr(module, "__array_namespace_info__", None) or _information(base)
@@ -204,7 +203,7 @@ def _extra(
     functions: Mapping[str, Callable[..., Any]],
     otherwise: Callable[[str, str], Callable[..., Any]],
 ) -> Callable[..., Any]:
-    """A function of `EXTRA`, which the namespace has from then on; or what ``otherwise`` gives or raises."""
+    """A function of `EXTRA`, which is then added to the namespace; for other names the result of ``otherwise``."""
     if f"{prefix}{name}" not in EXTRA:
         return otherwise(namespace.__name__, name)
     setattr(namespace, name, functions[f"{prefix}{name}"])
@@ -216,12 +215,12 @@ def _no_function(namespace: str, name: str) -> Callable[..., Any]:
 
 
 def _function_of_xarrayops(namespace: str, name: str) -> Callable[..., Any]:
-    """A function beyond the standard, such as `attention`. Other names of the library are not in the namespace."""
+    """A function that is not in the standard, such as `attention`. The namespace has no other names of the library."""
     if name not in OWN:
         from xarrayops._core.numpy_names import MAIN  # needed for errors only
 
-        others = ": it has the functions of the array API standard and those of xarrayops"
-        # without its name the error gets no suggestion from Python, which would be the most similar name
+        others = ": it has only the functions of the array API standard and of xarrayops"
+        # the error does not carry the name, because Python would suggest the most similar name
         raise AttributeError(f"{namespace} has no {name!r}{MAIN.answer(name) or others}", name=None, obj=None)
     return getattr(import_module("xarrayops"), name)
 
@@ -241,6 +240,6 @@ def _information(base: ModuleType) -> Callable[[], Any]:
 
 
 def _absent(module: ModuleType, verb: str) -> Callable[..., Any]:
-    """A gap like those that backends declare, for a function that the library lacks."""
+    """A gap for a function that the library lacks, like the gaps that backends declare."""
     instead = 'convert to a library that has it, for example with xo.convert(x, "numpy")'
     return unsupported(f"{module.NAMESPACE.__name__} has no {verb}", instead=instead)

@@ -1,4 +1,4 @@
-"""NumPy's scalars beside arrays of another library: they count as Python numbers."""
+"""NumPy scalars combined with arrays of another library count as Python numbers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _CLASSES: dict[str, type] = {
     "floating": float,
     "complexfloating": complex,
 }
-"""The class of Python's numbers for each abstract class of NumPy's scalars. NumPy need not be imported."""
+"""The Python number class of each abstract NumPy scalar class, by name: NumPy need not be imported."""
 
 
 @cache
 def number_class(cls: type) -> type | None:
-    """The class of Python's numbers for a class of NumPy's scalars; None for other classes."""
+    """The Python number class of a NumPy scalar class; None for other classes."""
     own = [base.__name__ for base in cls.__mro__ if base.__module__ == "numpy"]
     if "generic" not in own or "timedelta64" in own:
         return None
@@ -38,12 +38,12 @@ def is_numpy_scalar(value: Any) -> bool:
 
 
 def with_python_numbers(key: tuple[type, ...]) -> tuple[type, ...]:
-    """The classes with Python's numbers instead of NumPy's scalars."""
+    """The classes, with NumPy's scalar classes replaced by Python's number classes."""
     return tuple(number_class(cls) or cls for cls in key)
 
 
 def converting_scalars(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, called with Python numbers instead of NumPy's scalars."""
+    """Wrap the function: NumPy scalars among the arguments become Python numbers."""
 
     def converted(*args: Any, **kwargs: Any) -> Any:
         return function(*map(as_number, args), **{name: as_number(value) for name, value in kwargs.items()})
@@ -59,7 +59,7 @@ def as_number(value: Any) -> Any:
 
 
 def with_numbers(obj: Any) -> Any:
-    """Nested lists and tuples with Python numbers instead of NumPy's scalars."""
+    """Replace NumPy scalars in nested lists and tuples by Python numbers."""
     if type(obj) in (list, tuple):
         return type(obj)([with_numbers(member) for member in obj])
     return as_number(obj) if is_numpy_scalar(obj) else obj

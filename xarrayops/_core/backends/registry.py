@@ -1,4 +1,4 @@
-"""The backends that were loaded, and the classes that were examined. `find` is the way to look one up.
+"""The loaded backends and the examined classes. Use `find` to look up a backend.
 
 A backend is loaded at its first use. The module of an entry point lists the classes that it serves in ``ARRAY_TYPES``.
 The generic functions serve classes without an entry point, through ``__array_namespace__``.
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 by_class: dict[type, Backend] = {}
-"""The backends by the classes of their arrays, as far as a class was examined or registered."""
+"""The backends by array class, for classes that were examined or registered."""
 by_container: dict[type, Backend | None] = {}
-"""The backends by the classes of their sparse containers; None for other classes that were examined."""
+"""The backends by sparse container class; None for other examined classes."""
 by_name: dict[str, Backend] = {}
 by_module: dict[str, Backend] = {}
 """The loaded backends, by the name of the backend module."""
 _generic: dict[str, Backend] = {}
 """The backends without an entry point, by the name of the namespace."""
 _other_classes: dict[type, Gap | None] = {}
-"""The classes that no backend serves; with the reason if their library refuses them."""
+"""The classes that no backend serves, with the reason if their library rejects them."""
 MEMORY: tuple[Any, ...] = (by_class, by_container, by_name, by_module, _generic, _other_classes)
-"""What the registry remembers, for tests that install other entry points."""
+"""All caches of the registry, for tests that install other entry points."""
 on_load: list[Callable[[Backend], None]] = []
-"""Functions to call with each backend that was loaded."""
+"""Callbacks that are called with each newly loaded backend."""
 building = RLock()
 """Held while a backend is built, so that all threads get the same one. A built backend is found without the lock."""
 
@@ -82,7 +82,7 @@ def load_named(name: str) -> Backend:
 
 
 def load_imported() -> None:
-    """Load the backends whose libraries are imported. A backend that cannot be loaded is left out."""
+    """Load the backends whose libraries are imported. Backends that cannot be loaded are omitted."""
     for name, entry in entry_points().items():
         if name in sys.modules and entry.value not in by_module:
             with suppress(Exception):  # a broken library may raise any error
@@ -105,7 +105,7 @@ def examine(cls: type) -> Backend | None:
 
 
 def examine_container(cls: type) -> Backend | None:
-    """The backend whose library defines this class of sparse containers; None if there is none."""
+    """The backend whose library defines this class of sparse containers, or None."""
     if cls not in by_container:
         libraries = ((base, backend) for base, backend in _libraries_of(cls) if backend.sparse_classes)
         found = (b for base, b in libraries if f"{base.__module__}.".startswith(f"{b.sparse_classes}."))
@@ -114,7 +114,7 @@ def examine_container(cls: type) -> Backend | None:
 
 
 def _libraries_of(cls: type) -> Iterator[tuple[type, Backend]]:
-    """The base classes of a class that are of imported libraries, each with the backend of its library."""
+    """The base classes that belong to imported libraries, each with the backend of its library."""
     for base in cls.__mro__:
         root = base.__module__.partition(".")[0]
         entry = entry_points().get(root) if root in sys.modules else None
@@ -137,7 +137,7 @@ def refused_class(cls: type) -> Gap | None:
 def register(x: Any) -> Backend | None:
     """Register the class of an object that has ``__array_namespace__`` for the generic functions; None for others."""
     cls = type(x)
-    # of the class: np.float32 has the attribute too, and is not an array
+    # test the class: np.float32 has the attribute too but is not an array
     if hasattr(cls, "__array_namespace__") and refused_class(cls) is None:
         by_class[cls] = generic_backend(x.__array_namespace__())
     return by_class.get(cls)

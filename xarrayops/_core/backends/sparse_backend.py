@@ -36,7 +36,7 @@ class SparseBackend(SparseLibrary):
     Attributes
     ----------
     kernels : dict
-        The kernels of each verb, best first: those of the companion, the host kernel and the generic function.
+        The kernels of each verb, best first: the companion's kernels, the host kernel and the generic function.
     functions : dict
         The function of each verb. It calls the first kernel that can serve the call.
     """
@@ -62,7 +62,7 @@ class SparseBackend(SparseLibrary):
         return found
 
     def _with_canonical_operands(self, kernel: Kernel) -> Kernel:
-        """The kernel; unless it is the host kernel, it gets canonical containers."""
+        """Wrap a kernel so that it gets canonical containers. The host kernel is not wrapped."""
         name, function, refusal = kernel
         if name == "host":
             return kernel
@@ -71,8 +71,8 @@ class SparseBackend(SparseLibrary):
     def parts_fault(self, p: Parts, *, canonical: bool) -> str | None:
         """What is wrong with the parts, with the first invalid entry; None if they are valid.
 
-        Parts on an accelerator are checked there, with one synchronisation. If they are invalid, a copy on the host is
-        searched for the entry.
+        Parts on an accelerator are checked there, with one synchronisation. Only if they are invalid are they copied to
+        the host to find the entry.
         """
         from xarrayops._host.sparse import host
 
@@ -109,7 +109,7 @@ class SparseBackend(SparseLibrary):
                     raise InvalidSparse(fault)
 
     def canonical(self, s: Container) -> Container:
-        """The container itself if it is found to be canonical, else a canonical copy.
+        """The container itself if it is canonical, else a canonical copy.
 
         Traced indices are canonical if the container records it. Raises for indices in host memory that are invalid.
         """
@@ -147,7 +147,7 @@ class SparseBackend(SparseLibrary):
     def _call(self, verb: str, *args: Any, dtype: str | None = None) -> Any:
         """Check the operands and call the function of a verb; errors describe the operands.
 
-        ``dtype`` is the default floating-point dtype of `use` or `set_default`, if it is not the library's own.
+        ``dtype`` is the default floating-point dtype of `use` or `set_default`; None for the library's own.
         """
         try:
             if dtype is not None:
@@ -176,7 +176,7 @@ class SparseBackend(SparseLibrary):
         if not hasattr(x, "dtype"):
             return str(x)
         layout = f"{getattr(x, 'format', type(x).__name__)} " if self.holds(x) else ""
-        with suppress(Unsupported):  # an unsupported container keeps the library's word for its format
+        with suppress(Unsupported):  # an unsupported container shows the library's own name of its format
             layout = f"{self.seen(x).format} " if layout else ""
         dtype = self.backend.functions["dtype_name"](x.dtype) or x.dtype
         return f"{self.backend.name} {layout}{dtype} {tuple(x.shape)}"
@@ -196,13 +196,13 @@ class SparseBackend(SparseLibrary):
         return self.backend.functions["device"](self.values(s))
 
     def is_lazy(self, s: Container, /) -> bool:
-        """Whether the values are not computed yet."""
+        """Whether the values are traced or lazy."""
         return bool(self.backend.functions["is_lazy"](self.values(s)))
 
 
 _FLOATING = frozenset(("norm", *(verb for verb, function in ELEMENTWISE.items() if function in FLOATING_RESULTS)))
 _ARITHMETIC = ("multiply", "power")
-"""The verbs whose result is floating-point where integers meet a Python float."""
+"""The verbs whose result is floating-point for integers combined with a Python float."""
 _INTEGERS = ("bool", *INTEGER_LIMITS)
 _COMPLETED = (InvalidSparse, Unsupported, MemoryError, OverflowError, IndexError, ValueError)
 """The errors to whose messages `call` adds the verb and the operands."""

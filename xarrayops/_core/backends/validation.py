@@ -71,15 +71,15 @@ def validate_extra(module: ModuleType) -> None:
     """
     where = getattr(module, "__file__", None) or module.__name__
     contract = {verb_attribute(verb): signature for verb, signature in EXTRA.items()}
-    _check_names(where, module, contract, "none of the functions beyond the standard")
+    _check_names(where, module, contract, "not a function of tools/extra.pyi")
     known = {candidates_attribute(verb) for verb in EXTRA}
     for name in vars(module):
         if name.endswith("_CANDIDATES") and not name.startswith("_") and name not in known:
-            raise InvalidBackend(f"{where} defines {name}, which is of no function beyond the standard.")
+            raise InvalidBackend(f"{where} defines {name}, which no function of tools/extra.pyi uses.")
 
 
 def _check_names(where: str, module: ModuleType, contract: dict[str, str], otherwise: str) -> None:
-    """Check the functions and the lists of candidates of a module; ``otherwise`` says what other functions are."""
+    """Check the functions and candidate lists of a module; ``otherwise`` describes any other function in the error."""
     package = f"{module.__name__}."
     verbs = {candidates_attribute(verb): verb for verb in EXTRA}
     for name, value in list(vars(module).items()):
@@ -114,7 +114,7 @@ def _check_data(where: str, module: ModuleType, contract: dict[str, str]) -> Non
                 meant = f" (did you mean {close[0]}?)" if close else ""
                 raise InvalidBackend(
                     f"{where} defines {name}, which is not a constant of xarrayops.plugin{meant}. "
-                    f"Begin the name of a constant of your own with an underscore."
+                    f"Begin the names of your own constants with an underscore."
                 )
 
 
@@ -151,7 +151,7 @@ def _parse(signature: str) -> inspect.Signature:
 
 
 def _accepts(found: inspect.Signature, expected: inspect.Signature) -> bool:
-    """Whether the found signature accepts every call that the expected one accepts: the shortest and the fullest do."""
+    """Whether the found signature accepts the shortest and the longest call that the expected one accepts."""
     kinds = inspect.Parameter
     wanted = list(expected.parameters.values())
     places = [p for p in wanted if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)]

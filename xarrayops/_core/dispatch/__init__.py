@@ -1,1 +1,1 @@
-"""From a call to the function that serves it, by the classes of the arguments."""
+"""Find the function that serves a call, by the classes of the arguments."""

@@ -22,9 +22,9 @@ ALLOWED_SCALARS: dict[str, frozenset[type]] = {
     "operands": SCALARS,
     "maybe": NON_ARRAY_TYPES,
 }
-"""The classes of `NON_ARRAY_TYPES` that a parameter accepts, by its role."""
+"""The classes of `NON_ARRAY_TYPES` that a parameter accepts, by role."""
 HOOK_ROLES = {"x": "array", "arrays": "arrays", "operands": "arrays"}
-"""The roles of the parameters of hooks; those of the standard's functions are in its table."""
+"""The roles of the parameters of hooks. The table of the standard has the roles for its functions."""
 PUBLIC_NAMES = {hook: verb for verb, hook in OWN.items() if hook}
 """The public name of a verb, by its hook."""
 
@@ -49,7 +49,7 @@ def signature(verb: str) -> inspect.Signature:
 
 
 def is_misplaced(cls: type, role: str) -> bool:
-    """Whether a class is NoneType or a number's, and a parameter of that role does not accept it."""
+    """Whether a class is NoneType or a number class that a parameter of that role does not accept."""
     return cls in NON_ARRAY_TYPES and cls not in ALLOWED_SCALARS[role]
 
 
@@ -63,7 +63,7 @@ def require_array_argument(verb: str, name: str, value: Any, role: str) -> Any:
 
 
 def _of_number(verb: str, value: Any) -> str:
-    """What to write instead of a number that should be an array: Python's own function, or how to make an array."""
+    """The suggestion for a number where an array is required: Python's own function, or how to make an array."""
     import math
 
     array = f"xo.asarray({value!r}, like=x)"
@@ -93,5 +93,5 @@ def _may_be_array(value: Any) -> bool:
 
 @constant_while_tracing
 def has_array_namespace(cls: type) -> bool:
-    """Whether the generic functions may serve a class."""
+    """Whether the generic functions can serve a class."""
     return hasattr(cls, "__array_namespace__")

@@ -1,4 +1,4 @@
-"""Which function creates an array, on which device and with which dtype: by ``like=``, ``backend=`` or the defaults."""
+"""Choose the function, device and dtype of a new array, by ``like=``, ``backend=`` or the defaults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import COMPLEX_OF
 
 _INTEGER, _FLOATING, _COMPLEX, _UNKNOWN = range(4)
-"""Kinds of values. The library decides on the dtype of integers and booleans, and of values that are not numbers."""
+"""Kinds of values. The library chooses the dtype of integers, booleans and values that are not numbers."""
 _KIND_OF_CLASS: dict[type, int] = {
     bool: _INTEGER,
     int: _INTEGER,
@@ -35,10 +35,10 @@ def creation(
 ) -> tuple[Callable[..., Any], Any, Any]:
     """How to create an array of the values: the function, the native dtype and the native device.
 
-    ``like`` gives the library, the device and the floating-point dtype, ``backend`` the library. What they do not give
-    is that of `xarrayops.use`. The dtype is None where the library's own default applies.
+    ``like`` gives the library, the device and the floating-point dtype, ``backend`` the library. `xarrayops.use` gives
+    the rest. The dtype is None where the library's own default applies.
 
-    Among the values may be arrays. Without ``like`` and ``backend`` they give the library and the device.
+    The values may contain arrays. Without ``like`` and ``backend`` these give the library and the device.
     """
     if verb in NUMBERS:
         for value in values:
@@ -70,12 +70,12 @@ def creation(
 def _beside_arrays(
     verb: str, like: Any, backend: Library | None, values: tuple[Any, ...]
 ) -> tuple[Any, tuple[Any, ...]]:
-    """``like``, by default one of the arrays among the values; and the values, with numbers instead of arrays.
+    """``like``, by default one of the arrays among the values; and the values with arrays replaced by numbers.
 
     Raises
     ------
     MixedBackends
-        An array is of another library than the other arrays, or than the requested one.
+        The arrays belong to several libraries, or not to the requested one.
     """
     given = dict(zip(NUMBERS[verb], values, strict=True))
     arrays = {name: value for name, value in given.items() if is_array(value)}
@@ -106,7 +106,7 @@ def creation_backend(like: Any, backend: Library | None) -> tuple[Backend, Any]:
 
 
 def _backend_of_like(like: Any) -> Backend:
-    """The backend of the class of ``like``. It is not refined: a creation function of the class serves all of them."""
+    """The backend of the class of ``like``. It is not refined: a creation function serves all arrays of the class."""
     backend = find.if_array(like)
     if backend is None:
         kind = describe_class(type(like))

@@ -1,6 +1,6 @@
-"""The function and its arrays in the messages of errors that a library, or a kernel, raises.
+"""Add the function and its arrays to the messages of errors that a library or a kernel raises.
 
-A generated function adds them at its edge::
+A generated function does this::
 
     try:
         return f(x, ...)
@@ -8,7 +8,7 @@ A generated function adds them at its edge::
         add_call(error, "bincount", x)
         raise
 
-The error stays the same object, so its class and its traceback do too. A call that succeeds costs nothing more.
+The error stays the same object, with its class and traceback. Calls that succeed cost nothing more.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ FAILURES = (ArithmeticError, AttributeError, IndexError, NotImplementedError, Ru
 def add_call(error: Exception, verb: str, *arguments: Any) -> None:
     """Put the function and its arguments before the message of an error, unless it names the function.
 
-    For an error whose text cannot be changed, as NumPy's AxisError, it raises another one of its class, or of the
-    nearest base class that takes a text. If an argument is sparse, as a tensor of a sparse layout may be, it raises
-    `Unsupported` with what to write instead.
+    If the text of the error cannot be changed (NumPy's AxisError), raises a new error of its class, or of the nearest
+    base class that takes a text. If an argument is sparse (a tensor of a sparse layout), raises `Unsupported` with the
+    equivalent call.
     """
     if _is_traced():
         return
-    if verb not in CONTAINER_VERBS:  # these take containers, and name them in errors of their own
+    if verb not in CONTAINER_VERBS:  # these take containers, and their own errors name them
         _refuse_containers(error, verb, arguments)
     text = str(error) or type(error).__name__
     if text.startswith((f"xo.{verb}(", f"xo.{verb}:", f"xo.{verb} ")):
@@ -69,7 +69,7 @@ def _refuse_containers(error: Exception, verb: str, arguments: tuple[Any, ...]) 
 
 @constant_while_tracing
 def _is_traced() -> bool:
-    """Whether torch.compile traces, which calls this function itself. It cannot trace changes of an error."""
+    """Whether torch.compile is tracing. Dynamo calls this function itself; it cannot trace changes of an error."""
     return sys._getframe(1).f_globals["__name__"] != __name__
 
 
@@ -83,6 +83,6 @@ def _shown(x: Any) -> str:
 
 
 def _is_sparse(x: Any) -> bool:
-    """Whether an array of a class that may be sparse is so. Dispatch refuses classes that are always sparse."""
+    """Whether an array is sparse although its class may be dense. Dispatch rejects classes that are always sparse."""
     backend = find.of_class(type(x))
     return backend is not None and backend.has_sparse_layouts and backend.sparse.holds(x)

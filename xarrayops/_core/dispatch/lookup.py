@@ -13,9 +13,9 @@ tables, which is faster than a tuple; for more, the key is the tuple of the clas
 An operation of several steps calls `find.one_of` once, and takes each step from ``backend.functions``.
 
 `resolve` finds the function, enters it in the table and returns its name in `resolved`. It returns a name because of
-torch.compile: Dynamo calls a function that is `constant_while_tracing`, and treats a returned string as a constant. It
-reads the attributes of a module each time, but keeps the contents of a dict from its first access. Backends are found
-in the same way, by `xarrayops._core.backends.find`.
+torch.compile: Dynamo calls a function that is `constant_while_tracing`, and treats a returned string as a constant.
+Dynamo reads the attributes of a module each time, but keeps the contents of a dict from its first access.
+`xarrayops._core.backends.find` finds backends in the same way.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ Classes = type | tuple[type, ...] | frozenset[type]
 Table = dict[Any, Any]
 
 NUMBERS = (bool, int, float, complex)
-"""The classes of Python's numbers; torch.compile traces a tuple of classes, and not a set."""
+"""The classes of Python's numbers. torch.compile can trace a tuple of classes but not a set."""
 
 
 class _TableInModes(Table):
-    """A table while a mode is active. torch.compile compares the class of a table, and traces again for another one."""
+    """A table while a mode is active. torch.compile guards on the class of a table, and retraces when it changes."""
 
 
 _tables: dict[str, Table] = {}
@@ -61,11 +61,12 @@ _tables_in_modes: dict[str, Table] = {}
 """The tables while a mode is active, such as a default dtype: functions in them look up the modes of their thread."""
 Change = Callable[[str, Backend, Classes, Callable[..., Any]], Callable[..., Any]]
 changes_in_modes: list[Change] = []
-"""Each gets a verb, its backend, the classes and the function that serves them, and returns what serves in modes."""
+"""Each gets a verb, its backend, the classes and the function that serves them, and returns the function to use in
+modes."""
 
 
 def table(verb: str, module: dict[str, Any] | None = None, name: str = "") -> Table:
-    """The table of a verb, which `resolve` fills. In modes the variable holds another one."""
+    """The table of a verb, which `resolve` fills. While a mode is active the variable holds another table."""
     plain, in_modes = _tables.setdefault(verb, {}), _tables_in_modes.setdefault(verb, _TableInModes())
     if module is not None:
         modes.bind(module, name, plain, in_modes)
@@ -102,7 +103,7 @@ def resolve(verb: str, key: Classes) -> str:
 
 
 def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
-    """As `resolve`. ``in_modes`` says which tables are meant: another thread may open or close a block meanwhile."""
+    """`resolve` for the tables that ``in_modes`` selects: another thread may open or close a block meanwhile."""
     classes = key if isinstance(key, (tuple, frozenset)) else (key,)
     arrays = [cls for cls in classes if cls not in NON_ARRAY_TYPES]
     backends = {find.of_class(cls) for cls in arrays}
@@ -132,7 +133,7 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
 
 
 def _sparse_backend_of(classes: list[type]) -> SparseBackend | None:
-    """The sparse backend of some classes; None if no class is a container's, or they belong to several backends."""
+    """The sparse backend of some classes; None if none is a container class, or they belong to several backends."""
     containers = {cls: find.of_container(cls) for cls in classes}
     if not any(containers.values()):
         return None
@@ -142,10 +143,10 @@ def _sparse_backend_of(classes: list[type]) -> SparseBackend | None:
 
 
 def _find_numpy_scalars(verb: str, key: Classes, numbers: Classes, *, in_modes: bool) -> str:
-    """The function for NumPy's scalars beside another library: it converts them to Python's numbers."""
+    """The function for NumPy scalars combined with another library: it converts them to Python numbers."""
     name = _find(verb, numbers, in_modes=in_modes)
     function = converting_scalars(getattr(resolved, name))
-    if name.endswith(":slow"):  # the arguments decide, and not their classes alone
+    if name.endswith(":slow"):  # the arguments decide, not only their classes
         return publish(f"{name}:numpy_scalars", function)
     return _enter(verb, key, f"{name}:numpy_scalars", function, None, in_modes=in_modes)
 
@@ -162,12 +163,12 @@ def _enter(
 ) -> str:
     """Enter the function of a key in the table of the verb, and publish it.
 
-    ``backend`` is None if the function finds another one in the table, which modes have changed already. The casts of
-    a precision policy come first, so that whatever serves gets the operands that the policy gives.
+    ``backend`` is None if the function uses another entry of the table, which modes have already changed. The casts of
+    a precision policy come first, so that every kernel gets the cast operands.
     """
     table(verb)
     if in_modes and backend is not None:
-        name = f"{name}:modes"  # another object than the function without modes, of the same name otherwise
+        name = f"{name}:modes"  # another object than without modes, so it needs its own name
         for change in changes_in_modes:
             function = change(verb, backend, key, function)
         function = precision.in_modes(verb, function, backend, containers=containers)
@@ -187,7 +188,7 @@ def _lacks_an_array(verb: str, key: Classes) -> bool:
 
 
 def dispatch_slow(verb: str, /, *args: Any, **kwargs: Any) -> Any:
-    """Serve a call whose classes do not determine the backend; raise if the arguments do not determine it either.
+    """Serve a call whose argument classes do not determine the backend. Raise if the arguments do not either.
 
     The arguments register their classes. Then the function for these classes serves, as in later calls.
     """
@@ -217,7 +218,7 @@ def _key(verb: str, arguments: dict[str, Any]) -> Classes:
 
 @constant_while_tracing
 def native_dtype(cls: type, dtype: Any) -> Any:
-    """The native dtype of a class's library for a name or a native dtype; unchanged while the library is unknown."""
+    """The native dtype in the library of a class; the dtype unchanged if the library is unknown."""
     if dtype is None:  # for some libraries it is float64, for others their default
         raise TypeError('xo.astype: dtype is None. Instead: a dtype or its name, as in xo.astype(x, "float64")')
     backend = find.of_class(cls)
@@ -226,6 +227,6 @@ def native_dtype(cls: type, dtype: Any) -> Any:
 
 @constant_while_tracing
 def native_device(cls: type, device: Any) -> Any:
-    """The native device of a class's library for a name or a native device; unchanged while the library is unknown."""
+    """The native device in the library of a class; the device unchanged if the library is unknown."""
     backend = find.of_class(cls)
     return device if backend is None else backend.native_device(device)

@@ -1,7 +1,7 @@
 """Keyword options that we add to functions of the standard.
 
-A generated function passes a call with such an option to the function of its operation, so that other calls cost
-nothing more, and backends define the function of the standard alone.
+A generated function passes a call with such an option to the function of its operation. So other calls cost nothing
+more, and backends define only the function of the standard.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 from xarrayops.plugin.candidates import constant_while_tracing
 
 MODULES = {"matmul": "xarrayops._ops.products"}
-"""The module of the operation that serves a verb with options, which is imported by the first such call."""
+"""The module of the operation that serves a verb with options. The first such call imports it."""
 served: dict[str, Callable[..., Any]] = {}
-"""The function that serves calls with options, by the verb; those modules add theirs."""
+"""The functions that serve calls with options, by verb. The modules above register them."""
 
 
 def with_options(verb: str, /, *args: Any, **options: Any) -> Any:
-    """The result of a call of a function of the standard with options of our own."""
+    """Call a function of the standard with options that we add."""
     _load(verb)
     return served[verb](*args, **options)
 

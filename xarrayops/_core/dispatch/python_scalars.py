@@ -1,4 +1,4 @@
-"""Python numbers beside arrays: integers that the dtype cannot hold, `where` of numbers, and `diff` with numbers."""
+"""Python numbers combined with arrays: integers out of the dtype's range, `where` of numbers, `diff` with numbers."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ HOLDING = (
 )
 """The functions of two operands whose result has the dtype of the array, which must hold the Python integer."""
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-"""The functions of two operands that compare, and so accept any Python integer."""
+"""The comparisons, which accept any Python integer."""
 AS_FLOATING = (*FLOATING_PAIRS, "nextafter")
 """The functions that use any Python integer as a floating-point number."""
 LOGICAL = ("logical_and", "logical_or", "logical_xor")
 """The functions that use any Python integer as a truth value."""
 ALWAYS_LIMITED = frozenset((*LOGICAL, "where"))
-"""The functions that are limited in every library."""
+"""The functions that check the range in every library."""
 LIMITED = frozenset((*ALWAYS_LIMITED, *HOLDING, *COMPARISONS, *AS_FLOATING, "clip", "isin", "searchsorted"))
-"""The functions that are limited in libraries with ``WRAPS_INTEGERS``."""
+"""The functions that check the range in libraries with ``WRAPS_INTEGERS``."""
 _LONGEST = INTEGER_LIMITS["int64"][1]
-"""The greatest integer that every library accepts beside an array of a dtype that can hold it."""
+"""The greatest integer that every library accepts with an array whose dtype can hold it."""
 OTHER_LIMITS = (-(1 << 31), (1 << 31) - 1)
-"""The integers that every library accepts beside a floating-point array."""
+"""The integers that every library accepts with a floating-point array."""
 
 
 def is_limited(verb: str, backend: Backend) -> bool:
@@ -41,8 +41,8 @@ def is_limited(verb: str, backend: Backend) -> bool:
 def within_limits(verb: str, backend: Backend, key: tuple[type, ...]) -> Callable[..., Any]:
     """The function of a verb for arrays and Python integers, where the library wraps integers out of range, or raises.
 
-    An integer out of range raises as in NumPy; in a comparison it is beyond every element. Calls with arrays alone do
-    not use this function.
+    An integer out of range raises as in NumPy; in a comparison it is larger or smaller than every element. Calls with
+    arrays only do not use this function.
     """
     function, as_dtype, dtype_name = (backend.functions[name] for name in (verb, "as_dtype", "dtype_name"))
     exact = {}
@@ -127,7 +127,7 @@ def within_limits(verb: str, backend: Backend, key: tuple[type, ...]) -> Callabl
 
 
 def joining_numbers(hooks: Mapping[str, Callable[..., Any]]) -> Callable[..., Array]:
-    """`diff` that takes Python numbers for ``prepend`` and ``append``. As everywhere, they are weakly typed."""
+    """`diff` with Python numbers for ``prepend`` and ``append``. They are weakly typed, as in all functions."""
     function, full, result_type, device = (hooks[name] for name in ("diff", "full", "result_type", "device"))
 
     def slice_of(x: Array, axis: int, end: Any) -> Any:
@@ -151,7 +151,7 @@ def joining_numbers(hooks: Mapping[str, Callable[..., Any]]) -> Callable[..., Ar
 
 
 def choosing_numbers(backend: Backend, classes: tuple[type, ...]) -> Callable[..., Any]:
-    """`where` for numbers alone: the result has the default dtype of the widest of their classes."""
+    """`where` for numbers only: the result has the default dtype of their widest class."""
     function, full, device = (backend.functions[name] for name in ("where", "full", "device"))
     widest = max(classes, key=(bool, int, float, complex).index)
 

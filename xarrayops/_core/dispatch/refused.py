@@ -1,6 +1,7 @@
 """Parameters of functions of NumPy and PyTorch that ours reject: the error names what to use instead.
 
-Python checks the arguments before a function runs. So a function has these parameters, and raises if one is given::
+Python checks the arguments before a function runs. So our functions declare these parameters, and raise if one is
+given::
 
     @shows_own_parameters
     def sum(x, extra: Refused = NotGiven, /, axis=None, dtype=None, keepdims=False, out: Refused = None):
@@ -8,8 +9,8 @@ Python checks the arguments before a function runs. So a function has these para
             raise wrong_call("sum", locals())
         ...
 
-``extra`` is the place of a positional argument too many. The parameters after a refused one are keyword-only for tools
-and in the stubs, though not for Python, which serves them faster then.
+``extra`` receives an excess positional argument. The parameters after a refused one are keyword-only for tools and in
+the stubs. For Python they are not, because that makes calls faster.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ if TYPE_CHECKING:
     from inspect import Signature
 
 Refused = Any
-"""The annotation of a parameter that takes its default only."""
+"""The annotation of a parameter that accepts only its default."""
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 
 class NotGiven:
-    """The default of parameters for which None and all other values would be arguments."""
+    """The default of parameters for which None is an argument."""
 
 
 def wrong_call(verb: str, given: dict[str, Any]) -> TypeError:
-    """The error for a call with arguments that NumPy or PyTorch takes and our function does not, with what to write."""
+    """The error for arguments that NumPy or PyTorch accepts and our function does not; it shows the equivalent call."""
     from xarrayops._core.numpy_names.keywords import answer  # needed for errors only
 
     return TypeError(answer(verb, {name: value for name, value in given.items() if value is not NotGiven}))

@@ -1,1 +1,1 @@
-"""Settings of a ``with`` block: default library, device and dtypes, engines, precision."""
+"""Settings that hold in a ``with`` block: default library, device and dtypes, engines, precision."""

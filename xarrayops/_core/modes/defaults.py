@@ -34,9 +34,9 @@ ENVIRONMENT = Place(os.environ.get("XARRAYOPS_BACKEND") or "numpy")
 _program_place = ENVIRONMENT
 _program_dtype: str | None = None
 _program: tuple[str | Backend, Any, str | None] = *ENVIRONMENT, None
-"""Both in one tuple, which `of_new_arrays` returns outside of blocks."""
+"""The default library, device and dtype that `of_new_arrays` returns outside of blocks."""
 changes = 0
-"""The number of changes by `set_default`, for code that was compiled before one."""
+"""The number of calls of `set_default`. Code that was compiled before the last one must be compiled again."""
 _changing = RLock()
 _place: Setting[Place] = Setting("xo.use")
 _dtype: Setting[str | None] = Setting("xo.use(dtype=)")
@@ -47,10 +47,10 @@ class use(Scope):  # noqa: N801 - lower case, because it is used as a statement:
 
     The block affects creation functions without ``like=`` and, by its dtype, functions of integers that return
     floating-point numbers, such as `mean` and `divide`. It affects functions of xarrayops in its own thread or task
-    only. What the block does not set is as outside of it: the environment variable ``XARRAYOPS_BACKEND`` or NumPy, and
-    the library's own device and dtype, unless `set_default` says otherwise.
+    only. A setting that the block omits keeps its outer value: the library named by the environment variable
+    ``XARRAYOPS_BACKEND`` or NumPy, and the library's own device and dtype, unless `set_default` changed them.
 
-    Functions that `jax.jit` or `torch.compile` compiled are compiled once more for a block with other settings. They
+    Functions that `jax.jit` or `torch.compile` compiled are compiled again for a block with other settings. They
     follow the blocks of their thread: in programs with several tasks, open the block around each call, without an
     ``await`` in it. `torch.compile` cannot trace a block inside the function.
 
@@ -72,7 +72,7 @@ class use(Scope):  # noqa: N801 - lower case, because it is used as a statement:
     TypeError
         The dtype is not a real floating-point dtype.
     RuntimeError
-        JAX compiles a function in the block, but was imported in it. The code would keep the settings afterwards.
+        JAX was imported inside the block and compiles a function there. The code would keep the settings afterwards.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class use(Scope):  # noqa: N801 - lower case, because it is used as a statement:
         self._dtype = floating_name("use", dtype)
 
     def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
-        """The place and the dtype, as far as they are given."""
+        """The library, device and dtype that were given."""
         found: list[tuple[Setting[Any], Any, Any]] = []
         if self._place is not None or self._device is not None:
             place = self._place or _place.value(_program_place)
@@ -128,9 +128,9 @@ def set_default(
     dtype: Any = None,
     like: Refused = None,
 ) -> None:
-    """Set the default library, device and floating-point dtype of the program: of all threads, outside of `use`.
+    """Set the default library, device and floating-point dtype for all threads, outside of `use`.
 
-    Each call replaces all three; ``set_default()`` restores the defaults of the start. The dtype is also set as the
+    Each call replaces all three; ``set_default()`` restores the initial defaults. The dtype is also set as the
     default dtype of PyTorch, so that operators of integer tensors (``counts / n``) follow. No other library has such a
     setting. Functions that JAX or PyTorch compiled before are compiled again.
 
@@ -190,14 +190,14 @@ registry.on_load.append(_set_native_default)
 
 
 def _wrong_default(verb: str, like: Any) -> TypeError:
-    """The error for an argument that the creation functions take, and for positional ones."""
+    """The error for ``like=``, which creation functions take, and for positional arguments."""
     if like is not None:
         return TypeError(f"xo.{verb} has no like=. Instead: xo.{verb}(x), which takes the library and the device of x")
     return TypeError(f'xo.{verb} takes device= and dtype= by keyword. Instead: xo.{verb}("numpy", dtype="float32")')
 
 
 def _require_known(verb: str, backend: Library | None) -> None:
-    """Require that a name is one of a backend's; its library is not imported."""
+    """Raise if no backend has the name. The library is not imported."""
     if not isinstance(backend, str) or backend in entry_points():
         return
     if backend in DTYPE_NAMES:
@@ -208,7 +208,7 @@ def _require_known(verb: str, backend: Library | None) -> None:
 def library_and_device(backend: Library, device: Any = None) -> tuple[str | Backend, Any]:
     """The name of the backend, or the backend if it has no entry point; and the device, by default that of an array.
 
-    A name is not looked up.
+    A name is returned without a look-up.
     """
     if isinstance(backend, str):
         return backend, device

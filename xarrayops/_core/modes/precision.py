@@ -1,4 +1,4 @@
-"""Precision policies in calls: products with the casts of the policy of their thread, and the float32 of `autocast`."""
+"""Apply precision policies to calls: casts and products of `precision`, and the float32 of `autocast`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 policy: Setting[tuple[Any, ...] | None] = Setting("xo.precision")
 """The fields of the `Policy` of this thread or task: torch.compile treats a plain tuple as a constant."""
 widens: Setting[bool] = Setting("xo.autocast")
-"""Whether operands of half types are cast to float32 in functions that `AUTOCAST` lists so."""
+"""Whether operands of half types are cast to float32 in the functions that `AUTOCAST` lists for it."""
 
 
 def in_modes(
@@ -32,9 +32,9 @@ def in_modes(
 
 
 def under_policy(backend: Backend, arrays: tuple[Array, ...], serve: Callable[..., Any]) -> Any:
-    """The result of ``serve(*arrays)`` under the policy of this thread: with casts, and with the products it allows.
+    """The result of ``serve(*arrays)`` under the policy of this thread, which casts operands.
 
-    Of several results, the first has the dtype of the policy.
+    If there are several results, the first has the dtype of the policy.
     """
     current = policy.value(None)
     plan = None if current is None else backend.precision_plan(current, tuple(x.dtype for x in arrays))
@@ -59,7 +59,7 @@ def under_policy(backend: Backend, arrays: tuple[Array, ...], serve: Callable[..
 
 
 def of_engine(backend: Backend, x: Array) -> AbstractContextManager[Any]:
-    """The context in which a library that serves foreign arrays multiplies as the policy of this thread allows."""
+    """The context in which a library that serves foreign arrays follows the policy of this thread."""
     current = policy.value(None)
     if current is None:
         return nullcontext()
@@ -71,18 +71,18 @@ def refusal_of_engine(backend: Backend, dtype: str) -> str | None:
     """Why a library cannot serve products of foreign arrays of a dtype under the policy of this thread."""
     if policy.value(None) is None or dtype not in HALVES or backend.own_hook("product_precision") is not None:
         return None
-    return f"{backend.name} does not say how it sums products of half types"
+    return f"{backend.name} does not report how it sums products of half types"
 
 
 def _refusing_containers(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The product of sparse containers, which has no policy: it raises in a block that sets one."""
+    """The product of sparse containers, which does not support policies: it raises in a block that sets one."""
 
     @wraps(function)
     def product(*args: Any, **kwargs: Any) -> Any:
         if policy.value(None) is not None:
             raise Unsupported(
-                f"xo.{verb}: xo.precision and xo.autocast do not serve sparse containers. Instead: the call in a block "
-                f"of xo.autocast(None), or dense arrays"
+                f"xo.{verb}: xo.precision and xo.autocast do not support sparse containers. "
+                f"Instead: dense arrays, or the call in a block of xo.autocast(None)"
             )
         return function(*args, **kwargs)
 
@@ -104,7 +104,7 @@ def _product(function: Callable[..., Any], backend: Backend) -> Callable[..., An
 
 
 def _widening(function: Callable[..., Any], backend: Backend) -> Callable[..., Any]:
-    """The function, which computes in float32 for operands of half types where a block of `autocast` says so."""
+    """Wrap the function: inside `autocast` it computes in float32 for operands of half types."""
     hooks = backend.functions
 
     @constant_while_tracing

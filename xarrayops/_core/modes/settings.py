@@ -1,6 +1,6 @@
 """Values that are set inside a ``with`` block, for this thread or task only.
 
-`_carry` makes compilers trace a function again when such a value changes.
+`_carry` makes compilers retrace a function when such a value changes.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ T = TypeVar("T")
 
 
 class Setting(Generic[T]):
-    """What `Scope` sets: the innermost open block that sets it determines its value.
+    """A value that `Scope` sets: the innermost open block that sets it determines it.
 
     Compiled code depends on the blocks in which it was traced. Each value has a key, and a function is traced again
-    where the key is another one. JAX compares the keys in a context of its own (`_carry`). torch.compile compares the
-    attribute of a thread; it can trace neither a ContextVar nor the blocks of a task.
+    when the key changes. JAX compares the keys in its own context (`_carry`). torch.compile guards on an attribute of
+    the thread; it can trace neither a ContextVar nor the blocks of a task.
 
-    The open blocks of all threads are counted, because the variables need not be read while none is open.
+    The open blocks of all threads are counted, so that the variables are not read while none is open.
 
     Parameters
     ----------
     name : str
-        As users know it, such as ``"xo.use"``.
+        The public name, such as ``"xo.use"``.
     is_carried : bool
         Whether functions that JAX compiles can depend on it.
     """
@@ -52,7 +52,7 @@ class Setting(Generic[T]):
 
     @constant_while_tracing
     def _values(self, key: str) -> tuple[T, ...]:
-        """The value of the innermost block. The result is a constant of code that torch.compile traced for a key."""
+        """The value of the innermost block. In code that torch.compile traced for a key it is a constant."""
         found = self.innermost(_open_blocks())
         if found is None:
             return ()
@@ -76,11 +76,11 @@ class Setting(Generic[T]):
 class _Value(Record):
     value: Any
     key: str
-    """What distinguishes code that was compiled for this value; empty for the value outside of all blocks."""
+    """The cache key of code that was compiled for this value; empty for the value outside of all blocks."""
 
 
 class _Block:
-    """One ``with`` block. A task that was started inside of it sees when it is closed."""
+    """One ``with`` block. A task that was started inside it sees when it is closed."""
 
     def __init__(self, owner: Scope, values: dict[Setting[Any], _Value]) -> None:
         self.owner = owner
@@ -94,7 +94,7 @@ _blocks: ContextVar[tuple[_Block, ...]] = ContextVar("xarrayops blocks", default
 
 
 def keys_here() -> tuple[tuple[str, str], ...]:
-    """What distinguishes code that is compiled in the open blocks: the name and the key of each setting."""
+    """The cache key of code that is compiled in the open blocks: the name and the key of each setting."""
     blocks = _open_blocks()
     settings = {setting.name: setting for block in blocks for setting in block.values}
     found = ((name, setting.innermost(blocks)) for name, setting in sorted(settings.items()))
@@ -131,7 +131,7 @@ class Scope:
         _show((*_open_blocks(), block))
 
     def opened(self, block: ExitStack) -> None:
-        """Do more when a block opens. ``block`` takes what is to be done when it closes."""
+        """Override to do more when a block opens. Register on ``block`` what must run when it closes."""
 
     def __exit__(self, *exception: object) -> None:
         here = [block for block in _open_blocks() if block.owner is self]

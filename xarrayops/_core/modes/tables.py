@@ -1,7 +1,7 @@
-"""Modes: settings that change what functions do, such as a default dtype. Calls cost nothing more while none is active.
+"""Modes: settings that change what functions do, such as a default dtype. They cost nothing while none is active.
 
-A mode is active in one thread or task. The process counts the active modes; dispatch uses other tables while there are
-any, whose functions look up the modes of their own thread.
+A mode is active in one thread or task. The process counts the active modes. While there are any, dispatch uses other
+tables, whose functions look up the modes of their own thread.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def active() -> bool:
 
 
 def bind(module: dict[str, Any], name: str, plain: Any, in_modes: Any) -> None:
-    """Let a global variable hold an object, and another one while a mode is active. So its use costs nothing more."""
+    """Let a global variable hold another object while a mode is active. Reading it costs nothing more."""
     with _changing:
         _bindings.append((module, name, plain, in_modes))
         module[name] = in_modes if active() else plain
@@ -33,7 +33,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """Count one mode less."""
+    """Count one mode fewer."""
     _change(-1)
 
 

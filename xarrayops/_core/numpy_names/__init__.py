@@ -1,8 +1,8 @@
-"""NumPy's names: what to write here for each name that is not ours. Imported only when a name is missing.
+"""The equivalent of each NumPy name that we do not have. Imported only when a name is missing.
 
-Names that are the same need no entry. The others have another name here, or are in `xarrayops.numpy`, or there is a
-reason why there is none. ``docs/guides/from-numpy.md`` is written from the same tables. `missing` answers an unknown
-name, and `keywords.answer` a call with unknown arguments.
+Names that are the same need no entry. The others have another name here, are in `xarrayops.numpy`, or have no
+counterpart for a stated reason. ``docs/guides/from-numpy.md`` is written from the same tables. `missing` answers an
+unknown name, and `keywords.answer` a call with unknown arguments.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ class Names(Record):
     """The answers for the names of one module of NumPy, or for the methods of its arrays."""
 
     renamed: Mapping[str, str]
-    """By NumPy's name, the name here without ``xo.``."""
+    """Our name, without ``xo.``, by NumPy's name."""
     served: frozenset[str]
     """The names that `xarrayops.numpy` has."""
     without: Mapping[str, str]
-    """Why there is none."""
+    """The reason for each NumPy name without a counterpart."""
     module: str = ""
     """The module of `xarrayops.numpy`, with a dot after it."""
 
     def answer(self, name: str) -> str | None:
-        """What to write for a name, to follow ``xarrayops has no dot``; None for an unknown name."""
+        """The equivalent of a name, to append to ``xarrayops has no dot``; None for an unknown name."""
         if name in self.renamed:
             remark = f" ({REMARKS[name]})" if name in REMARKS else ""
             return f". Instead: xo.{self.renamed[name]}{remark}"
@@ -58,7 +58,7 @@ MODULES = {
     "xarrayops.sparse": SPARSE,
     "xarrayops.random": RANDOM,
 }
-"""The answers by the module that lacks the names."""
+"""The answers, by the module that lacks the names."""
 OF_NUMPY = {
     "xarrayops.numpy": MAIN,
     "xarrayops.numpy.linalg": LINALG,
@@ -69,7 +69,7 @@ OF_NUMPY = {
 
 
 class MissingName(Record):
-    """The text about a name that a public module lacks: written when it is shown, because feature tests need none."""
+    """The message for a missing name, built only when it is shown: feature tests do not read it."""
 
     module: str
     name: str
@@ -81,7 +81,7 @@ class MissingName(Record):
 
 
 def missing(module: str, name: str) -> AttributeError:
-    """The error for a name that a public module lacks, with what to write instead.
+    """The error for a name that a public module lacks, with the equivalent.
 
     The error does not carry the name: Python would add the most similar attribute as a suggestion.
     """
@@ -106,7 +106,7 @@ def _names(module: str) -> Names:
 
 
 def _elsewhere(module: str, name: str) -> str | None:
-    """The answer for a name that another public module has, or for which it has an answer."""
+    """The answer for a name that another public module has or can answer."""
     for other, names in (MODULES if module in MODULES else OF_NUMPY).items():
         if name in dir(import_module(other)):
             dense = module == "xarrayops.sparse" and name not in CONTAINER_VERBS

@@ -1,4 +1,4 @@
-"""The answer to a call with arguments that a function of NumPy or PyTorch takes and ours does not."""
+"""The message for a call with arguments that NumPy or PyTorch accepts and our function does not."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ RENAMED_KEYWORDS = {
     "keepdim": ("keepdims",),
     "unbiased": ("correction",),
 }
-"""By the keyword of NumPy or PyTorch, ours: the first that the function has."""
+"""Our keywords, by the keyword of NumPy or PyTorch. The first one that the function has is used."""
 REASONS = {
     "casting": "test xo.can_cast(x.dtype, dtype) first",
     "order": 'xo.contiguous(x, order="F") of the result',
 }
-"""What to write for the keywords that NumPy has for a method alone."""
+"""The equivalents of keywords that only NumPy's methods have."""
 
 
 def answer(verb: str, given: dict[str, Any]) -> str:
-    """The sentence about a call. ``given`` has its arguments by name; ``extra`` is one by position too many."""
+    """The message for a call. ``given`` has its arguments by name; ``extra`` is an excess positional argument."""
     if verb == "where":
         return "xo.where takes three arguments. Instead of np.where(condition): xo.nonzero(condition)"
     if verb == "squeeze" and given.get("dim") is None:
@@ -57,7 +57,7 @@ def renamed_keyword(name: str, ours: Container[str]) -> str | None:
 
 
 def _remark(verb: str, given: dict[str, Any]) -> str:
-    """How PyTorch's function differs where it gets an axis."""
+    """How PyTorch's function differs if it gets an axis."""
     if verb in ("std", "var") and not given.get("correction") and given.get("unbiased") is None:
         return "; PyTorch's default is correction=1, and ours is 0"
     if verb in ("max", "min", "sort"):
@@ -67,7 +67,7 @@ def _remark(verb: str, given: dict[str, Any]) -> str:
 
 
 def _by_position(verb: str, given: dict[str, Any]) -> str:
-    """The sentence about an argument by position too many, which Python has given to ``extra``."""
+    """The message for an excess positional argument, which Python passed as ``extra``."""
     ours = parameters(verb)
     places = _by_place(ours)
     if "arrays" in roles(verb).values() and hasattr(given["extra"], "shape"):
@@ -81,7 +81,7 @@ def _by_position(verb: str, given: dict[str, Any]) -> str:
 
 
 def _by_place(known: Mapping[str, inspect.Parameter]) -> list[str]:
-    """The parameters that may be given by position."""
+    """The parameters that accept a positional argument."""
     return [name for name, p in known.items() if p.kind is not p.KEYWORD_ONLY]
 
 

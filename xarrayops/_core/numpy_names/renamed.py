@@ -1,4 +1,4 @@
-"""NumPy's names whose function or constant has another name here."""
+"""NumPy's functions and constants that have another name here."""
 
 RENAMED = {
     "absolute": "abs",
@@ -94,7 +94,7 @@ METHODS = {
     "tobytes": 'convert(x, "numpy").tobytes()',
     "tolist": 'convert(x, "numpy").tolist()',
 }
-"""By the name of a method or an attribute of NumPy's arrays, without ``xo.``."""
+"""Our name, without ``xo.``, by the name of a method or an attribute of NumPy's arrays."""
 
 DTYPE_CODES = {
     **{f"{kind}{size}": f"{name}{8 * size}" for kind, name in (("i", "int"), ("u", "uint")) for size in (1, 2, 4, 8)},
@@ -122,7 +122,7 @@ STRINGS = {
     ("histogram", "bins"): "a number, or the edges by NumPy's rule: "
     'xo.asarray(np.histogram_bin_edges(xo.convert(x, "numpy"), {value!r}), like=x)',
 }
-"""What to write for a string instead of an array, by the function and the parameter."""
+"""The equivalent of a string that NumPy accepts instead of an array, by function and parameter."""
 
 REMARKS = {
     "array": "it copies only with copy=True",

@@ -1,4 +1,4 @@
-"""NumPy's names that `xarrayops` lacks and `xarrayops.numpy` has. They are listed, because the import takes a while."""
+"""NumPy's names that `xarrayops` lacks and `xarrayops.numpy` has. They are listed because importing it is slow."""
 
 _MAIN = """
 angle append argwhere array_equiv array_split asarray_chkfinite asfortranarray atleast_1d atleast_2d atleast_3d

@@ -1,4 +1,4 @@
-"""PyTorch's names: what to write here. Imported only when a name is missing.
+"""Our equivalents of PyTorch's names. Imported only when a name is missing.
 
 ``docs/guides/from-pytorch.md`` shows the same table. A test runs each line, and compares ours with PyTorch's.
 
@@ -139,20 +139,20 @@ LINES: dict[str, tuple[str, str] | tuple[str, str, str]] = {
 }
 """By PyTorch's name in torch, torch.nn.functional (``F``) or torch.Tensor: the line there, ours, and what differs."""
 WITHOUT = {
-    "Tensor": "arrays are those of their library; xo.backend(x).name is its name",
-    "autograd": "gradients are those of functions: xo.grad(f) and xo.value_and_grad(f)",
-    "cuda": "devices are named: xo.to_device(x, 'cuda:0'); xo.synchronize(x) waits for that of x",
-    "detach": "gradients are those of functions: what is computed inside of with xo.no_grad() is constant",
+    "Tensor": "arrays keep the class of their library; xo.backend(x).name is its name",
+    "autograd": "gradients are taken of functions: xo.grad(f) and xo.value_and_grad(f)",
+    "cuda": "devices are named by strings: xo.to_device(x, 'cuda:0'); xo.synchronize(x) waits for the device of x",
+    "detach": "gradients are taken of functions: values computed inside with xo.no_grad() are constants",
     "inference_mode": "with xo.no_grad() has the same purpose",
     "manual_seed": "there is no global random state; rng = xo.random.default_rng(0, like=x) makes a generator",
     "nn": "there are functions such as xo.conv2d, xo.attention and xo.softmax, and no layers or optimisers",
     "optim": "there are gradients, xo.value_and_grad(f), and no optimisers",
 }
-"""Why there is no counterpart."""
+"""The reason for each name without a counterpart."""
 
 
 def answer(name: str) -> str | None:
-    """What to write for a name, to follow ``xo has no cat``; None for an unknown name."""
+    """The equivalent of a name, to append to ``xo has no cat``; None for an unknown name."""
     if name in LINES:
         theirs, ours, *remarks = LINES[name]
         return f". Instead of {theirs}: {ours}" + "".join(f" ({remark})" for remark in remarks)

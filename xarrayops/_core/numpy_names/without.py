@@ -1,12 +1,12 @@
-"""NumPy's names that have no counterpart: the reason, with what to write where something serves."""
+"""NumPy's names without a counterpart: the reason, and an alternative if there is one."""
 
 HOST = (
     'values are read and written by NumPy: xo.asarray(numpy_array, like=x), and xo.convert(x, "numpy") before writing'
 )
 TEXT = "the text of an array is the library's own: str(x), or NumPy's of xo.convert(x, \"numpy\")"
-CLASS = "arrays stay those of their library; xo.array_namespace(x) raises for objects that are not arrays"
+CLASS = "arrays keep the class of their library; xo.array_namespace(x) raises for objects that are not arrays"
 MATRIX = "matrices are arrays of two axes; xo.matmul(x, y) is their product"
-MASKED = "masked arrays are not here; use xo.where(mask, x, 0), or NaN and functions such as xo.nansum"
+MASKED = "masked arrays are not supported; use xo.where(mask, x, 0), or NaN and functions such as xo.nansum"
 CHECKS = "tests take NumPy's arrays; xo.allclose and xo.array_equal compare those of any library"
 LOOP = "it calls Python for each element or slice; write the function for whole arrays, with axis="
 ITERATOR = "it is an iterator over elements in Python; write the computation for whole arrays"
@@ -16,17 +16,17 @@ KINDS = 'it is a class of NumPy\'s dtypes; the test is xo.isdtype(x.dtype, "real
 DTYPES = 'dtypes are names here: xo.float32 == "float32"; xo.finfo, xo.iinfo, xo.can_cast and xo.result_type take them'
 WIDE = "only NumPy has this dtype; the widest are xo.float64 and xo.complex128"
 ERRORS = "floating-point errors raise nothing and warn as the library does; test with xo.isfinite"
-POLYNOMIALS = 'polynomials are not here; use numpy.polynomial with xo.convert(x, "numpy")'
-MODULE = "it is a part of NumPy's own package, not a function of arrays"
+POLYNOMIALS = 'polynomials are not supported; use numpy.polynomial with xo.convert(x, "numpy")'
+MODULE = "it is part of NumPy's own package, not a function of arrays"
 SETTINGS = "it is a setting of NumPy alone"
-BITS = "bits are not packed here; xo.bitwise_and and xo.bitwise_right_shift select them"
+BITS = "packed bits are not supported; xo.bitwise_and and xo.bitwise_right_shift select them"
 RNG = "rng = xo.random.default_rng(0, like=x)"
 NO_STATE = f"there is no global random state; {RNG} makes a generator"
 DISTRIBUTION = (
     "xo.random has uniform, normal and exponential numbers and integers; NumPy's generator has this distribution: "
     "xo.asarray(numpy_rng.beta(2, 3, size), like=x)"
 )
-BUFFER = 'it is memory of the host; xo.convert(x, "numpy") gives an array that has it'
+BUFFER = 'it is host memory; xo.convert(x, "numpy") gives an array that has it'
 VIEWS = "arrays may have no memory of their own to change or reinterpret"
 
 _GROUPS = {
@@ -62,19 +62,19 @@ _GROUPS = {
     "the zeros of floating-point numbers are 0.0 and -0.0": "NZERO PZERO",
     "its shape is xo.broadcast_shapes(x.shape, y.shape)": "broadcast",
     "it is xo.sort(x, axis=0)": "msort",
-    "no library has it in common with the others; e = xo.floor(xo.log2(xo.abs(x))) + 1 is the exponent": "frexp",
+    "not every library has it; e = xo.floor(xo.log2(xo.abs(x))) + 1 is the exponent": "frexp",
     'use NumPy\'s: xo.asarray(np.gcd(xo.convert(x, "numpy"), xo.convert(y, "numpy")), like=x)': "gcd",
     'use NumPy\'s: xo.asarray(np.lcm(xo.convert(x, "numpy"), xo.convert(y, "numpy")), like=x)': "lcm",
     "it is the search with xo.searchsorted for each axis, then xo.at(zeros)[i, j].add(1)": "histogram2d histogramdd",
-    "no library has Bessel functions in common with the others": "i0",
+    "not every library has Bessel functions": "i0",
     "it is xo.nonzero of a mask, such as xo.triu(xo.ones((3, 3), like=x))": "mask_indices",
-    "xo.sort takes real numbers alone; sort by xo.take(z, xo.argsort(xo.real(z)))": "sort_complex",
+    "xo.sort takes real numbers only; sort by xo.take(z, xo.argsort(xo.real(z)))": "sort_complex",
 }
 WITHOUT = {name: reason for reason, names in _GROUPS.items() for name in names.split()}
 """The reasons by NumPy's name."""
 
 LINALG = {
-    "LinAlgError": "a matrix that cannot be solved raises the error of its library, on some none; test xo.isfinite",
+    "LinAlgError": "a singular matrix raises the error of its library, or none; test the result with xo.isfinite",
     "test": MODULE,
     "linalg": MODULE,
 }
@@ -110,7 +110,7 @@ GENERATOR = {name: reason.removeprefix(f"{RNG}, then ") for name, reason in RAND
     "multivariate_hypergeometric": DISTRIBUTION,
     "permuted": "xo.take_along_axis(x, xo.argsort(rng.random(x.shape), axis=axis), axis=axis)",
 }
-"""The same by the name of the method of NumPy's generators."""
+"""The reasons by the name of the method of NumPy's generators."""
 
 _METHOD_GROUPS = {
     BUFFER: "base ctypes data",
@@ -121,7 +121,7 @@ _METHOD_GROUPS = {
 METHODS = {name: reason for reason, names in _METHOD_GROUPS.items() for name in names.split()}
 """The reasons by the name of the method or attribute of NumPy's arrays."""
 
-CONTAINERS = "containers stay those of their library; xo.sparse.from_dense and xo.sparse.from_parts build them"
+CONTAINERS = "containers keep the class of their library; xo.sparse.from_dense and xo.sparse.from_parts build them"
 SPARSE = dict.fromkeys(
     (f"{form}_{kind}" for form in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil") for kind in ("array", "matrix")),
     CONTAINERS,

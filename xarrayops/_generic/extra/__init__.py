@@ -1,4 +1,4 @@
-"""The generic twins of the functions of tools/extra.pyi, by topic, on the standard alone.
+"""Generic twins of the functions of tools/extra.pyi, by topic, written only with the standard.
 
-A module is imported when a backend without a function of its own first needs one of its functions.
+A module is imported when a backend first needs one of its functions.
 """

@@ -1,4 +1,4 @@
-"""What the generic twins share: floating-point dtypes, and axes."""
+"""Helpers of the generic twins: floating-point dtypes, and axes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def floating(xp: ModuleType, x: Array) -> Array:
 
 
 def floating_beside(xp: ModuleType, x1: Array, x2: Array) -> tuple[Array, Array]:
-    """Both arrays, with the integers of one in the dtype of a floating-point other, else in the default dtype."""
+    """Both arrays as floating-point: integers take the dtype of the other array, or the default dtype."""
     first, second = (xp.isdtype(x.dtype, ("bool", "integral")) for x in (x1, x2))
     if first is not second:
         return alike(xp, x1, x2)
@@ -25,7 +25,7 @@ def floating_beside(xp: ModuleType, x1: Array, x2: Array) -> tuple[Array, Array]
 
 
 def widest(xp: ModuleType, x: Array) -> Array:
-    """x, with integers and booleans in float64 where the library has it: for steps whose result is cast back."""
+    """x, with integers and booleans in float64 if the library has it: for steps whose result is cast back."""
     if not xp.isdtype(x.dtype, ("bool", "integral")):
         return x
     found = xp.__array_namespace_info__().dtypes(device=device_of(x), kind="real floating")
@@ -33,7 +33,7 @@ def widest(xp: ModuleType, x: Array) -> Array:
 
 
 def astype(xp: ModuleType, x: Array, dtype: object) -> Array:
-    """x in that dtype; x itself if it has it."""
+    """x cast to that dtype, or x itself."""
     return x if x.dtype == dtype else xp.astype(x, dtype)
 
 
@@ -48,7 +48,7 @@ def alike(xp: ModuleType, x1: Array, x2: Array) -> tuple[Array, Array]:
 
 
 def as_array(xp: ModuleType, x: object, like: Array) -> Array:
-    """x, with Python's numbers as an array beside ``like``: of its dtype if that can hold them."""
+    """x; a Python number becomes an array with the device of ``like``, and its dtype if that can hold the number."""
     if hasattr(x, "dtype"):
         return x
     kinds = {bool: ("bool",), int: ("integral",), float: ("real floating",)}
@@ -60,17 +60,17 @@ def as_array(xp: ModuleType, x: object, like: Array) -> Array:
 
 
 def device_of(x: Array) -> object:
-    """The device for new arrays beside x; None, the default one, where arrays have no attribute for it (Dask)."""
+    """The device of x for new arrays; None (the default) if arrays have no ``device`` attribute (Dask)."""
     return getattr(x, "device", None)
 
 
 def index_dtype(xp: ModuleType, x: Array) -> object:
-    """The dtype of indices beside x: the library's default, which is int32 on JAX while its 64-bit types are off."""
+    """The index dtype of the library: its default integer dtype, which is int32 on JAX while 64-bit types are off."""
     return xp.__array_namespace_info__().default_dtypes(device=device_of(x))["indexing"]
 
 
 def whole(name: str, value: Any) -> int:
-    """The integer; TypeError if it is something else, also for booleans."""
+    """The integer; TypeError for other objects, also booleans."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be an integer, but it is {value!r}")
     return int(value)
@@ -84,7 +84,7 @@ def counted(name: str, value: Any) -> int:
 
 
 def normal_axis(axis: int, ndim: int) -> int:
-    """The axis as a number from 0 on; IndexError if there is no such axis."""
+    """The non-negative axis; IndexError if it is out of bounds."""
     axis = whole("axis", axis)
     if not -ndim <= axis < ndim:
         raise IndexError(f"axis {axis} is out of bounds for an array of {ndim} dimensions")
@@ -92,7 +92,7 @@ def normal_axis(axis: int, ndim: int) -> int:
 
 
 def normal_axes(axis: Axes, ndim: int) -> tuple[int, ...]:
-    """The axes as different numbers from 0 on; None stands for all."""
+    """The non-negative axes; ValueError for duplicates. None stands for all."""
     if axis is None:
         return tuple(range(ndim))
     axes = tuple(normal_axis(a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
@@ -102,14 +102,14 @@ def normal_axes(axis: Axes, ndim: int) -> tuple[int, ...]:
 
 
 def checked_axes(axis: Axes, ndim: int) -> Axes:
-    """The axis or the axes from 0 on; None, which stands for all, as it is."""
+    """The non-negative axis or axes; None, which stands for all, is unchanged."""
     if axis is None:
         return None
     return normal_axes(axis, ndim) if isinstance(axis, (tuple, list)) else normal_axis(axis, ndim)
 
 
 class Rows(Record):
-    """An array whose reduced axes are one, the last, and the shape of a result of one value for each row."""
+    """x with the reduced axes merged into the last one, and the shape of a result with one value per row."""
 
     values: Array
     shape: tuple[int, ...]

@@ -12,7 +12,7 @@ from xarrayops.plugin.arrays import Array
 def isclose(
     xp: ModuleType, x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Array:
-    """The tolerance applies to finite x2; all else is close if it is equal."""
+    """The tolerance applies to finite x2; other elements are close if they are equal."""
     x1, x2 = _of_any_size(xp, x1, x2), _of_any_size(xp, x2, x1)
     is_equal = xp.equal(x1, x2)
     first, second = widest(xp, x1), widest(xp, x2)
@@ -39,7 +39,7 @@ def array_equal(xp: ModuleType, x1: Array, x2: Array, /, *, equal_nan: bool = Fa
 
 
 def _of_any_size(xp: ModuleType, x: Any, other: Any) -> Array:
-    """x as an array beside another operand. A Python integer that its dtype cannot hold is beyond every element."""
+    """x as an array, to combine with another operand. A Python integer out of its range equals no element."""
     try:
         return as_array(xp, x, other)
     except OverflowError:

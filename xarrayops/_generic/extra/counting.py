@@ -1,4 +1,4 @@
-"""Counts and segments: what elements with the same integer have in common."""
+"""Counts and segments: reductions over the elements with the same integer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xarrayops.plugin.arrays import Array
 def bincount(
     xp: ModuleType, x: Array, /, weights: Any = None, *, minlength: int = 0, length: int | None = None
 ) -> Array:
-    """Sums of ones, or of the weights, by index."""
+    """Sum ones, or the weights, by index."""
     require_counts(xp, x, weights, minlength, length)
     if length is None:
         x, length = _counted(xp, x, minlength)
@@ -27,11 +27,11 @@ def bincount(
 
 
 def require_counts(xp: ModuleType, x: Array, weights: Any, minlength: int, length: int | None) -> None:
-    """Raise for arguments that are wrong on every library."""
+    """Raise for arguments that are invalid on every library."""
     if x.ndim != 1:
         raise ValueError(f"x must be a vector, but its shape is {tuple(x.shape)}")
     if not xp.isdtype(x.dtype, ("bool", "integral")):
-        raise TypeError(f"x must be of integers, but its dtype is {x.dtype}")
+        raise TypeError(f"x must have an integer dtype, but it is {x.dtype}")
     counted("minlength", minlength)
     if length is not None:
         counted("length", length)
@@ -49,15 +49,15 @@ def _counted(xp: ModuleType, x: Array, minlength: int) -> tuple[Array, int]:
 
 
 def known(value: Array, option: str) -> int:
-    """An integer that a length depends on; raises where a function is traced, so that arrays have no values."""
+    """An integer that determines a length; raises for traced arrays, which have no values."""
     try:
         return int(value)
-    except (TypeError, RuntimeError) as error:  # those of tracers of JAX, and of fake tensors
+    except (TypeError, RuntimeError) as error:  # the errors of JAX tracers and of fake tensors
         raise length_unknown(option) from error
 
 
 def length_unknown(option: str) -> Unsupported:
-    """The error for a length that depends on values, where a function is traced."""
+    """The error for a length that depends on values while a function is traced."""
     why = "the length of the result depends on values, which are unknown while a function is traced or compiled"
     return Unsupported(f"without {option}= {why}. Instead: give {option}=")
 
@@ -77,13 +77,13 @@ def segment_mean(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: 
 
 
 def segment_max(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
-    """Maxima by index, from the least value of the dtype."""
+    """Maxima by index, starting at the least value of the dtype."""
     count = segments(xp, x, segment_ids, num_segments)
     return _reduced(xp, "max", limit_of(xp, x, is_least=True), x, segment_ids, count)
 
 
 def segment_min(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
-    """Minima by index, from the greatest value of the dtype."""
+    """Minima by index, starting at the greatest value of the dtype."""
     count = segments(xp, x, segment_ids, num_segments)
     return _reduced(xp, "min", limit_of(xp, x, is_least=False), x, segment_ids, count)
 
@@ -101,11 +101,11 @@ def limit_of(xp: ModuleType, x: Array, *, is_least: bool) -> Any:
 
 
 def segments(xp: ModuleType, x: Array, segment_ids: Array, num_segments: int | None) -> int:
-    """The number of segments; raises for arguments that are wrong on every library."""
+    """The number of segments; raises for arguments that are invalid on every library."""
     if not xp.isdtype(segment_ids.dtype, "integral"):
-        raise TypeError(f"segment_ids must be of integers, but its dtype is {segment_ids.dtype}")
+        raise TypeError(f"segment_ids must have an integer dtype, but it is {segment_ids.dtype}")
     if not x.ndim or tuple(segment_ids.shape) != tuple(x.shape[:1]):
-        shapes = f"{tuple(segment_ids.shape)}, and that of x is {tuple(x.shape)}"
+        shapes = f"{tuple(segment_ids.shape)}, and the shape of x is {tuple(x.shape)}"
         raise ValueError(f"segment_ids must have one id for each element of the first axis of x; its shape is {shapes}")
     if num_segments is None:
         if not segment_ids.shape[0]:
@@ -119,7 +119,7 @@ def _summed(xp: ModuleType, x: Array, ids: Array, count: int) -> Array:
 
 
 def _reduced(xp: ModuleType, operation: str, start: Any, x: Array, ids: Array, count: int) -> Array:
-    """Elements combined by index; those with an index out of range go to one more element, which is left out."""
+    """Combine elements by index. Elements with an index out of range go to an extra element, which is dropped."""
     ids = astype(xp, ids, index_dtype(xp, ids))
     ids = xp.where((ids < 0) | (ids >= count), xp.full_like(ids, count), ids)
     start = bool(start) if xp.isdtype(x.dtype, "bool") else start

@@ -1,4 +1,4 @@
-"""Cube roots, softmax and its logarithm, one-hot vectors, and functions of some elements."""
+"""Cube roots, softmax, logsumexp, one-hot vectors, and functions applied to some elements."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from xarrayops.plugin.arrays import Array
 
 
 def cbrt(xp: ModuleType, x: Array, /) -> Array:
-    """The power, corrected by one step of Newton's method: a third is not exact in binary."""
+    """The power 1/3, corrected by one step of Newton's method, because 1/3 is not exact in binary."""
     if xp.isdtype(x.dtype, "complex floating"):
-        raise TypeError(f"cbrt is of real numbers; the dtype of x is {x.dtype}")
+        raise TypeError(f"cbrt requires real numbers; the dtype of x is {x.dtype}")
     x = floating(xp, x)
     size = xp.abs(x)
     is_plain = (size > 0) & xp.isfinite(size)
@@ -58,9 +58,9 @@ def _without(xp: ModuleType, x: Array, ndim: int, axis: Axes) -> Array:
 
 
 def one_hot(xp: ModuleType, x: Array, /, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Array:
-    """A comparison with all indices."""
+    """Compare x with all indices."""
     if not xp.isdtype(x.dtype, "integral"):
-        raise TypeError(f"x must be of integers, but its dtype is {x.dtype}")
+        raise TypeError(f"x must have an integer dtype, but it is {x.dtype}")
     num_classes = counted("num_classes", num_classes)
     axis = normal_axis(axis, x.ndim + 1)
     dtype = xp.asarray(0.0).dtype if dtype is None else dtype
@@ -79,7 +79,7 @@ def apply_where(
     *,
     fill_value: Any = None,
 ) -> Array:
-    """Both functions see all elements, with 1 for those that are not theirs; gradients are finite so."""
+    """Both functions get all elements, with 1 for those of the other function, so that gradients are finite."""
     if (f2 is None) == (fill_value is None):
         raise TypeError("one of f2 and fill_value must be given")
     arrays = args if isinstance(args, (tuple, list)) else (args,)

@@ -22,12 +22,12 @@ def norm(
     axes = normal_axes(axis, x.ndim)
     if len(axes) == 1:
         if isinstance(ord, str):
-            raise ValueError(f"ord={ord!r} is a norm of matrices; the axes are {axes}")
+            raise ValueError(f"ord={ord!r} requires a matrix; the axes are {axes}")
         return xp.linalg.vector_norm(x, axis=axes[0], ord=2 if ord is None else ord, keepdims=keepdims)
     if len(axes) != 2:
-        raise ValueError(f"a norm is of vectors or matrices, along 1 or 2 axes, not {len(axes)}")
+        raise ValueError(f"norm reduces 1 or 2 axes (vectors or matrices), not {len(axes)}")
     if ord is not None and ord not in _OF_MATRICES:
-        raise ValueError(f"ord={ord!r} is no norm of matrices; these are {', '.join(map(str, _OF_MATRICES))}")
+        raise ValueError(f"ord={ord!r} is not a matrix norm; the matrix norms are {', '.join(map(str, _OF_MATRICES))}")
     found = xp.linalg.matrix_norm(xp.moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord)
     if not keepdims:
         return found
@@ -37,7 +37,7 @@ def norm(
 def cond(xp: ModuleType, x: Array, /, *, p: Any = None) -> Array:
     """The ratio of singular values, or a product of norms.
 
-    The inverse is that of the singular values, because libraries raise for singular matrices in ``linalg.inv``.
+    The inverse is computed from singular values, because ``linalg.inv`` raises for singular matrices in some libraries.
     """
     if x.ndim < 2:
         raise ValueError(f"x must have at least 2 dimensions, but its shape is {tuple(x.shape)}")
@@ -62,19 +62,19 @@ def cond(xp: ModuleType, x: Array, /, *, p: Any = None) -> Array:
 
 
 def _or_one(xp: ModuleType, x: Array) -> Array:
-    """The values, with 1 in the place of 0."""
+    """The values, with 0 replaced by 1."""
     return xp.where(x == 0, xp.ones_like(x), x)
 
 
 def require_equations(x1: Array, x2: Array) -> None:
-    """Raise for arrays that are no matrix and right sides of as many rows."""
+    """Raise unless x1 is a matrix and x2 has as many rows."""
     if x1.ndim != 2 or x2.ndim not in (1, 2) or x1.shape[0] != x2.shape[0]:
         shapes = f"{tuple(x1.shape)} and {tuple(x2.shape)}"
-        raise ValueError(f"x1 must be a matrix, and x2 a vector or a matrix of as many rows; the shapes are {shapes}")
+        raise ValueError(f"x1 must be a matrix, and x2 a vector or a matrix with as many rows; the shapes are {shapes}")
 
 
 def lstsq(xp: ModuleType, x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:
-    """By singular values: those that count as 0 are left out."""
+    """By singular values; those that count as 0 are omitted."""
     require_equations(x1, x2)
     x1, x2 = floating(xp, x1), floating(xp, x2)
     x1, x2 = alike(xp, x1, x2)

@@ -1,4 +1,4 @@
-"""Reductions without the elements that are NaN."""
+"""Reductions that ignore NaN."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _has_nans(xp: ModuleType, x: Array) -> bool:
 
 
 def _replaced(xp: ModuleType, x: Array, number: float) -> Array:
-    """x with a number for NaN."""
+    """x with NaN replaced by a number."""
     return xp.where(xp.isnan(x), xp.full_like(x, number), x) if _has_nans(xp, x) else x
 
 
@@ -25,9 +25,9 @@ def nansum(xp: ModuleType, x: Array, /, *, axis: Axes = None, dtype: Any = None,
 
 
 def _numbers(xp: ModuleType, x: Array, axis: Axes, *, keepdims: bool) -> Array:
-    """How many elements are not NaN, in a floating-point dtype beside which complex x keeps its dtype.
+    """The number of elements that are not NaN, in a floating-point dtype that does not promote complex x.
 
-    That is float32 for narrow x: float16 holds integers up to 2048, and bfloat16 up to 256.
+    It is float32 for narrow x: float16 represents integers up to 2048, bfloat16 up to 256.
     """
     real = xp.real(x) if xp.isdtype(x.dtype, "complex floating") else x
     dtype = xp.float32 if xp.finfo(real.dtype).bits < 32 else real.dtype
@@ -81,7 +81,7 @@ def _extreme(xp: ModuleType, reduce: Any, number: float, x: Array, axis: Axes, *
 def nan_to_num(
     xp: ModuleType, x: Array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Array:
-    """Three choices; the parts of complex numbers are replaced each on its own."""
+    """Three selections; real and imaginary parts are replaced separately."""
     if not _has_nans(xp, x):
         return xp.asarray(x, copy=True)
     if xp.isdtype(x.dtype, "complex floating"):

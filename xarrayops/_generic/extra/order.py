@@ -33,7 +33,7 @@ def argpartition(xp: ModuleType, x: Array, /, kth: Any, *, axis: int | None = -1
 
 
 def require_count(x: Array, k: int, axis: int) -> int:
-    """The axis from 0 on; raises for a number of elements that it does not have."""
+    """The non-negative axis; ValueError unless 0 <= k <= its length."""
     axis = normal_axis(axis, x.ndim)
     if not 0 <= whole("k", k) <= x.shape[axis]:
         why = "negative" if k < 0 else f"larger than the axis, which has {x.shape[axis]} elements"
@@ -42,7 +42,7 @@ def require_count(x: Array, k: int, axis: int) -> int:
 
 
 def topk(xp: ModuleType, x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
-    """The first elements in order. NaNs sort to the end, so the rising order is reversed for the greatest."""
+    """The first elements of a sort. NaNs sort to the end, so the ascending order is reversed for the greatest."""
     if xp.isdtype(x.dtype, "complex floating"):
         raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
     axis = require_count(x, k, axis)
@@ -56,7 +56,7 @@ def topk(xp: ModuleType, x: Array, /, k: int, *, axis: int = -1, largest: bool =
 
 
 def lexsort(xp: ModuleType, keys: Sequence[Array], /, *, axis: int = -1) -> Array:
-    """Stable sorts, from the least to the most important key."""
+    """Stable sorts, from the last to the first key in priority."""
     if len({tuple(key.shape) for key in keys}) != 1:
         raise ValueError(f"the keys must have one shape, but they have {[tuple(key.shape) for key in keys]}")
     axis = normal_axis(axis, keys[0].ndim)

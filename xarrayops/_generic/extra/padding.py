@@ -28,7 +28,7 @@ def pad(
     stat_length: Any = None,
     reflect_type: str = "even",
 ) -> Array:
-    """Each axis is padded in turn, so the corners have the values of the axes before."""
+    """Axes are padded one after the other, so the corners have values of the axes padded before."""
     widths = pad_widths(x, pad_width, mode, reflect_type)
     values = pairs("end_values" if mode == "linear_ramp" else "constant_values", end_values, x.ndim)
     if mode in ("constant", "empty"):
@@ -46,7 +46,7 @@ def pad(
 
 
 def pad_widths(x: Array, pad_width: Any, mode: str, reflect_type: str = "even") -> list[tuple[int, int]]:
-    """The numbers of values before and after each axis; raises for arguments that are wrong on every library."""
+    """The numbers of values before and after each axis; raises for arguments that are invalid on every library."""
     if mode not in MODES:
         raise ValueError(f"mode={mode!r} is not one of {', '.join(MODES)}")
     if reflect_type not in ("even", "odd"):
@@ -80,7 +80,7 @@ def pairs(name: str, value: Any, ndim: int) -> list[Pair]:
         return both if len(both) == ndim else both * ndim
     if not any(isinstance(m, tuple) for m in members) and len(members) in (1, 2):
         return [(members[0], members[-1])] * ndim
-    raise ValueError(f"{name}={value!r} is no value, pair or sequence of {ndim} pairs for an array of {ndim} axes")
+    raise ValueError(f"{name}={value!r} must be a value, a pair or {ndim} pairs for an array of {ndim} axes")
 
 
 def _side(
@@ -97,7 +97,7 @@ def _side(
 
 
 def number_for(xp: ModuleType, x: Array, value: Any) -> Any:
-    """A number that the dtype of x can hold; fractions are cut off, as NumPy assigns them."""
+    """The number as the dtype of x can hold it; fractions are truncated, as in NumPy's assignment."""
     is_fraction = isinstance(value, float) and xp.isdtype(x.dtype, "integral")
     value = value.item() if hasattr(value, "item") else value
     if xp.isdtype(x.dtype, "bool"):
@@ -106,7 +106,7 @@ def number_for(xp: ModuleType, x: Array, value: Any) -> Any:
 
 
 def _part(x: Array, axis: int, start: int, stop: int | None = None) -> Array:
-    """The elements of an axis from start to stop, by default one, or from it to the end if start is -1."""
+    """The elements of an axis from start to stop; by default one element, the last if start is -1."""
     stop = (start + 1 or None) if stop is None else stop
     return x[(slice(None),) * axis + (slice(start, stop), ...)]
 
@@ -116,7 +116,7 @@ def _statistic(xp: ModuleType, x: Array, axis: int, side: int, mode: str, length
     n = extent if length is None else min(int(length), extent)
     if n < 1:
         if mode in ("maximum", "minimum") or n < 0:
-            raise ValueError(f"stat_length={length} is not positive, as mode={mode!r} needs")
+            raise ValueError(f"stat_length={length} must be positive for mode={mode!r}")
         n = extent if length is None else 0
     chosen = _part(x, axis, extent - n, extent) if side else _part(x, axis, 0, n)
     if mode in ("maximum", "minimum"):
@@ -129,7 +129,7 @@ def _statistic(xp: ModuleType, x: Array, axis: int, side: int, mode: str, length
 
 
 def _ramp(xp: ModuleType, end: Array, axis: int, side: int, width: int, value: Any) -> Array:
-    """From ``value``, at the outer end, in equal steps to the edge, which it does not reach."""
+    """A ramp from ``value``, at the outer end, in equal steps up to but excluding the edge."""
     if not width:
         return end[(slice(None),) * axis + (slice(0, 0), ...)]
     work = widest(xp, end)
@@ -145,9 +145,9 @@ def _ramp(xp: ModuleType, end: Array, axis: int, side: int, width: int, value: A
 def _periodic(
     xp: ModuleType, x: Array, axis: int, width: tuple[int, int], mode: str, *, is_odd: bool
 ) -> tuple[Array, Array]:
-    """Values from inside the array, by their index; beyond one period they repeat."""
+    """Values taken from the array by index; beyond one period they repeat."""
     n = x.shape[axis]
-    if n == 1 and mode != "wrap":  # NumPy extends a single value by its copies
+    if n == 1 and mode != "wrap":  # NumPy repeats a single value
         before, after = (_side(xp, x, axis, side, width[side], "edge", 0, None) for side in (0, 1))
         return before, after
     found = []
@@ -161,7 +161,7 @@ def _periodic(
 
 
 def _mirrored(xp: ModuleType, x: Array, axis: int, places: range, mode: str) -> Array:
-    """The values for places outside of an axis: a slice or its reverse within one period, else by their index."""
+    """The values for positions outside an axis: a slice or its reverse within one period, else taken by index."""
     n = x.shape[axis]
     if not places or len(places) > n - (mode == "reflect"):
         indices = xp.asarray([source(p, n, mode) for p in places], dtype=index_dtype(xp, x), device=device_of(x))
@@ -172,7 +172,7 @@ def _mirrored(xp: ModuleType, x: Array, axis: int, places: range, mode: str) -> 
 
 
 def source(place: int, n: int, mode: str) -> int:
-    """The index of the value for a place outside of n elements."""
+    """The index of the value for a position outside n elements."""
     if mode == "wrap":
         return place % n
     if mode == "symmetric":

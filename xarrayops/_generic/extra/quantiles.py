@@ -2,7 +2,7 @@
 
 The quantile q of n sorted values is at the virtual index h(n, q), which is 0 at the first value. Between two values it
 is interpolated. The methods are those of NumPy: Hyndman and Fan, Sample quantiles in statistical packages, The American
-Statistician 50 (1996), and four that choose or halve.
+Statistician 50 (1996), and four that select one of the two neighbours or take their mean.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ ROUNDED: dict[str, Callable[[Any, Any, Any], Any]] = {
     "higher": lambda m, n, q: m.ceil((n - 1) * q),
     "nearest": lambda m, n, q: m.round((n - 1) * q),
 }
-"""The index of the element that a method chooses, by functions of ``m`` (floor, ceil, round)."""
+"""The index of the element that a method selects, by functions of ``m`` (floor, ceil, round)."""
 _FITTED = {"hazen": 0.5, "weibull": 0.0, "median_unbiased": 1 / 3, "normal_unbiased": 3 / 8}
-"""The plotting positions: Hyndman and Fan's alpha, which is equal to beta."""
+"""The plotting positions: Hyndman and Fan's alpha, which equals beta."""
 METHODS = (*ROUNDED, *_FITTED, "averaged_inverted_cdf", "interpolated_inverted_cdf", "linear", "midpoint")
 
 
 def median(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """The mean of the two values in the middle, which are the same for an odd number."""
+    """The mean of the two middle values, which are the same for an odd number."""
     flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=False)
     n = flat.values.shape[-1]
     if not n:
@@ -53,7 +53,7 @@ def _middle(low: Array, high: Array) -> Array:
 
 
 def nanmedian(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """The median of the values that are numbers."""
+    """The median of the values that are not NaN."""
     flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=False)
     if not flat.values.shape[-1]:
         return _nans(xp, flat)
@@ -65,14 +65,14 @@ def nanmedian(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool 
 def percentile(
     xp: ModuleType, x: Array, /, q: Any, *, axis: Axes = None, method: str = "linear", keepdims: bool = False
 ) -> Array:
-    """The quantile of a hundredth of q."""
+    """The quantile of ``q / 100``."""
     return quantile(xp, x, _hundredth(xp, x, q), axis=axis, method=method, keepdims=keepdims)
 
 
 def nanpercentile(
     xp: ModuleType, x: Array, /, q: Any, *, axis: Axes = None, method: str = "linear", keepdims: bool = False
 ) -> Array:
-    """The quantile of a hundredth of q."""
+    """The quantile of ``q / 100``."""
     return nanquantile(xp, x, _hundredth(xp, x, q), axis=axis, method=method, keepdims=keepdims)
 
 
@@ -106,7 +106,7 @@ def quantile(
 def nanquantile(
     xp: ModuleType, x: Array, /, q: Any, *, axis: Axes = None, method: str = "linear", keepdims: bool = False
 ) -> Array:
-    """As `quantile`, with the number of values of each row in the place of the extent of the axis."""
+    """Like `quantile`, with the number of values that are not NaN in each row instead of the length of the axis."""
     require_method(method)
     flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=method in ROUNDED)
     if xp.isdtype(flat.values.dtype, "integral"):
@@ -127,7 +127,7 @@ def nanquantile(
 
 
 def require_method(method: str) -> None:
-    """Raise unless it is the name of a method."""
+    """Raise for an unknown method."""
     if method not in METHODS:
         raise ValueError(f"method={method!r} is not one of {', '.join(sorted(METHODS))}")
 
@@ -139,10 +139,10 @@ def require_probability(q: float) -> None:
 
 
 def neighbours(m: Any, n: Any, q: Any, method: str) -> tuple[Any, Any, Any]:
-    """The indices of the elements below and above the virtual index, and the weight of the one above.
+    """The indices of the elements below and above the virtual index, and the weight of the upper one.
 
-    ``m`` is the module `math` for numbers, or the namespace of the arrays. The weight is None where an element is
-    chosen.
+    ``m`` is the module `math` for numbers, or the namespace of the arrays. The weight is None if the method selects an
+    element.
     """
     m = _Rounding if m is math else m
     if method in ROUNDED:
@@ -163,7 +163,7 @@ def neighbours(m: Any, n: Any, q: Any, method: str) -> tuple[Any, Any, Any]:
 
 
 class _Rounding:
-    """Functions of numbers that return floating-point numbers, as those of arrays do."""
+    """Functions of numbers that return floating-point numbers, as the array functions do."""
 
     floor = staticmethod(lambda x: float(math.floor(x)))
     ceil = staticmethod(lambda x: float(math.ceil(x)))
@@ -172,12 +172,12 @@ class _Rounding:
 
 
 def _limited(m: Any, index: Any, n: Any) -> Any:
-    """The index, or the nearest one of n elements."""
+    """The index, clipped to n elements."""
     return m.maximum(m.minimum(index, n - 1), 0 * index)
 
 
 def _to_even(m: Any, h: Any) -> Any:
-    """The index above, except of an integer that is odd: halves are rounded to the even one, counted from 1."""
+    """The upper index, except at odd integers: halves are rounded to the even index, counted from 1."""
     low = m.floor(h)
     is_odd = low - 2 * m.floor(low / 2)
     return low + 1 - is_odd * (1 - m.ceil(h - low))
@@ -191,14 +191,14 @@ def _rows(xp: ModuleType, x: Array, axis: Axes, *, keepdims: bool, is_rounded: b
 
 
 def _nans(xp: ModuleType, flat: Rows, prefix: tuple[int, ...] = ()) -> Array:
-    """The result of no elements."""
+    """The result for empty input."""
     if xp.isdtype(flat.values.dtype, "integral"):
-        raise ValueError("no elements have no quantile that is an integer")
+        raise ValueError("an empty integer array has no quantile by this method")
     return xp.full((*prefix, *flat.shape), math.nan, dtype=flat.values.dtype, device=device_of(flat.values))
 
 
 def _poisoned(xp: ModuleType, found: Array, ordered: Array) -> Array:
-    """NaN where a row has one, which is then its last element."""
+    """NaN for rows that contain NaN: it is then their last element."""
     last = ordered[..., -1]
     return found if xp.isdtype(last.dtype, "integral") else xp.where(xp.isnan(last), last, found)
 
@@ -208,7 +208,7 @@ def _probabilities(xp: ModuleType, x: Array, q: Array) -> Array:
 
 
 def _as_index(xp: ModuleType, index: Array) -> Array:
-    """Indices as integers; those of NaN become 0."""
+    """Indices as integers; NaN becomes 0."""
     return xp.astype(xp.where(xp.isnan(index), xp.zeros_like(index), index), index_dtype(xp, index))
 
 
@@ -223,12 +223,12 @@ def _between(xp: ModuleType, low: Array, high: Array, weight: Any) -> Array:
 
 
 def _numbers_first(xp: ModuleType, x: Array) -> tuple[Array, Array]:
-    """The sorted rows, with NaNs at the end, and the number of other elements in each."""
+    """The sorted rows, with NaNs at the end, and the number of non-NaN elements in each."""
     return xp.sort(x, axis=-1), xp.count_nonzero(~xp.isnan(x), axis=-1)
 
 
 def _element(xp: ModuleType, ordered: Array, index: Array) -> Array:
-    """The element of each row at an index, or at several; those of a row of NaNs only are NaN."""
+    """The element of each row at one or several indices; NaN for rows with only NaNs."""
     each = index if index.ndim == ordered.ndim else index[..., None]
     found = xp.take_along_axis(ordered, xp.maximum(each, xp.zeros_like(each)), axis=-1)
     return found if each is index else found[..., 0]

@@ -1,6 +1,6 @@
-"""Operations of sets: the distinct elements of an array that are in the other one, or not.
+"""Set operations on the distinct elements of arrays.
 
-The search is among all elements of the other one, whose size is known also while torch.compile traces.
+Elements are searched among all elements of the other array, whose size is known even while torch.compile traces.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _is_in(xp: ModuleType, x: Array, other: Array) -> Array:
 def intersect1d(
     xp: ModuleType, x1: Array, x2: Array, /, *, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
-    """The distinct elements of one array that are in the other."""
+    """The distinct elements of the first array that are in the second."""
     x1, x2 = _flat(xp, x1, x2)
     if not return_indices:
         found = xp.unique(x1)
@@ -47,7 +47,7 @@ def union1d(xp: ModuleType, x1: Array, x2: Array, /) -> Array:
 
 
 def setdiff1d(xp: ModuleType, x1: Array, x2: Array, /, *, assume_unique: bool = False) -> Array:
-    """The elements of one array that are not in the other."""
+    """The elements of the first array that are not in the second."""
     found = xp.reshape(x1, (-1,)) if assume_unique else xp.unique(xp.reshape(x1, (-1,)))
     return found[~_is_in(xp, *_flat(xp, found, x2))]
 

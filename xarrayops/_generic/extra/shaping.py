@@ -1,4 +1,4 @@
-"""Functions that build arrays of the elements of others: diagonals, products of shapes, windows, insertion."""
+"""Functions that rearrange elements: diagonals, Kronecker products, windows, insertion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xarrayops._generic.extra.common import as_array, astype, counted, device_of
 from xarrayops.plugin.arrays import Array
 
 _FEW_PIECES = 16
-"""Up to so many pieces of an array are joined; otherwise elements are taken by their indices."""
+"""Up to this number of pieces are joined; beyond it, elements are taken by index."""
 
 
 def atleast_nd(xp: ModuleType, x: Array, /, ndim: int) -> Array:
@@ -21,7 +21,7 @@ def atleast_nd(xp: ModuleType, x: Array, /, ndim: int) -> Array:
 
 
 def diag(xp: ModuleType, x: Array, /, k: int = 0) -> Array:
-    """The elements in the rows of a matrix of the diagonal, which selects them."""
+    """A matrix with the elements in its rows, masked to the diagonal."""
     if x.ndim == 2:
         return xp.linalg.diagonal(x, offset=k)
     if x.ndim != 1:
@@ -45,7 +45,7 @@ def fill_diagonal(xp: ModuleType, x: Array, value: Any, /, *, wrap: bool = False
 
 
 def diagonal_slice(shape: tuple[int, ...], wrap: bool) -> tuple[int, int, int]:
-    """The places of the main diagonal in the flattened array."""
+    """The positions of the main diagonal in the flattened array."""
     if len(shape) < 2:
         raise ValueError(f"x must have at least 2 dimensions, but its shape is {shape}")
     if len(shape) == 2:
@@ -62,7 +62,7 @@ def outer(xp: ModuleType, x1: Array, x2: Array, /) -> Array:
 
 
 def kron(xp: ModuleType, x1: Array, x2: Array, /) -> Array:
-    """The axes of both alternate, and neighbours are merged."""
+    """The axes of both arrays alternate, and neighbours are merged."""
     ndim = max(x1.ndim, x2.ndim)
     one, other = atleast_nd(xp, x1, ndim), atleast_nd(xp, x2, ndim)
     product = xp.multiply(
@@ -87,9 +87,9 @@ def compress(xp: ModuleType, condition: Array, x: Array, /, *, axis: int | None 
 
 
 def places(index: Any, extent: int, *, end: int) -> tuple[list[int], bool]:
-    """The places that an index of integers means along an axis, and whether it is one integer.
+    """The positions that an integer index selects along an axis, and whether it is one integer.
 
-    A place may be ``end``, that is the extent for a place to insert at, and one less for an element.
+    Positions go up to ``end``: the length of the axis for an insertion, one less for an element.
     """
     if isinstance(index, slice):
         return list(range(*index.indices(extent))), False
@@ -141,12 +141,12 @@ def insert(xp: ModuleType, x: Array, index: Any, values: Any, /, *, axis: int | 
     extent = x.shape[axis]
     found, is_one = places(index, extent, end=extent)
     values = atleast_nd(xp, values, x.ndim)
-    if is_one:  # NumPy inserts a whole block, whose first axis is that of the index
+    if is_one:  # NumPy inserts a whole block, whose first axis is the axis of the index
         values = xp.moveaxis(values, 0, axis) if getattr(values, "ndim", 0) == x.ndim else values
         found = found * values.shape[axis]
     shape = (*x.shape[:axis], len(found), *x.shape[axis + 1 :])
     if any(n not in (1, m) for n, m in zip(values.shape, shape, strict=True)):
-        raise ValueError(f"values of the shape {tuple(values.shape)} do not fit into the shape {shape}")
+        raise ValueError(f"values of shape {tuple(values.shape)} do not fit into shape {shape}")
     values = xp.broadcast_to(values, shape)
     order = sorted(range(len(found)), key=lambda i: found[i])
     if order != list(range(len(found))):
@@ -161,7 +161,7 @@ def insert(xp: ModuleType, x: Array, index: Any, values: Any, /, *, axis: int | 
 
 
 def windows(x: Array, window_shape: Any, axis: Any) -> list[tuple[int, int]]:
-    """The axis and the length of each window; raises for arguments that are wrong on every library."""
+    """The axis and the length of each window; raises for arguments that are invalid on every library."""
     lengths = tuple(window_shape) if isinstance(window_shape, (tuple, list)) else (window_shape,)
     if axis is None:
         axes: tuple[int, ...] = tuple(range(x.ndim))
@@ -179,7 +179,7 @@ def windows(x: Array, window_shape: Any, axis: Any) -> list[tuple[int, int]]:
 
 
 def sliding_window_view(xp: ModuleType, x: Array, /, window_shape: Any, axis: Any = None) -> Array:
-    """A gather, for libraries without strides: the indices are the first place plus the place in the window."""
+    """A gather, for libraries without strides: the indices are the start plus the position in the window."""
     for a, length in windows(x, window_shape, axis):
         count = x.shape[a] - length + 1
         start, step = (xp.arange(n, dtype=index_dtype(xp, x), device=device_of(x)) for n in (count, length))

@@ -33,14 +33,14 @@ def interp(
     right: Any = None,
     period: float | None = None,
 ) -> Array:
-    """The line through the points at both sides, found by a search."""
+    """The line through the neighbouring points, found by a search."""
     if points.ndim != 1 or tuple(points.shape) != tuple(values.shape) or not points.shape[0]:
         shapes = f"{tuple(points.shape)} and {tuple(values.shape)}"
-        raise ValueError(f"xp and fp must be vectors of one length, and not empty; their shapes are {shapes}")
+        raise ValueError(f"xp and fp must be non-empty vectors of the same length; their shapes are {shapes}")
     points, values = floating(xp, points), floating(xp, values)
     x = floating(xp, as_array(xp, x, points))
     if xp.isdtype(x.dtype, "complex floating") or xp.isdtype(points.dtype, "complex floating"):
-        raise TypeError(f"coordinates have an order, but the dtypes of x and xp are {x.dtype} and {points.dtype}")
+        raise TypeError(f"coordinates must be real, but the dtypes of x and xp are {x.dtype} and {points.dtype}")
     points, x = alike(xp, points, x)
     if period is not None:
         x, points, values = _repeated(xp, x, points, values, period)
@@ -67,7 +67,7 @@ def _points(xp: ModuleType, points: Array, values: Array, place: Array) -> tuple
 
 
 def _repeated(xp: ModuleType, x: Array, points: Array, values: Array, period: float) -> tuple[Array, Array, Array]:
-    """The coordinates within one period, and a point more at each end."""
+    """The coordinates within one period, with one more point at each end."""
     if not period:
         raise ValueError("period must not be 0")
     period = abs(period)
@@ -79,7 +79,7 @@ def _repeated(xp: ModuleType, x: Array, points: Array, values: Array, period: fl
 
 
 def trapezoid(xp: ModuleType, y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
-    """The means of neighbours times their distances."""
+    """The sum of the means of neighbours times their distances."""
     axis = normal_axis(axis, y.ndim)
     step: Any = dx
     if x is None:
@@ -105,7 +105,7 @@ def _from(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
 
 
 def gradient(xp: ModuleType, x: Array, /, *spacing: Any, axis: Axes = None, edge_order: int = 1) -> Any:
-    """Differences of second order inside, and of ``edge_order`` at both ends."""
+    """Second-order differences inside, and differences of order ``edge_order`` at both ends."""
     axes = normal_axes(axis, x.ndim)
     if edge_order not in (1, 2):
         raise ValueError(f"edge_order={edge_order} is neither 1 nor 2")
@@ -155,21 +155,21 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
 
 
 def require_signals(x1: Array, x2: Array, mode: str) -> None:
-    """Raise for arguments that are wrong on every library."""
+    """Raise for arguments that are invalid on every library."""
     if mode not in _MODES:
         raise ValueError(f"mode={mode!r} is not one of {', '.join(_MODES)}")
     for name, x in (("x1", x1), ("x2", x2)):
         if x.ndim != 1 or not x.shape[0]:
-            raise ValueError(f"{name} must be a vector that is not empty, but its shape is {tuple(x.shape)}")
+            raise ValueError(f"{name} must be a non-empty vector, but its shape is {tuple(x.shape)}")
 
 
 def convolve(xp: ModuleType, x1: Array, x2: Array, /, mode: str = "full") -> Array:
-    """The shifted copies of the longer vector, times the elements of the shorter one."""
+    """The sum of shifted copies of the longer vector, times the elements of the shorter one."""
     return convolved(partial(_full, xp), x1, x2, mode)
 
 
 def correlate(xp: ModuleType, x1: Array, x2: Array, /, mode: str = "valid") -> Array:
-    """The convolution with the conjugate in reverse."""
+    """The convolution with the reversed conjugate."""
     conjugate = xp.conj(x2) if xp.isdtype(x2.dtype, "complex floating") else x2
     return correlated(partial(_full, xp), x1, conjugate, mode, xp.flip)
 
@@ -184,7 +184,7 @@ def convolved(full: Callable[[Array, Array], Array], x1: Array, x2: Array, mode:
 def correlated(
     full: Callable[[Array, Array], Array], x1: Array, x2: Array, mode: str, flip: Callable[[Array], Array]
 ) -> Array:
-    """As `convolved`, with x2 in reverse."""
+    """Like `convolved`, with x2 reversed."""
     require_signals(x1, x2, mode)
     n, m, reverse = x1.shape[0], x2.shape[0], flip(x2)
     products = full(x1, reverse) if n >= m else full(reverse, x1)

@@ -33,11 +33,11 @@ def average(xp: ModuleType, x: Array, /, *, axis: Axes = None, weights: Any = No
 
 
 def along(xp: ModuleType, weights: Array, x: Array, axis: Axes) -> Array:
-    """Weights of some axes, in the shape of x."""
+    """Weights for some axes, broadcastable to x."""
     axes = () if axis is None else normal_axes(axis, x.ndim)
     if not axes or tuple(weights.shape) != tuple(x.shape[each] for each in axes):
         shapes = f"{tuple(weights.shape)}, x {tuple(x.shape)}, and axis={axis}"
-        raise ValueError(f"weights must have the shape of x, or that of the axes: they have {shapes}")
+        raise ValueError(f"weights must have the shape of x or of the axes: they have {shapes}")
     weights = xp.permute_dims(weights, tuple(sorted(range(len(axes)), key=axes.__getitem__)))
     extents = tuple(extent if each in axes else 1 for each, extent in enumerate(x.shape))
     return xp.broadcast_to(xp.reshape(weights, extents), tuple(x.shape))
@@ -79,7 +79,7 @@ def cov(
 
 
 def require_observations(name: str, weights: Any, count: int) -> None:
-    """Raise for weights that are not one for each observation."""
+    """Raise unless there is one weight for each observation."""
     if weights is not None and tuple(weights.shape) != (count,):
         raise ValueError(f"{name} must have the shape ({count},), but they have {tuple(weights.shape)}")
 
@@ -111,13 +111,13 @@ def corrcoef(xp: ModuleType, x: Array, y: Any = None, /, *, rowvar: bool = True)
 
 
 def ptp(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """The difference of both ends."""
+    """The maximum minus the minimum."""
     axis = checked_axes(axis, x.ndim)
     return xp.subtract(xp.max(x, axis=axis, keepdims=keepdims), xp.min(x, axis=axis, keepdims=keepdims))
 
 
 def digitize(xp: ModuleType, x: Array, bins: Array, /, *, right: bool = False) -> Array:
-    """A search among the bins, which are reversed if they decrease."""
+    """Search the bins, reversed if they decrease."""
     if bins.ndim != 1:
         raise ValueError(f"bins must be a vector, but its shape is {tuple(bins.shape)}")
     side, count = "left" if right else "right", bins.shape[0]
@@ -138,7 +138,7 @@ def histogram(
     density: bool = False,
     weights: Any = None,
 ) -> tuple[Array, Array]:
-    """The bin of each element by a search among the edges, then a count. Others are in one more bin, left out."""
+    """Search the edges for the bin of each element, then count. An extra bin for elements outside is dropped."""
     if xp.isdtype(x.dtype, "complex floating"):
         raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
     x = xp.reshape(x, (-1,))
@@ -163,7 +163,7 @@ def histogram(
 
 
 def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] | None) -> Array:
-    """The edges of a number of equal bins for a vector, or those that are given."""
+    """The given edges, or the edges of a number of equal bins."""
     if getattr(bins, "ndim", 0):
         if bins.ndim != 1 or bins.shape[0] < 1:
             raise ValueError(f"bins must be a number or a vector of edges, but its shape is {tuple(bins.shape)}")

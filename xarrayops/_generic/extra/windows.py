@@ -11,7 +11,7 @@ from xarrayops.plugin.arrays import Array
 
 
 def _places(xp: ModuleType, start: float, stop: float, n: int, device: Any, *, endpoint: bool = True) -> Array:
-    """n values from start to stop, in float64 where the library has it: a window of float32 is rounded once."""
+    """n values from start to stop, in float64 if the library has it, so that a float32 window is rounded once."""
     known = xp.__array_namespace_info__().dtypes(device=device, kind="real floating")
     return xp.linspace(start, stop, n, dtype=known.get("float64"), device=device, endpoint=endpoint)
 
@@ -101,7 +101,7 @@ def geomspace(
     dtype: Any = None,
     device: Any = None,
 ) -> Array:
-    """Powers of 10 between the logarithms; both ends are exact."""
+    """Powers of 10 between the logarithms of both ends; the ends are exact."""
     require_ratio(start, stop)
     if num < 2:
         return _rounded(xp, _places(xp, start, stop, num, device), dtype)

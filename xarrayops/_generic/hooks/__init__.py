@@ -1,8 +1,8 @@
-"""The hooks: functions that a backend may define beside those of the standard.
+"""The hooks: functions that a backend may define in addition to the functions of the standard.
 
-Each public function in the modules of this folder declares one hook. Its docstring is the contract, its parameters
-after ``xp`` are those of a backend's function, and its body serves the libraries without a function of their own:
-``xp`` is their namespace, and the body uses functions of the standard alone.
+Each public function in the modules of this folder declares one hook. Its docstring is the contract, and its parameters
+after ``xp`` are the parameters of a backend's function. Its body serves libraries whose backend does not define the
+hook: ``xp`` is their namespace, and the body uses only functions of the standard.
 """
 
 from __future__ import annotations

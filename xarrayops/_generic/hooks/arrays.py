@@ -1,4 +1,4 @@
-"""Arrays: their functions and classes, when their values are computed, and where these leave the library."""
+"""Arrays: their functions and classes, the computation of their values, and transfers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from xarrayops.plugin.arrays import Array, Gap
 
 
 def wrap(xp: ModuleType, verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """The function that serves a verb in place of ``function``; ``function`` itself if it needs no wrapper.
+    """The function to use for a verb instead of ``function``; ``function`` itself if it needs no wrapper.
 
     Called once for each function of the standard and each of `WRAPPED_HOOKS` when the backend loads, and for each
-    function of `EXTRA` when it is first needed; with the function of the backend, the library's or the generic
-    one. A gap is not wrapped. `takes_arrays` returns whether a verb has array arguments to check. A wrapper keeps
-    the signature, as with ``functools.wraps``.
+    function of `EXTRA` when it is first needed. The argument is the function of the backend, of the library, or the
+    generic one. A gap is not wrapped. `takes_arrays` returns whether a verb has array arguments to check. A wrapper
+    keeps the signature, as with ``functools.wraps``.
     """
     return function
 
@@ -32,12 +32,12 @@ def refuse(xp: ModuleType, x: Array, /) -> Gap | None:
 
 
 def returned(xp: ModuleType, x: Array, /) -> Array:
-    """An array as functions of the library return it: NumPy's return a scalar in place of an array without axes."""
+    """An array as functions of the library return it: NumPy's functions return scalars instead of 0-d arrays."""
     return x
 
 
 def serving_others(xp: ModuleType) -> AbstractContextManager[Any]:
-    """A context in which the library serves arrays of other libraries, without warnings that those do not give."""
+    """A context for serving arrays of other libraries: suppresses warnings that those libraries would not give."""
     return nullcontext()
 
 
@@ -61,10 +61,10 @@ def synchronize(xp: ModuleType, *arrays: Array) -> None:
 
 
 def crossings(xp: ModuleType, report: Callable[..., None], /) -> AbstractContextManager[Any]:
-    """A context in which the library reports where values leave it, and where the program waits for values.
+    """A context in which the library reports transfers of values out of it, and waits for values.
 
-    ``report(kind, what, nbytes)`` takes "transfer", "wait" or "compute", the name of the call, and the bytes, 0 if
-    they are unknown. It may be called from any thread, and may raise: the error must reach the program. The context
-    is that of a thread, and no context of the same hook is open around it in that thread.
+    ``report(kind, what, nbytes)`` takes "transfer", "wait" or "compute", the name of the call, and the bytes, 0 if they
+    are unknown. It may be called from any thread, and may raise: the error must reach the program. The context belongs
+    to one thread, and contexts of this hook are not nested in a thread.
     """
     return nullcontext()  # the standard reports no transfers

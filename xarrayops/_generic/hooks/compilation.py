@@ -1,4 +1,4 @@
-"""Compiled functions, branches and loops, modes in compiled code, and exports. The generic ones run in Python."""
+"""Compiled functions, branches and loops, modes in compiled code, and exports. Generic functions run in Python."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from xarrayops.plugin.runs import RunMode
 Arrays = tuple[Array, ...]
 
 
-@declared("it has no compiler of functions", instead='engine="jax" or engine="torch", which compile for NumPy arrays')
+@declared("it cannot compile functions", instead='engine="jax" or engine="torch", which compile for NumPy arrays')
 def compiled(
     xp: ModuleType, function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], ...], /
 ) -> Callable[..., Any]:
-    """The function of arrays, compiled by its first call for arrays of some shapes and dtypes.
+    """The function of arrays, compiled at its first call for each combination of shapes and dtypes.
 
-    ``dynamic_axes`` has pairs of an argument and an axis whose length may change; compilers for constant shapes
+    ``dynamic_axes`` has pairs of an argument and an axis whose length may change; compilers that need constant shapes
     compile again.
 
-    Its result is arrays, in nested tuples, lists and dictionaries, and other values, which are constants. Law: a
-    call raises where the compiler cannot trace the function; inside a transformation it gives what the function
-    gives. Each result has its own programs: it shares none with another function of the same code. After its first
-    call it may have an attribute ``direct``, a function that does the same in less time.
+    It returns a pytree of arrays, in tuples, lists and dictionaries, and of other values, which are constants. Law: a
+    call raises if the compiler cannot trace the function; inside a transformation it returns the same as the function.
+    Each compiled function has its own programs and shares none with another function of the same code. After its first
+    call it may have an attribute ``direct``, an equivalent faster function.
     """
     raise NotImplementedError
 
@@ -35,7 +35,7 @@ def compiled(
 def cond(
     xp: ModuleType, predicate: Array, if_true: Callable[..., Any], if_false: Callable[..., Any], operands: Arrays, /
 ) -> Any:
-    """The result of one of two functions of the operands, by a boolean array without axes; it is nested or not."""
+    """The result, a pytree, of one of two functions of the operands, selected by a 0-d boolean array."""
     return if_true(*operands) if bool(predicate) else if_false(*operands)
 
 
@@ -44,7 +44,7 @@ def while_loop(
 ) -> Arrays:
     """The values after ``values = body(*values)``, repeated while ``condition(*values)`` is true.
 
-    The body checks that it keeps shapes and dtypes.
+    The body itself checks that it keeps shapes and dtypes.
     """
     while bool(condition(*values)):
         values = body(*values)
@@ -62,9 +62,9 @@ def scan(
 ) -> tuple[Arrays, Any]:
     """The last carry, and the results of all steps, stacked along a new first axis.
 
-    Step i gets the carry and item i of each array of ``xs``, and returns the next carry and a result: None, an
-    array, or nested ones. ``stacked`` stacks a list of results. The length is positive. The step checks that it
-    keeps the shapes and dtypes of the carry.
+    Step i gets the carry and item i of each array of ``xs``, and returns the next carry and a result: None, an array,
+    or a pytree. ``stacked`` stacks a list of results. The length is positive. The step itself checks that it keeps the
+    shapes and dtypes of the carry.
     """
     rows = []
     for i in range(length):
@@ -76,21 +76,21 @@ def scan(
 def is_transformed(xp: ModuleType) -> bool:
     """Whether the library compiles, differentiates or batches a function now, so that arrays may have no values.
 
-    False where only the results are recorded for gradients, as by autograd.
+    False if operations are only recorded for gradients, as by autograd.
     """
     return False  # the standard transforms no functions
 
 
 def trace_state(xp: ModuleType) -> Any:
-    """What the library's compiler traces at present, comparable by ``==``; None outside of a trace.
+    """A value that identifies the current trace of the library's compiler, comparable by ``==``; None outside a trace.
 
-    Another value means another trace: also that of a loop or a vectorised function inside a compiled one.
+    A different value means a different trace, such as a loop or a vectorised function inside a compiled one.
     """
     return None  # the standard has no compiler
 
 
 def random_state(xp: ModuleType) -> tuple[Any, Callable[[], None]] | None:
-    """A value that changes when the library's global generators are used, and a function that sets them back.
+    """A value that changes when the library's global generators are used, and a function that resets them.
 
     Values are compared by ``==``. None if the library has no such generators.
     """
@@ -98,16 +98,16 @@ def random_state(xp: ModuleType) -> tuple[Any, Callable[[], None]] | None:
 
 
 def carry_mode(xp: ModuleType, name: str, key: str, /) -> AbstractContextManager[Any]:
-    """A context in which the library's compiler keeps the code of a mode with this key separately.
+    """A context in which the library's compiler caches the code of a mode with this key separately.
 
-    A mode is a setting such as `xarrayops.use`, its name. Functions that the compiler traced in one mode are traced
-    again in another one. The key is empty outside of all blocks.
+    A mode is a setting such as `xarrayops.use`, which is its name. Functions that the compiler traced in one mode are
+    retraced in another. The key is empty outside of all blocks.
     """
     return nullcontext()  # the standard has no compiler
 
 
 def carries_mode(xp: ModuleType, name: str, key: str, /) -> bool:
-    """Whether a function that is traced now would be compiled for that mode alone. True outside of a trace."""
+    """Whether a function that is traced now would be compiled for that mode only. True outside a trace."""
     return True  # the standard has no compiler
 
 

@@ -1,4 +1,4 @@
-"""Convolutions and pooling. The generic ones take one step for each element of a window."""
+"""Convolutions and pooling. The generic functions take one step for each element of a window."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from xarrayops.plugin.precision import HALVES
 
 
 def convolution(xp: ModuleType, x: Array, weights: Array, windows: Windows, groups: int, /) -> Array:
-    """The sums over the windows of x of the products with the weights, for each output channel.
+    """For each output channel, the sum of x times the weights over each window.
 
-    x has the axes of a batch, of channels and of space; the weights have output channels, the input channels of a
-    group, and space. Both have the same dtype, of real or complex floating-point numbers or of integers. Shapes
-    fit, and there is at least one window.
+    x has a batch axis, a channel axis and spatial axes; the weights have axes for output channels, the input channels
+    of a group, and space. Both have the same dtype: real or complex floating-point, or integers. Shapes fit, and there
+    is at least one window.
     """
     dtype = x.dtype
     if str(dtype).endswith(HALVES):
@@ -41,9 +41,9 @@ def convolution(xp: ModuleType, x: Array, weights: Array, windows: Windows, grou
 
 
 def pooling(xp: ModuleType, x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Array:
-    """The largest element or the sum of each window of each channel. Padding never counts.
+    """The largest element or the sum of each window of each channel, ignoring padding.
 
-    There is at least one window, and each has an element of x.
+    There is at least one window, and each contains an element of x.
     """
     x = _channels_second(xp, x, windows)
     padded = _padded(xp, x, windows, _lowest(xp, x.dtype) if kind == "max" else 0)
@@ -53,7 +53,7 @@ def pooling(xp: ModuleType, x: Array, windows: Windows, kind: Literal["max", "su
 
 
 def _lowest(xp: ModuleType, dtype: Any) -> Any:
-    """The number that is at most every number of a real dtype."""
+    """The least value of a real dtype."""
     return -float("inf") if xp.isdtype(dtype, "real floating") else xp.iinfo(dtype).min
 
 
@@ -72,12 +72,12 @@ def _padded(xp: ModuleType, x: Array, windows: Windows, value: Any) -> Array:
 
 
 def _offsets(windows: Windows) -> Iterator[tuple[int, ...]]:
-    """The places in a window."""
+    """The positions in a window."""
     return product(*map(range, windows.shape))
 
 
 def _parts(padded: Array, windows: Windows, counts: tuple[int, ...]) -> Iterator[Array]:
-    """For each place in a window, the elements of all windows there."""
+    """For each position in a window, the elements of all windows at that position."""
     for at in _offsets(windows):
         starts = (i * step for i, step in zip(at, windows.dilation, strict=True))
         bounds = zip(starts, counts, windows.stride, strict=True)

@@ -1,4 +1,4 @@
-"""Devices: their memory, and the names of the library and its devices."""
+"""Devices: their memory and names, and the versions of the library."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def devices(xp: ModuleType) -> list[Device]:
 
 
 def device_attributes(xp: ModuleType, device: Any, /) -> dict[str, int | str]:
-    """Attributes of a native device, of `DEVICE_ATTRIBUTES`; unknown ones are left out."""
+    """The `DEVICE_ATTRIBUTES` of a native device; unknown ones are omitted."""
     return {}  # the standard defines none
 
 
@@ -35,19 +35,19 @@ def free_bytes(xp: ModuleType, device: Any, /) -> int | None:
 
 
 def release_memory(xp: ModuleType, device: Any, /) -> None:
-    """Release the memory of a native device that the library caches for reuse, as far as possible."""
+    """Release the memory of a native device that the library caches for reuse, where possible."""
 
 
 def peak_bytes(xp: ModuleType, device: Any, call: Callable[[], Any], /) -> int | None:
-    """The peak memory of a call, in bytes, beyond what was allocated before; None if unknown. The call waits."""
+    """The peak memory that a call allocates, in bytes; None if unknown. The call waits for its results."""
     return None  # the standard does not report it
 
 
 def as_device(xp: ModuleType, device: Any, /) -> Any:
     """The native device for a name such as "cpu" or "cuda:1", or a native device itself.
 
-    For an unknown name it raises a ValueError whose message lists the valid names; the caller adds a prefix. So
-    does `as_dtype`.
+    For an unknown name it raises a ValueError whose message lists the valid names; the caller adds a prefix. `as_dtype`
+    does the same.
     """
     known = xp.__array_namespace_info__().devices()
     for candidate in known:

@@ -28,12 +28,12 @@ def _same_dtype(own: Any, dtype: Any) -> bool:
 
 
 def default_floating_dtype(xp: ModuleType) -> Any:
-    """The native floating-point dtype of new arrays for which no dtype is given."""
+    """The native floating-point dtype of new arrays that are created without a dtype."""
     return xp.__array_namespace_info__().default_dtypes()["real floating"]
 
 
 def set_default_dtype(xp: ModuleType, name: str | None, /) -> None:
-    """Set the library's own default floating-point dtype, if it has such a setting; None restores the first one.
+    """Set the library's own default floating-point dtype, if it has such a setting; None restores the original one.
 
     Called when `xarrayops.set_default` changes a default. Compiled functions must not keep the earlier one.
     """

@@ -40,7 +40,7 @@ def memory(xp: ModuleType, x: Array, /) -> Memory | None:
 
 
 def memory_offset(xp: ModuleType, x: Array, /) -> int:
-    """The offset in bytes of the first element of x from the start of the memory that x is a view of."""
+    """The offset in bytes of the first element of x in the memory that x is a view of."""
     return 0  # the standard has no offset
 
 
@@ -67,7 +67,7 @@ def pin_memory(xp: ModuleType, x: Array, /) -> Array:
 
 
 def export_refusal(xp: ModuleType, x: Array, /) -> str | None:
-    """Why x cannot be exported as it is, and what to do instead; None if it can."""
+    """Why x cannot be exported without changes, and what to do instead; None if it can."""
     return None
 
 
@@ -77,7 +77,7 @@ def import_refusal(xp: ModuleType, dtype: str, /) -> str | None:
 
 
 def alias_refusal(xp: ModuleType, memory: Memory, /, *, forced: bool) -> str | None:
-    """Why this library cannot alias that memory or, unless ``forced`` by ``copy=False``, should not; else None."""
+    """Why this library cannot (or, unless ``forced`` by ``copy=False``, should not) alias that memory; else None."""
     # Writable host memory of a known dtype can be aliased.
     if memory.device != "cpu":
         return f"{library(xp)} cannot import memory of device {memory.device}"
@@ -89,14 +89,14 @@ def alias_refusal(xp: ModuleType, memory: Memory, /, *, forced: bool) -> str | N
 def alias(xp: ModuleType, x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
     """An array of this library over the memory of x, an array of another library, without a copy.
 
-    For host memory, ``host()`` gives the owner's NumPy view: the owner waits for the values, keeps the memory alive
-    and sets the read-only flag if needed. A bare address would guarantee none of that.
+    For host memory, ``host()`` gives the owner's NumPy view: the owner waits for the values, keeps the memory alive and
+    sets the read-only flag if needed. A bare address would not guarantee that.
     """
     return xp.from_dlpack(x)
 
 
 def exporting(xp: ModuleType, x: Array, /) -> AbstractContextManager[Any]:
-    """A context in which x can be exported by DLPack: its device is current, host memory has the values."""
+    """A context in which x can be exported by DLPack: its device is current, and its host memory has the values."""
     return nullcontext()
 
 
@@ -111,7 +111,7 @@ def queue(xp: ModuleType, x: Array, /) -> Queue | None:
 
 
 def outlive(xp: ModuleType, x: Array, stream: int, /) -> bool:
-    """Once x is freed, keep its memory from reuse until the pending work of another library's stream is done.
+    """Prevent reuse of the memory of x, once it is freed, until the pending work of another library's stream is done.
 
     False if the library cannot do so; then the caller keeps a reference to x.
     """
@@ -121,23 +121,23 @@ def outlive(xp: ModuleType, x: Array, stream: int, /) -> bool:
 def tie(xp: ModuleType, x: Array, owner: object, /) -> Array:
     """An array over the memory of x that keeps ``owner`` alive as long as that memory is in use.
 
-    It is x itself if the library allows that. Required if `queue` returns a queue.
+    The result may be x itself if the library allows that. Required if `queue` returns a queue.
     """
     raise NotImplementedError("a backend that defines the hook queue must also define the hook tie")
 
 
 def try_as_numpy(xp: ModuleType, x: Array, /) -> Any:
-    """A NumPy array over the memory of x if that needs no plan of the conversion, else None.
+    """A NumPy array over the memory of x if that needs no conversion plan, else None.
 
-    Law: only if the plan of ``convert(x, "numpy")`` is zero-copy, and with the same result.
+    Law: an array only if the plan of ``convert(x, "numpy")`` is zero-copy, and with the same result.
     """
     return None  # a plan is always needed
 
 
 def try_from_numpy(xp: ModuleType, a: Any, /) -> Array | None:
-    """An array over the memory of a NumPy array if that needs no plan of the conversion, else None.
+    """An array over the memory of a NumPy array if that needs no conversion plan, else None.
 
-    Law: only if the plan for ``a`` is zero-copy, and with the same result.
+    Law: an array only if the plan for ``a`` is zero-copy, and with the same result.
     """
     return None  # a plan is always needed
 
@@ -153,5 +153,5 @@ def to_numpy(xp: ModuleType, x: Array, /) -> Any:
 
 
 def from_numpy(xp: ModuleType, a: Any, device: Any, /) -> Array:
-    """A copy of a NumPy array as an array of this library, on the native device, or on the default one for None."""
+    """A copy of a NumPy array as an array of this library, on the native device, by default the default device."""
     return xp.asarray(a.astype(a.dtype.newbyteorder("="), copy=False), device=device, copy=True)

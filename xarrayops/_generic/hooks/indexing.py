@@ -12,12 +12,12 @@ from xarrayops.plugin.indexing import Index, Selection
 
 
 def update(xp: ModuleType, x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:
-    """x with ``x[index] = op(x[index], value)``. Duplicates accumulate; an index means what it means in NumPy.
+    """x after ``x[index] = op(x[index], value)``. Duplicates accumulate; indices have NumPy's meaning.
 
     ``op`` is set, add, subtract, multiply, divide, min or max. The value is a Python number or an array, which is
-    cast to the dtype of x, and read before x is written. ``copy=True`` leaves x alone, None may write it, and False
-    must write it or raise `Unsupported`. An IndexError or ValueError of the library is explained by the caller.
-    `Index.selection` gives the steps by which the index selects, for libraries that read indices otherwise.
+    cast to the dtype of x, and read before x is written. ``copy=True`` does not change x, None may write to it, and
+    False must write to it or raise `Unsupported`. The caller explains an IndexError or ValueError of the library.
+    `Index.selection` gives the steps of the selection, for libraries whose own indexing differs.
     """
     # The standard does not define item assignment by arrays of integers, so their elements are assigned in a loop.
     selection = index.selection(x.shape)
@@ -45,27 +45,27 @@ def update(xp: ModuleType, x: Array, index: Index, op: str, value: Any, /, *, co
 
 
 def select(xp: ModuleType, x: Array, index: Index, /, *, copy: bool | None) -> Array:
-    """The elements ``x[index]``; ``copy=False`` must give a view of x or raise `Unsupported`, None may."""
+    """The elements ``x[index]``; ``copy=False`` must return a view or raise `Unsupported`, None may return one."""
     selection = index.selection(x.shape)
     if not selection.arrays:
         if copy is False and selection.flipped:
-            raise Unsupported("the standard has no views that run backwards. Instead: copy=None")
+            raise Unsupported("the standard has no views with negative strides. Instead: copy=None")
         y = index.restored(selection, _viewed(xp, x, selection.basic))
         return xp.asarray(y, copy=True) if copy else y
     if copy is False:
-        raise Unsupported("an index of arrays copies the elements. Instead: copy=None")
+        raise Unsupported("an index with arrays copies the elements. Instead: copy=None")
     places = _places(xp, x, index, selection)
     y = xp.reshape(xp.take(xp.reshape(x, (-1,)), xp.reshape(places, (-1,))), places.shape)
     return index.restored(selection, y)
 
 
 def _kept(basic: tuple[Any, ...]) -> list[Any]:
-    """The entries of a basic index that leave an axis."""
+    """The entries of a basic index that keep an axis."""
     return [entry for entry in basic if type(entry) is not int]
 
 
 def _viewed(xp: ModuleType, x: Array, basic: tuple[Any, ...]) -> Array:
-    """``x[basic]``; the standard does not define None beside all other entries."""
+    """``x[basic]``; the standard does not define None in combination with all other entries."""
     y = x[tuple(entry for entry in basic if entry is not None)]
     extents = iter(y.shape)
     return xp.reshape(y, tuple(1 if entry is None else next(extents) for entry in _kept(basic)))

@@ -1,4 +1,4 @@
-"""Operations of users."""
+"""User-defined operations."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from xarrayops.plugin.operations import Operation
 
 
 def carry_operation(xp: ModuleType, operation: Operation, /) -> Callable[..., Any]:
-    """A function that serves calls of a user's operation where a transformation of the library must see it.
+    """A function for calls of a user's operation that a transformation of the library must see.
 
-    That is under a compiler, a gradient or a batch, and for arrays without values; not for plain calls. The
-    function is called as ``operation.serve``. It keeps the operation's gradient, and derives from the reference
-    what the library cannot find out about a kernel: shapes, gradients, batches. The generic function returns
-    ``operation.serve``: the library transforms nothing.
+    These are calls under a compiler, a gradient or a batch, and calls with arrays without values; not plain calls. The
+    function is called like ``operation.serve``. It uses the operation's gradient, and derives from the reference what
+    the library cannot know about a kernel: shapes, gradients, batches. The generic function returns
+    ``operation.serve``, for libraries without transformations.
     """
     return operation.serve
 
 
-@declared("it has no way to call compiled functions", instead='xo.convert(x, "numpy") if the arrays are in host memory')
+@declared("compiled kernels are not supported", instead='xo.convert(x, "numpy") if the arrays are in host memory')
 def native_kernel(xp: ModuleType, native: NativeKernel, /) -> Callable[..., Any]:
-    """A kernel that calls a compiled function: ``kernel(*arrays, **options)``, as of `xarrayops.operation`.
+    """A kernel that calls a compiled function: ``kernel(*arrays, **options)``, as for `xarrayops.operation`.
 
     It allocates the results, with the shapes and dtypes of the reference, and passes the current stream of the
-    device. The arrays have the requirements of the kernel, and all are given. It may raise `Unsupported` if a
-    package is missing. `xarrayops.plugin.native` has what such a kernel is made of.
+    device. The arrays satisfy the requirements of the kernel, and none is None. It may raise `Unsupported` if a package
+    is missing. `xarrayops.plugin.native` has helpers for such kernels.
     """
     raise NotImplementedError

@@ -50,12 +50,12 @@ def _spread(xp: ModuleType, term: str, operand: Array, labels: str) -> Array:
 
 def matmul_int32(xp: ModuleType, x1: Array, x2: Array, /) -> Array:
     """The exact matrix product of arrays of int8 or uint8, in int32. The caller has checked that the sums fit."""
-    # Sums of so few terms that they are exact in float32. It may be multiplied in bfloat16 or TF32: both hold
-    # integers of 8 bits.
+    # Sums with so few terms that they are exact in float32. Products may use bfloat16 or TF32: both hold 8-bit
+    # integers.
     first, second = ("int8" if x.dtype == xp.int8 else "uint8" for x in (x1, x2))
     terms = exact_terms(first, second)
     count, total = x1.shape[-1], None
-    # Without terms one empty product is needed, which is 0 and has the shape of the result.
+    # If there are no terms, one empty product gives zeros in the shape of the result.
     for start in range(0, max(1, count), terms):
         these = slice(start, min(start + terms, count))
         left = xp.astype(x1[..., these], xp.float32)

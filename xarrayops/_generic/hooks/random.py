@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def random_draw(xp: ModuleType, draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
-    """The random array of a draw, on a native device or on the default one for None.
+    """The random array of a draw, on a native device, by default the default device.
 
-    The key is two Python integers, or an array (2,) of uint32. Law: the element with flat index i is that of the
-    generic function, bit for bit: Threefry-2x32-20 of the key and of the counter i, then the steps of
+    The key is two Python integers, or an array (2,) of uint32. Law: each element equals the generic function's, bit for
+    bit: at flat index i, Threefry-2x32-20 of the key and the counter i, then the steps of
     `xarrayops.plugin.generic.from_bits`.
     """
     from xarrayops._generic import random  # imported at the first draw
@@ -35,7 +35,7 @@ def random_keys(xp: ModuleType, key: Any, counters: Array, /) -> Array:
 
 
 def random_permutation(xp: ModuleType, key: Any, size: int, device: Any, /) -> Array:
-    """The integers below ``size`` in random order, in the library's dtype of indices.
+    """The integers below ``size`` in random order, in the library's index dtype.
 
     Law: the stable `argsort` of the bits of a draw as int64.
     """
@@ -44,13 +44,13 @@ def random_permutation(xp: ModuleType, key: Any, size: int, device: Any, /) -> A
     return random.random_permutation(xp, key, size, device)
 
 
-@declared("the standard has no random numbers", instead="leave native=True out")
+@declared("the standard has no random numbers", instead="omit native=True")
 def native_generator(xp: ModuleType, seed: int, device: Any, /) -> Any:
     """A generator of the library itself, for `native_draw`; the seed is in [0, 2**64)."""
     raise NotImplementedError
 
 
-@declared("the standard has no random numbers", instead="leave native=True out")
+@declared("the standard has no random numbers", instead="omit native=True")
 def native_draw(xp: ModuleType, generator: Any, draw: Draw, shape: tuple[int, ...], device: Any, /) -> Array:
-    """A random array from a generator of the library, which advances. The dtype is that of the draw."""
+    """A random array with the dtype of the draw, from a generator of the library, which advances."""
     raise NotImplementedError

@@ -13,9 +13,9 @@ def unique(
 ) -> Array | tuple[Array, ...]:
     """The sorted distinct elements of x, or its distinct slices along an axis, as in `xarrayops.unique`.
 
-    One array, or a tuple of the values and of the results asked for: indices, inverse and counts.
+    One array, or a tuple of the values and the requested results: indices, inverse and counts.
     """
-    # All results follow from the rank of each element or slice among the distinct ones.
+    # All results derive from the rank of each element or slice among the distinct ones.
     items = xp.reshape(x, (-1,)) if axis is None else xp.moveaxis(x, axis, 0)
     n = items.shape[0]
     ranks = _row_ranks(xp, xp.reshape(items, (n, math.prod(items.shape[1:]))), equal_nan=axis is None)
@@ -46,7 +46,7 @@ def _row_ranks(xp: ModuleType, rows: Array, *, equal_nan: bool) -> Array:
 
 
 def _padded(xp: ModuleType, keys: Array) -> Array:
-    """The keys with a column of zeros, which does not change the order."""
+    """The keys with an additional column of zeros, which does not change the order."""
     column = xp.zeros((keys.shape[0], 1), dtype=keys.dtype, device=keys.device)
     return xp.concat([keys, column], axis=1)
 

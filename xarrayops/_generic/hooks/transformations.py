@@ -28,7 +28,7 @@ def vjp(
 
 @declared("it does not transform functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')
 def vmap(xp: ModuleType, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """The function of arrays with a new first axis, for each index of which it calls the given function."""
+    """The given function, mapped over a new first axis of its array arguments."""
     raise NotImplementedError
 
 
@@ -36,10 +36,10 @@ def vmap(xp: ModuleType, function: Callable[..., Any], /) -> Callable[..., Any]:
 def value_and_grad(
     xp: ModuleType, function: Callable[..., tuple[Array, tuple[Array, ...]]], arrays: tuple[Array, ...], /
 ) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
-    """The value of a function of real floating-point arrays, its other results, and the gradient by each array.
+    """The value of a function of real floating-point arrays, its other results, and the gradient for each array.
 
-    The function returns a floating-point number and other arrays. Law: calls may be nested; a result has a
-    gradient of its own only inside another transformation.
+    The function returns a floating-point number and other arrays. Law: calls may be nested; results are differentiable
+    only inside another transformation.
     """
     raise NotImplementedError
 
@@ -47,7 +47,7 @@ def value_and_grad(
 def checkpoint(
     xp: ModuleType, function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], /
 ) -> tuple[Array, ...]:
-    """The arrays that a function of arrays returns. For gradients the function may be called again, on any thread.
+    """The arrays that a function of arrays returns. For gradients it may be called again, on any thread.
 
     The generic function calls it once: the library stores nothing for gradients.
     """
@@ -55,13 +55,13 @@ def checkpoint(
 
 
 def no_grad(xp: ModuleType) -> AbstractContextManager[Any]:
-    """A context in which the library stores nothing for gradients. Raises `Unsupported` where it would."""
+    """A context in which the library stores nothing for gradients. Raises `Unsupported` if it cannot prevent that."""
     return nullcontext()  # the standard stores nothing for gradients
 
 
 def register_state(xp: ModuleType, cls: type, data: tuple[str, ...], constants: tuple[str, ...], /) -> None:
-    """Let the transformations of the library take instances of a class, and return them.
+    """Register a class as a pytree of the library, so that its transformations take and return instances.
 
-    ``data`` names the attributes that are numbers or arrays, ``constants`` the others, which compiled functions
-    keep. The class is made of all of them by name. Called once for each class.
+    ``data`` names the attributes that are numbers or arrays, ``constants`` the others, which compiled functions treat
+    as constants. The class is called with all of them by keyword. Called once for each class.
     """

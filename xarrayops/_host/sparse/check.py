@@ -1,3 +1,4 @@
+# Long: the checks of all formats share their sentences.
 """Check the parts of a sparse matrix, and describe the first fault in a sentence.
 
 Each step relies only on what was checked before: first the numbers of axes, dtypes and lengths; then the pointers; then
@@ -142,7 +143,7 @@ def _array_fault(name: str, array: Any, ndim: int) -> str | None:
 
 def _integers_fault(name: str, array: Any, ndim: int) -> str | None:
     fault = _array_fault(name, array, ndim)
-    # Integers of the other byte order are not equal to these dtypes, and are refused too.
+    # Integers of non-native byte order differ from these dtypes, so they are rejected too.
     if fault or array.dtype in (np.int32, np.int64):
         return fault
     return f"{name} has dtype {array.dtype}, not int32 or int64"
@@ -173,7 +174,7 @@ def _extents_fault(name: str, extents: Any, count: int, least: int, dtype: np.dt
         return f"{name} must have {count} integers, but it has {len(extents)}"
     most = np.iinfo(dtype).max
     for axis, extent in enumerate(extents):
-        # True is an int in Python, but no extent.
+        # True is an int in Python but not an extent.
         if not isinstance(extent, int) or isinstance(extent, bool):
             return f"{name}[{axis}] is a {type(extent).__name__}, not an int"
         if extent < least:
@@ -218,7 +219,7 @@ def _indices_fault(
     indptr: Array, indices: Array, extent: int, names: tuple[str, str], *, canonical: bool
 ) -> str | None:
     """The fault of the indices; the pointers are valid."""
-    # Most matrices are valid: a quick test without the place of a fault comes first.
+    # Most matrices are valid: a quick test that does not locate a fault comes first.
     if canonical and are_canonical(indptr, indices, extent):
         return None
     line, across = names
@@ -257,10 +258,10 @@ def _indices_fault(
 
 
 def are_canonical(indptr: Array, indices: Array, extent: int) -> bool:
-    """Whether the indices of each line rise within bounds; the pointers are valid. False if a stride is 0.
+    """Whether the indices of each line increase and are within bounds; the pointers are valid. False if a stride is 0.
 
-    They rise if the number of indices that are no larger than the previous one is the number of such indices at which a
-    line begins. Then it is sufficient that the first and the last index of each line are within bounds.
+    They increase if every index that is not larger than the previous one is at the beginning of a line, which is tested
+    by comparing the numbers of both. Then only the first and the last index of each line must be within bounds.
     """
     # The time below grows with the length, which a stride of 0 makes arbitrary without memory. `_first_fault` ends
     # early for these.
@@ -271,7 +272,7 @@ def are_canonical(indptr: Array, indices: Array, extent: int) -> bool:
         # One more entry, so that the last one of a chunk is compared with the first of the next.
         part = indices[start : start + CHUNK + 1]
         falls += int(np.count_nonzero(np.less_equal(part[1:], part[:-1], out=buffer[: len(part) - 1])))
-    # The last index before the lines of this step; no first index is at most -1 unless it is out of bounds.
+    # The last index before the lines of this step; -1 is smaller than every first index within bounds.
     previous = -1
     for line in range(0, len(indptr) - 1, CHUNK):
         pointers = indptr[line : line + CHUNK + 1]
@@ -334,8 +335,8 @@ def _first_fault(count: int, stride: int, check: Check, check_order: Check | Non
     if (
         stride
         and check_order is None
-        # In parallel only whether there is a fault; the loop below finds the first one, so that the message does not
-        # depend on the timing of threads.
+        # Threads only test whether there is a fault; the loop below finds the first one, so that the message does not
+        # depend on their timing.
         and threads.all_true(lambda k: check(k, min(k + CHUNK + 1, count)) is None, starts)
     ):
         return None

@@ -1,3 +1,4 @@
+# Long: three kernels over one layout of blocks, which share its plan.
 """Conversion of dense arrays to CSR, COO or BSR, with the entries that a predicate selects.
 
 The array is cut into spans, which are contiguous in C order and fit the second-level cache of a core. Threads first
@@ -53,13 +54,13 @@ class Span(Record):
 
 
 class Reader(Protocol):
-    """Reads spans, for one thread, with its own buffers."""
+    """A reader of spans for one thread, with its own buffers."""
 
     def count(self, span: Span) -> tuple[int, Array | None]:
         """The number of selected items of a span; and its `bits`, or None if they would take another pass."""
 
     def bits(self, span: Span) -> Array:
-        """Which items are selected, in C order, as bits in whole words. Loads the span."""
+        """The selection of items in C order, as bits in whole words. Loads the span."""
 
     def load(self, span: Span) -> None:
         """Prepare `gather` for a span."""
@@ -105,7 +106,7 @@ class ItemReader:
             permute.copy(part, self.values.reshape(part.shape))
 
     def kept(self, span: Span) -> Array:
-        """Which items are selected, in C order. Loads the span."""
+        """The selection of items, in C order. Loads the span."""
         self.load(span)
         kept = self.kept_buffer[: span.size]
         if self.mask is not None:
@@ -388,14 +389,14 @@ def _set_bits(bits: Array, count: int) -> Array:
 
 def _divided(positions: Array, extent: int, remainders: Array) -> Array:
     """The quotients; writes the remainders. Faster than divmod because NumPy vectorizes it."""
-    # NumPy vectorises the division by one number, and not divmod: a third of the time.
+    # NumPy vectorises the division by one number but not divmod: this takes a third of the time.
     quotients = positions // extent
     np.subtract(positions, quotients * extent, out=remainders, casting="unsafe")
     return quotients
 
 
 def _ends(found: Array, first: int, last: int) -> Array:
-    """For each of the rows ``first + 1`` to ``last``, the number of entries in ``found`` (sorted rows) before it."""
+    """For each row from ``first + 1`` to ``last``, the number of entries in ``found`` (sorted rows) before it."""
     # A binary search for each row, or one pass over the entries: whichever reads less.
     if (last - first) * 8 < found.size:
         return np.searchsorted(found, np.arange(first + 1, last + 1))

@@ -14,7 +14,7 @@ INT32_MAX = 2**31 - 1
 
 
 class Compressed(Record):
-    """A matrix compressed along its rows. With rows and columns exchanged, it is one compressed along its columns.
+    """A matrix compressed along its rows. With rows and columns swapped, it describes one compressed along its columns.
 
     ``indptr`` (rows + 1,) and ``indices`` (nnz,) have the same dtype, int32 or int64; row i has the entries from
     ``indptr[i]`` up to ``indptr[i + 1]``.
@@ -28,5 +28,5 @@ class Compressed(Record):
 
 
 def index_dtype(*extents: int) -> np.dtype[Any]:
-    """The narrowest dtype of indices, int32 or int64, that can hold these extents and numbers of entries."""
+    """The narrowest index dtype, int32 or int64, that can hold these extents and numbers of entries."""
     return np.dtype(np.int32 if max(extents, default=0) <= INT32_MAX else np.int64)

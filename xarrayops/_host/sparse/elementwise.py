@@ -37,7 +37,7 @@ def multiply(a: Compressed, b: Compressed) -> Compressed:
 
 
 def maximum(a: Compressed, b: Compressed) -> Compressed:
-    """The larger values of canonical operands: canonical, with the entries of both."""
+    """The elementwise maximum of canonical operands: canonical, with the entries of both."""
     return _combined(a, b, _larger)
 
 
@@ -47,9 +47,9 @@ def _have_equal_indices(a: Compressed, b: Compressed) -> bool:
 
 def _common(x: Compressed, y: Compressed) -> Any:
     """The product at the entries that both operands have, without a warning."""
-    # SciPy multiplies an entry of one operand by 0 where the other has none, which gives NaN for infinity, and drops
-    # products that are 0, also of a stored 0. The numbers from 1 on times ones have neither. Their product is the
-    # pattern of the intersection, with the position of each entry in x; with the roles exchanged, in y.
+    # SciPy multiplies an entry that the other operand lacks by 0, which gives NaN for infinity, and drops products that
+    # are 0, also of a stored 0. So the patterns are intersected with the numbers 1, 2, ... as values times ones: the
+    # product has the common entries, with the position of each in x; with the operands swapped, in y.
     first, second = _numbers(x), _numbers(y)
     ones = np.ones_like(first), np.ones_like(second)
     product = as_scipy(x, first).multiply(as_scipy(y, ones[1]))
@@ -63,9 +63,9 @@ def _larger(x: Compressed, y: Compressed) -> Any:
     """The larger of each pair of values, where a missing one is 0.
 
     SciPy's maximum ignores some NaN. With NaN, SciPy adds complex numbers instead: the real part of a sum is the number
-    of an entry of x, from 1, or 0 for none; the imaginary part is the number for y.
+    of an entry of x, counted from 1, or 0 if it is missing; the imaginary part is the number for y.
     """
-    # The quick way: without NaN, SciPy's maximum is right.
+    # Without NaN, SciPy's maximum is correct and faster.
     if not any(np.isnan(c.data).any() for c in (x, y)):
         return as_scipy(x, x.data).maximum(as_scipy(y, y.data))
     # One addition finds the union and both positions: complex numbers hold two integers, exact up to 2**53.

@@ -1,3 +1,4 @@
+# Long: a function for each sparse verb.
 """The sparse verbs for every library with arrays in host memory: host kernels over NumPy views of the parts.
 
 One function per verb of `xarrayops.plugin.sparse`; the `SparseLibrary` precedes its arguments.
@@ -38,7 +39,7 @@ def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
         operands = [library.values(x) for x in call.args if hasattr(x, "dtype")]
     for x in operands:
         memory = library.backend.functions["memory"](x)
-        # A tracer, or an array without host memory: nothing here waits for values to learn that.
+        # A tracer, or an array without host memory; this is known without waiting for values.
         if memory is None:
             return "the values have no memory address"
         if memory.device != "cpu":
@@ -54,7 +55,7 @@ def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
 
 
 def _promotion_refusal(library: SparseLibrary, operands: list[Any]) -> str | None:
-    """The reason if NumPy promotes the operands to another dtype than their library does; else None."""
+    """The reason if NumPy promotes the operands to a different dtype than their library; else None."""
     functions = library.backend.functions
     values = [library.values(x) if hasattr(x, "dtype") else x for x in operands]
     known = [functions["dtype_name"](x.dtype) if hasattr(x, "dtype") else x for x in values]
@@ -74,7 +75,7 @@ def _is_known(dtype: str) -> bool:
 
 
 def fault(p: Parts, *, canonical: bool) -> str | None:
-    """What is wrong with parts in host memory, with the first invalid entry; None if they are valid."""
+    """The fault of parts in host memory, with the first invalid entry; None if they are valid."""
     if p.format == "coo":
         return check.coo_fault(p.coords, p.data, p.shape, canonical=canonical)
     axis = 1 if p.format == BY_COLUMNS else 0
@@ -110,7 +111,7 @@ def from_dense(library: SparseLibrary, x: Array, request: Compaction, /) -> Cont
         c = compact.csr(a.T if transposed else a, mask, requested)
         p = Parts(format, a.shape, c.data, c.indices, c.indptr)
     nnz = p.data.shape[0]
-    # After the conversion: only then is the number known, and one pass is cheaper than a count of its own.
+    # After the conversion, which determines the number: a separate count would take another pass.
     if request.nnz_max is not None and nnz > request.nnz_max:
         raise ValueError(f"x has {nnz} entries to keep, more than nnz_max={request.nnz_max}")
     return _native(library, p, requested)
@@ -131,7 +132,7 @@ def to_dense(library: SparseLibrary, s: Container, /) -> Array:
 
 
 def convert(library: SparseLibrary, s: Container, format: str, block: tuple[int, int] | None, /) -> Container:
-    """The matrix in another format: csr and csc directly, the others through csr."""
+    """The matrix in another format: csr and csc directly, other formats through csr."""
     p = library.on_host(library.seen(s))
     if len(p.shape) != 2:
         coords, data = _summed(p)
@@ -140,7 +141,7 @@ def convert(library: SparseLibrary, s: Container, format: str, block: tuple[int,
     if p.format in compressed and format in compressed:
         original = _compressed(p)
         c = order.canonical(original) if p.format == format else order.transposed(original)
-        # A canonical operand comes back as it is; the result must not share memory with it.
+        # A canonical operand is returned unchanged; the result must not share memory with it.
         c = _with_values(c, c.data.copy()) if c is original else c
         return _native(library, Parts(format, p.shape, c.data, c.indices, c.indptr))
     return _container(library, _by_rows(p), format, block or p.block)
@@ -167,7 +168,7 @@ def transpose(library: SparseLibrary, s: Container, /) -> Container:
     """The transpose: over the same arrays if the library has csr and csc, else in new arrays."""
     p = library.seen(s)
     other = {"csr": BY_COLUMNS, BY_COLUMNS: "csr"}.get(p.format)
-    # Rows and columns exchanged is the other format over the same three arrays.
+    # With rows and columns swapped, the same three arrays are the other format.
     if other in library.formats:
         return library.wrap(p._replace(format=other, shape=p.shape[::-1]))
     block = None if p.block is None else (p.block[1], p.block[0])
@@ -180,7 +181,7 @@ def add(library: SparseLibrary, a: Container, b: Container, /) -> Container:
 
 
 def multiply(library: SparseLibrary, a: Container, b: Container | Array | float, /) -> Container:
-    """The elementwise product of a container and a container, a dense array or a number."""
+    """The elementwise product of a container and another container, a dense array or a number."""
     if library.holds(b):
         return _elementwise(library, a, b, elementwise.multiply)
     p = library.on_host(library.seen(a))
@@ -199,7 +200,8 @@ def sum(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     """The sum along an axis, or of all entries."""
     p = library.on_host(library.seen(s))
     c = _compressed(p)
-    # Small integers are summed in int64, but duplicates in their own dtype, where they may wrap: they come first.
+    # Small integers are summed in int64, but duplicates in their own dtype, where they may wrap: so they are summed
+    # first.
     c = c if c.data.dtype == c.data[:0].sum().dtype else order.canonical(c)
     return library.native(_sums(p.format, c, axis))
 
@@ -251,7 +253,7 @@ def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> 
     by_columns = p.format == BY_COLUMNS
     is_lines = axis == int(by_columns)
     made = None
-    # Without a look at the other rows: if a taken one is not canonical, the whole operand is checked and sorted below.
+    # Other rows are not read. If a selected row is not canonical, the whole operand is checked and sorted below.
     if is_lines and p.format in ("csr", BY_COLUMNS) and form_fault(p) is None:
         with suppress(selection.NotCanonical):
             made = selection.take_lines(_compressed(p), places)
@@ -265,7 +267,7 @@ def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> 
 
 
 def concat(library: SparseLibrary, axis: int, /, *containers: Container) -> Container:
-    """The matrices one after the other."""
+    """The matrices joined along an axis."""
     parts = [library.on_host(library.seen(s)) for s in containers]
     made = selection.concat([_canonical_rows(p) for p in parts], axis)
     return _container(library, made, "csr" if parts[0].format == "bsr" else parts[0].format, None)
@@ -283,7 +285,7 @@ def _with_values(c: Compressed, data: _Host) -> Compressed:
 
 def _elementwise(library: SparseLibrary, a: Container, b: Container, function: Any) -> Container:
     p = library.on_host(library.seen(a))
-    # Canonical by the caller: verbs pass containers through `library.canonical` first.
+    # The caller makes s canonical: verbs pass containers through `library.canonical` first.
     first = _canonical_rows(p)
     second = first if b is a else _canonical_rows(library.on_host(library.seen(b)))
     return _container(library, function(first, second), p.format, p.block)
@@ -337,7 +339,7 @@ def _container(library: SparseLibrary, c: Compressed, format: str, block: tuple[
 
 
 def _native(library: SparseLibrary, p: Parts, requested: np.dtype[Any] | None = None) -> Container:
-    """The container over parts that have no other reference, with the narrowest dtype of indices that fits."""
+    """The container over parts that have no other reference, with the narrowest index dtype that fits."""
     refused = library.dtype_refusal(p.data.dtype.name)
     if refused is not None:
         raise Unsupported(refused)

@@ -12,7 +12,7 @@ from xarrayops.plugin.sparse import INDICES, Container, Parts
 
 
 class DenseBackend(Protocol):
-    """What the sparse backend of a library needs of the backend for its dense arrays."""
+    """The members of a library's dense backend that its sparse backend needs."""
 
     name: str
     functions: dict[str, Callable[..., Any]]
@@ -65,16 +65,16 @@ class SparseLibrary:
         self._with_values: Callable[[Container, Array], Container] = getattr(module, "with_values", self._wrapped)
 
     def canonical(self, s: Container) -> Container:
-        """The container itself if it is found to be canonical, else a canonical copy. Raises if it is invalid."""
+        """The container itself if it is canonical, else a canonical copy. Raises if it is invalid."""
         raise NotImplementedError
 
     def index_dtypes(self, format: str) -> tuple[str, ...]:
-        """The names of the dtypes of indices of a format, the narrowest first."""
+        """The names of the index dtypes of a format, the narrowest first."""
         own: dict[str, tuple[str, ...]] = getattr(self.module, "INDEX_DTYPES", {})
         return own.get(format, INDICES)
 
     def integer_dtype(self) -> str:
-        """The name of the widest integer dtype that the library has now."""
+        """The name of the widest integer dtype that the library currently has."""
         return "int64" if self.backend.functions["import_refusal"]("int64") is None else "int32"
 
     def values(self, x: Container | Array) -> Array:
@@ -82,7 +82,7 @@ class SparseLibrary:
         return self._values(x) if self.holds(x) else x
 
     def with_values(self, s: Container, data: Array) -> Container:
-        """A canonical container over the indices of another, which is canonical too, and other values."""
+        """A canonical container with the indices of another canonical one and new values."""
         refused = self.dtype_refusal(self.backend.functions["dtype_name"](data.dtype))
         if refused is not None:
             raise Unsupported(refused)

@@ -1,4 +1,5 @@
-"""Change the order of entries: sort, sum duplicates, transpose, make blocks, make dense arrays.
+# Long: kernels over one sorted order of entries.
+"""Reorder entries: sort, sum duplicates, transpose, make blocks, make dense arrays.
 
 Entries are moved as bits, so that dtypes that SciPy lacks (float16, bfloat16) use the same code. Only duplicates are
 summed; for those dtypes in float32, rounded once.
@@ -71,7 +72,7 @@ def rows_of(c: Compressed) -> Array:
 
 
 def is_canonical(c: Compressed) -> tuple[bool, bool]:
-    """Whether all rows are sorted, and whether all are without duplicates."""
+    """Whether all rows are sorted, and whether none has duplicates."""
     seen = as_scipy(c, bits(c.data))
     if seen.has_sorted_indices:
         return True, bool(seen.has_canonical_format)
@@ -128,7 +129,8 @@ def _side_by_side(parts: list[Any], c: Compressed) -> Compressed:
 
     def move(some: Iterable[tuple[int, int]]) -> None:
         for begin, end in some:
-            # The next free place of each column. Parts are in the order of their rows, so each column comes out sorted.
+            # The next free position of each column. Parts are in the order of their rows, so each column comes out
+            # sorted.
             free = indptr[begin:end].astype(np.int64)
             for part in parts:
                 lengths, inside = np.diff(part.indptr[begin : end + 1]), slice(part.indptr[begin], part.indptr[end])
@@ -212,7 +214,7 @@ def plain(array: Array) -> Array:
 
 
 def as_scipy(c: Compressed, data: Array) -> Any:
-    """A SciPy container over the indices of c and other data, without checks, copies or changes of the index dtype."""
+    """A SciPy container with the indices of c and other data, without checks, copies or changes of the index dtype."""
     from scipy.sparse import csr_array
 
     # The constructor of three arrays would check them, and convert the indices to the narrowest dtype. An empty matrix
@@ -282,7 +284,7 @@ def _sorted(
 
     Threads first move the entries into parts by the leading bits of the row. Each part then fits the cache.
     """
-    # Of one kind each, so that numba compiles one loop for all callers.
+    # Each array gets one kind, so that numba compiles one loop for all callers.
     row, column, moved = plain(row), plain(column), plain(bits(data))
     # A part is the rows with equal upper PARTS bits: contiguous rows, so parts in order are rows in order.
     shift, size = max(0, (rows - 1).bit_length() - PARTS), row.size
@@ -337,7 +339,7 @@ def canonicalized(c: Compressed) -> Compressed:
         return c
     # In place, so the caller passes arrays that nobody else holds. Bits are moved, not compared, so NaN is safe.
     seen.sort_indices()
-    # Sorted by now: only duplicates are left, and for them values are needed.
+    # The rows are sorted now. Only summing duplicates remains, which needs the values.
     sums = as_scipy(c, c.data.astype(arithmetic(c.data.dtype), copy=False))
     if sums.has_canonical_format:
         return c

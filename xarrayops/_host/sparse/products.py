@@ -161,7 +161,7 @@ def stacked(
     threads.run(work, parts)
     found = [made[begin] for begin, _ in parts]
     entries = sum(part.nnz for part in found)
-    # Never narrower than the operands' dtype, wider if the number of entries demands it.
+    # Not narrower than the dtype of the operands; wider if the number of entries requires it.
     index = np.result_type(index, index_dtype(*shape, entries))
     # The pointers of the parts begin at 0 and may be of a narrower dtype: their lengths are joined, and summed in the
     # final one.

@@ -20,7 +20,7 @@ class NotCanonical(ValueError):
 
 
 def take_across(c: Compressed, places: Array) -> Compressed:
-    """The columns at these places, which are within bounds and may be repeated."""
+    """The columns at these positions, which are within bounds and may be repeated."""
     # The number of entries of the result, before it is made: repeated columns can exceed int32 although c does not.
     lengths = np.bincount(c.indices, minlength=c.columns)
     wide = np.result_type(c.indices, index_dtype(int(lengths.take(places).sum(dtype=np.int64)), places.size))
@@ -30,7 +30,7 @@ def take_across(c: Compressed, places: Array) -> Compressed:
 
 
 def take_lines(c: Compressed, places: Array) -> Compressed:
-    """The rows at these places, which are within bounds and may be repeated.
+    """The rows at these positions, which are within bounds and may be repeated.
 
     No other row is read, so the time depends only on the size of the result. A row that is not canonical raises
     `NotCanonical`.
@@ -58,7 +58,7 @@ def take_lines(c: Compressed, places: Array) -> Compressed:
 
     pieces = threads.thread_count() if count >= SPREAD_ENTRIES else 1
     threads.run(copy, ranges(lambda line: int(indptr[line]), places.size, pieces))
-    # After the copy, because the indices of the result are cached then, and no others need a look.
+    # After the copy, because then the indices of the result are cached, and no others need to be checked.
     if not are_canonical(indptr, indices, c.columns):
         raise NotCanonical
     return Compressed(indptr, indices, data, places.size, c.columns)
@@ -75,5 +75,5 @@ def concat(matrices: list[Compressed], axis: int) -> Compressed:
 
 
 def diagonal(c: Compressed) -> Array:
-    """The diagonal, of the dtype of the values."""
+    """The diagonal, in the dtype of the values."""
     return as_scipy(c, bits(c.data)).diagonal().view(c.data.dtype)

@@ -1,4 +1,4 @@
-"""Steps on the standard alone: the host kernels call them with NumPy, the generic functions with any namespace."""
+"""Steps written with the standard: host kernels call them with NumPy, generic functions with any namespace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xarrayops.plugin.sparse import Parts
 
 
 def selected(xp: ModuleType, indices: Array, extent: int, wide: Any, *, traced: bool = False) -> Array:
-    """The positions that an array of indices or a mask selects from an axis: not negative, of the dtype ``wide``.
+    """The non-negative positions, of the dtype ``wide``, that an array of indices or a mask selects from an axis.
 
     Raises an IndexError that names the first index out of range, unless the indices are traced.
     """
@@ -36,12 +36,12 @@ def scaled(xp: ModuleType, p: Parts, rows: Array | None, columns: Array | None) 
 
 
 def repeated(xp: ModuleType, p: Parts, x: Array) -> Array:
-    """Each item of x (lines, ...) once for each entry of its line, which is a column for csc, else a row."""
+    """Each item of x (lines, ...) repeated for each entry of its line, which is a column for csc, else a row."""
     return xp.repeat(x, p.indptr[1:] - p.indptr[:-1], axis=0)
 
 
 def _at_entries(xp: ModuleType, p: Parts, factors: Array, axis: int) -> Array:
-    """The factor of the row (axis 0) or column of each entry; for bsr of the shape (blocks, r, 1) or (blocks, 1, c)."""
+    """The factor of the row (axis 0) or column of each entry; for bsr with shape (blocks, r, 1) or (blocks, 1, c)."""
     if p.format == "coo":
         return xp.take(factors, p.coords[axis], axis=0)
     in_blocks = factors if p.block is None else xp.reshape(factors, (-1, p.block[axis]))

@@ -1,4 +1,4 @@
-"""What an indexed update would do: whether it writes x in place, or why it copies x."""
+"""explain for indexed updates: whether x is written in place, or why it is copied."""
 
 from __future__ import annotations
 

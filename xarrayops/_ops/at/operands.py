@@ -23,7 +23,7 @@ _PLAIN = NON_ARRAY_TYPES | BASIC
 _UNKNOWN, _BOOL, _INTEGER, _REAL, _COMPLEX = range(-1, 4)
 """Kinds of values. An array can hold values of its own kind and of lower kinds."""
 _NUMBERS = (bool, int, float, complex)
-"""The class of Python's numbers for each kind."""
+"""The Python number class of each kind."""
 _KIND_OF_NUMBER = {cls: kind for kind, cls in enumerate(_NUMBERS)}
 _KINDS = (("bool", _BOOL), ("int", _INTEGER), ("uint", _INTEGER), ("complex", _COMPLEX), ("", _REAL))
 """The kind of a dtype, by the prefix of its name."""
@@ -33,7 +33,7 @@ _KINDS_OF_X = {
     "min": (_BOOL, _REAL),
     "max": (_BOOL, _REAL),
 }
-"""The lowest and the highest kind of x that an operation serves, where it does not serve all."""
+"""The lowest and highest kind of x that an operation supports, if it does not support all."""
 _INSTEAD = {
     "subtract": "xo.logical_xor of the elements, or xo.astype(x, dtype) before the call",
     "divide": "xo.astype(x, dtype) before the call, or set the elements to a xo.floor_divide",
@@ -41,9 +41,9 @@ _INSTEAD = {
     "max": "numbers that have an order, such as xo.abs(x)",
 }
 _Conversion = tuple[int, tuple[int, int] | None]
-"""The kind to which a number is converted, or `_UNKNOWN`, and the limits of an integer."""
+"""Cache: the kind to which a number is converted, or `_UNKNOWN`, and the limits of an integer."""
 checked: dict[tuple[Any, ...], tuple[Backend, _Conversion | None]] = {}
-"""The backend and the conversion of the value, of operations, classes and dtypes that passed the checks."""
+"""Cache: the backend and the conversion of the value, for operations, classes and dtypes that passed the checks."""
 
 
 def wrong_copy(op: str, copy: Any) -> TypeError:
@@ -64,7 +64,7 @@ def converted(value: Any, conversion: _Conversion, x: Array, op: str) -> Any:
 
 
 def check(x: Array, index: Any, op: str, value: Any) -> tuple[Backend, _Conversion | None]:
-    """The backend that serves an update, and the conversion of the value if it is a number that needs one.
+    """The backend that serves an update, and the conversion of the value if it needs one.
 
     The checks are needed because some libraries truncate values silently. Later calls with operands of the same classes
     and dtypes skip them, if those determine the backend.
@@ -85,7 +85,7 @@ def check(x: Array, index: Any, op: str, value: Any) -> tuple[Backend, _Conversi
         )
     lowest, highest = _KINDS_OF_X.get(op, (_BOOL, _COMPLEX))
     if kind != _UNKNOWN and not lowest <= kind <= highest:
-        raise Unsupported(f"xo.at(x)[index].{op} does not serve arrays of {x.dtype}. Instead: {_INSTEAD[op]}")
+        raise Unsupported(f"xo.at(x)[index].{op} does not support arrays of {x.dtype}. Instead: {_INSTEAD[op]}")
     is_integer = kind == _INTEGER and (number == _INTEGER or type(value) is int)
     limits = _limits_of(type(x), x.dtype) if is_integer else None
     conversion = None if number == _UNKNOWN and limits is None else (number, limits)
@@ -103,7 +103,7 @@ def _remember(op: str, operands: tuple[Any, ...], conversion: _Conversion | None
 
 @constant_while_tracing
 def _kind_of_number_for(kind: int, cls: type) -> int:
-    """The kind of number to which a value for an array of that kind is converted; `_UNKNOWN` if it stays as it is."""
+    """The kind of number to which a value for an array of that kind is converted; `_UNKNOWN` for no conversion."""
     number = number_class(cls) or cls
     if number is int and kind > _INTEGER:
         return _REAL
@@ -122,7 +122,7 @@ def one_backend(x: Array, index: Any, value: Any = None) -> Backend:
 
 
 def read(backend: Backend, x: Array, index: Any, op: str) -> Index:
-    """The index with its entries in a tuple, and with arrays in the place of lists and Python bools."""
+    """The index as a tuple, with lists and Python bools replaced by arrays."""
     entries = index if type(index) is tuple else (index,)
     for entry in entries:
         if type(entry) not in BASIC:
@@ -141,7 +141,7 @@ def _entry(backend: Backend, x: Array, entry: Any, op: str) -> Any:
     for leaf in listed:
         if _kind(leaf) > _INTEGER or type(leaf) in (slice, EllipsisType, type(None)):
             fix = 'xo.astype(index, "int64")' if hasattr(leaf, "dtype") and leaf is entry else "int(index)"
-            fix = "a tuple in the place of the list" if type(leaf) in BASIC else fix
+            fix = "a tuple instead of the list" if type(leaf) in BASIC else fix
             raise Unsupported(
                 f"xo.at(x)[index].{op}: an index must hold integers or bools, not {_described(leaf)}. Instead: {fix}"
             )
@@ -151,13 +151,13 @@ def _entry(backend: Backend, x: Array, entry: Any, op: str) -> Any:
     try:
         return f["asarray"](entry, dtype=None if listed else f["as_dtype"]("int32"), device=f["device"](x))
     except (ValueError, TypeError) as error:
-        raise ValueError(f"xo.at(x)[index].{op}: the list {entry!r} in the index is no array: {error}") from error
+        raise ValueError(f"xo.at(x)[index].{op}: the list {entry!r} in the index is not an array: {error}") from error
 
 
 def _named_arrays(name: str, part: Any) -> Iterator[tuple[str, Any]]:
     """The members that may be arrays, each with a name for error messages, such as ``index[0]``.
 
-    NumPy's scalars are not among them: they count as Python numbers.
+    NumPy scalars are not included: they count as Python numbers.
     """
     return ((place, leaf) for place, leaf in named_members(name, part, _PLAIN) if not is_numpy_scalar(leaf))
 
@@ -181,7 +181,7 @@ def _kind_of(cls: type, dtype: Any) -> int:
 
 @constant_while_tracing
 def _limits_of(cls: type, dtype: Any) -> tuple[int, int]:
-    """The limits of an integer dtype; the caller has found that it is one."""
+    """The limits of a dtype that the caller knows to be an integer dtype."""
     backend = find.of_class(cls)
     assert backend is not None
     return INTEGER_LIMITS[backend.functions["dtype_name"](dtype)]

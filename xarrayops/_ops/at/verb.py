@@ -22,14 +22,14 @@ _OF_NUMPY_AND_JAX = {
     "replace": "set",
     "take": "get",
 }
-"""Names of updates in other notations, with ours."""
+"""Our names for updates in other notations."""
 
 
 @shows_own_parameters
 def at(x: ArrayT, extra: Refused = NotGiven, /, copy: Refused = NotGiven) -> AtIndexer[ArrayT]:
     """Update the elements of x that an index selects: ``xo.at(x)[index].add(value)``.
 
-    The index means what it means in NumPy, on every library. x itself does not change unless ``copy=`` allows it.
+    The index has NumPy's meaning on every library. x itself does not change unless ``copy=`` allows it.
 
     Parameters
     ----------
@@ -43,19 +43,19 @@ def at(x: ArrayT, extra: Refused = NotGiven, /, copy: Refused = NotGiven) -> AtI
         with the methods ``set``, ``add``, ``subtract``, ``multiply``, ``divide``, ``min`` and ``max``, each with the
         signature ``f(value, /, *, copy=True)``, and ``get(*, copy=True)``, which returns the elements.
 
-        ``copy=True``, the default, never touches x, so that the result does not depend on the library. None may reuse
+        ``copy=True``, the default, never changes x, so that the result does not depend on the library. None may reuse
         the memory of x: neither x nor arrays that share its memory may be used afterwards, only the result. False
         writes x in place, and raises if x cannot be written.
 
     Raises
     ------
     IndexError
-        A Python integer is out of bounds, a mask has another shape than the axes that it indexes, or x has too few
+        A Python integer is out of bounds, the shape of a mask differs from the axes that it indexes, or x has too few
         axes.
     ValueError
         The value does not broadcast to the shape of the selected elements.
     MixedBackends
-        The value or an index is an array of another library than x.
+        The value or an index is an array of a different library than x.
     TypeError
         The value is None, a list or a tuple, or ``copy`` is not True, False or None.
     OverflowError
@@ -88,7 +88,7 @@ def at(x: ArrayT, extra: Refused = NotGiven, /, copy: Refused = NotGiven) -> AtI
     """
     if extra is not NotGiven or copy is not NotGiven:
         option = f", copy={copy!r}" if copy is not NotGiven else ""
-        raise TypeError(f"xo.at takes an array alone. Instead: xo.at(x)[index].set(value{option})")
+        raise TypeError(f"xo.at takes only an array. Instead: xo.at(x)[index].set(value{option})")
     return AtIndexer(x)
 
 
@@ -110,7 +110,7 @@ class AtIndexer(Generic[ArrayT]):
 
 
 class IndexedUpdate(Generic[ArrayT]):
-    """The elements of an array that an index selects, and the updates of them."""
+    """The elements of an array that an index selects, with methods to update them."""
 
     __slots__ = ("_index", "_x")
 
@@ -125,7 +125,7 @@ class IndexedUpdate(Generic[ArrayT]):
         raise AttributeError(f"xo.at(x)[index] has no {name}{fix}", name=None, obj=None)
 
     def get(self, *, copy: bool | None = True) -> ArrayT:
-        """The selected elements: a new array, or under ``copy=None`` a view of x where the library gives one."""
+        """The selected elements: a new array, or with ``copy=None`` a view of x if the library returns one."""
         return _selected(self._x, self._index, copy)
 
     def set(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
@@ -193,7 +193,7 @@ def _selected(x: Array, index: Any, copy: bool | None) -> Array:
 
 
 def _explain(error: Exception, x: Array, index: Index, op: str, value: Any = None) -> None:
-    """Raise an error of ours if the index or the value is wrong. The caller raises other errors again, unchanged."""
+    """Raise our own error if the index or the value is invalid. The caller re-raises other errors unchanged."""
     if isinstance(error, XArrayOpsError):
         return
     reason = error

@@ -1,4 +1,4 @@
-"""Attention: the verb and its contract, what is checked at the edge, and the choice among kernels."""
+"""Attention: the verb and its contract, the checks of the arguments, and the choice among kernels."""
 
 from xarrayops._ops.attention import explain, verb
 from xarrayops._ops.verb import Verb

@@ -53,9 +53,9 @@ def request(
         raise InvalidArguments(f"the layout {layout} has {len(layout)} axes; q has {q.ndim}, k {k.ndim} and v {v.ndim}")
     dtype = q.dtype
     if dtype != k.dtype or dtype != v.dtype:
-        raise InvalidArguments("q, k and v must have one dtype. Instead: xo.astype to that of q")
+        raise InvalidArguments("q, k and v must have the same dtype. Instead: xo.astype(..., q.dtype)")
     if _dtype_name(q) not in FLOATS:
-        raise InvalidArguments(f"q, k and v must be of a real floating dtype: {', '.join(FLOATS)}")
+        raise InvalidArguments(f"q, k and v must have a real floating-point dtype: {', '.join(FLOATS)}")
     if layout != "BHSD":
         q, k, v = (heads_first(x, layout) for x in (q, k, v))
     batch, heads, queries, size = q.shape
@@ -126,7 +126,7 @@ def _broadcastable_to_scores(
         raise InvalidArguments(
             f"mask= must be bool, True where a query sees a key; it is {x.dtype}. Instead, for numbers to add: bias="
             if name == "mask"
-            else f"bias= must be of a real floating dtype; it is {x.dtype}. Instead, for booleans: mask="
+            else f"bias= must have a real floating-point dtype; it is {x.dtype}. Instead, for booleans: mask="
         )
     axes = len(layout)
     shape = tuple(x.shape)
@@ -141,7 +141,7 @@ def _broadcastable_to_scores(
 
 
 def _lengths(name: str, lengths: Array | Sequence[int], batch: int, extent: int, like: Array) -> Array:
-    """The lengths of the sequences, as an int32 array of q's library."""
+    """The lengths of the sequences as an int32 array of q's library."""
     found: Array = lengths
     if isinstance(lengths, (list, tuple)):
         if not all(_is_integer(n) for n in lengths):

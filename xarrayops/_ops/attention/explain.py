@@ -16,7 +16,7 @@ from xarrayops.plugin.candidates import Call
 
 
 def explain_attention(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
-    """What `attention` would run, for `explain`."""
+    """Explain which kernel `attention` would run."""
     from inspect import signature  # a quarter of the time of `import xarrayops`
 
     bound = signature(attention).bind(*args, **kwargs)
@@ -38,7 +38,7 @@ def explain_attention(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     return found._replace(summary=f"{found.summary}; {suggestion}") if suggestion else found
 
 
-_OF_GENERIC = "written on the standard alone, for what no other serves"
+_OF_GENERIC = "the generic function, written with functions of the standard"
 
 
 def _summary(chosen: str | None) -> str:
@@ -46,7 +46,7 @@ def _summary(chosen: str | None) -> str:
 
 
 def _of_implementation(verb: str, own: Backend, a: Attention, implementation: str) -> Explanation:
-    """The explanation of a call that only one kernel may serve."""
+    """The explanation of a call with ``implementation=``."""
     engine, kernel = named(own, implementation)
     if engine is own:
         listed = candidates(own.name, [kernel], Call((a,), {}))
@@ -57,9 +57,9 @@ def _of_implementation(verb: str, own: Backend, a: Attention, implementation: st
 
 
 def _unused_engines(a: Attention, own: Backend) -> str:
-    """What engines that are not active could do for arrays whose own library has no kernel, in a clause for `explain`.
+    """A clause for `explain`: inactive engines that could serve arrays whose own library has no kernel.
 
-    Libraries that are not imported are named and not asked: to import one may take seconds and memory of the device.
+    Libraries that are not imported are only named: importing one may take seconds and device memory.
     """
     from importlib.util import find_spec
 
@@ -70,10 +70,8 @@ def _unused_engines(a: Attention, own: Backend) -> str:
             able = (c for c in candidates_of("attention", own, engine, (a,), {}) if c.ok)
             first = next((c.name for c in able if not c.copies), None)
             if first is not None:
-                clauses.append(
-                    f'{first} can, without a copy, and is most likely quicker: with xo.engines("{engine.name}")'
-                )
+                clauses.append(f'{first} can, without a copy, and is probably faster: with xo.engines("{engine.name}")')
     others = [name for name in names() if name not in loaded and name != own.name and find_spec(name)]
     if not clauses and others:
-        clauses.append(f"xo.engines(name) lets kernels of a library serve that is installed: {', '.join(others)}")
+        clauses.append(f"xo.engines(name) allows the kernels of another installed library: {', '.join(others)}")
     return "; ".join(clauses)

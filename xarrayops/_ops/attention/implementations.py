@@ -1,4 +1,4 @@
-"""Which kernel serves a call where the user has a say: by ``implementation=``, or by engines."""
+"""Choose the kernel of a call that the user restricts, by ``implementation=`` or by engines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def kernels(backend: Backend) -> list[Kernel]:
 
 @cache
 def _by_engines(own: Backend) -> Callable[..., Any]:
-    """What serves the arrays of a library in modes. Engines serve by their own kernels, not by the generic function."""
+    """The function for the arrays of a library in modes. Engines use their own kernels, not the generic function."""
     return serving(
         "attention", own, own.functions["attention"], lambda engine: first_able("attention", kernels(engine)[:-1])
     )
@@ -29,12 +29,12 @@ def _by_engines(own: Backend) -> Callable[..., Any]:
 
 @constant_while_tracing
 def publish_by_engines(cls: type, name: str) -> str:
-    """The name in `resolved` of what serves arrays of a class and a backend while engines are active."""
+    """The name in `resolved` of the function for arrays of a class and a backend while engines are active."""
     return publish(f"attention:engines:{name}", _by_engines(_backend(cls, name)))
 
 
 def named(own: Backend, implementation: str) -> tuple[Backend, Kernel]:
-    """The library and the kernel of an implementation, whether or not the library is among the engines."""
+    """The library and the kernel of an implementation. The library need not be an engine."""
     library = str(implementation).partition(":")[0]
     try:
         engine = own if library not in registry.entry_points() else find.named(library)
@@ -50,7 +50,7 @@ def named(own: Backend, implementation: str) -> tuple[Backend, Kernel]:
 
 @constant_while_tracing
 def publish_named(cls: type, name: str, implementation: str) -> str:
-    """The name in `resolved` of what serves arrays of a class and a backend by that implementation, or raises."""
+    """The name in `resolved` of the function for arrays of a class and a backend with that implementation."""
     own = _backend(cls, name)
     engine, kernel = named(own, implementation)
     if engine is not own:
@@ -60,6 +60,6 @@ def publish_named(cls: type, name: str, implementation: str) -> str:
 
 
 def _backend(cls: type, name: str) -> Backend:
-    """The backend of that name, for arrays of a class, which alone knows a library without an entry point."""
+    """The backend of that name. The class of the arrays is needed for libraries without an entry point."""
     own = find.of_class(cls)
     return own if own is not None and own.name == name else find.named(name)  # an XLA tensor has PyTorch's class

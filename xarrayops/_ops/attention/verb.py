@@ -22,7 +22,7 @@ from xarrayops.plugin.attention import Attention
 if TYPE_CHECKING:
 
     class Options(TypedDict, total=False):
-        """The options of `attention`, but for the one that decides what it returns."""
+        """The options of `attention` except ``return_lse``."""
 
         layout: str
         mask: Array | None
@@ -72,40 +72,42 @@ def attention(
 ) -> Any:
     """Scaled dot-product attention, ``softmax(scale * q @ k.T) @ v``, the same on every library.
 
-    The scores, queries x keys, are never kept, not for gradients either: memory grows with the sequence and not with
-    its square; on Dask with the sequence times the number of its chunks.
+    The matrix of scores (queries x keys) is never stored, not even for gradients: memory grows linearly with the length
+    of the sequence; on Dask with the length times the number of chunks.
 
     Parameters
     ----------
     q, k, v : array
-        Queries, keys and values of one library and one real floating dtype, with the axes of ``layout``. q may have a
-        multiple of the heads of k and v (grouped queries: consecutive heads of q share one of k), and v another head
-        size.
+        Queries, keys and values of one library and one real floating-point dtype, with the axes of ``layout``. q may
+        have a multiple of the heads of k and v (grouped queries: consecutive heads of q share one of k), and v another
+        head size.
     layout : "BHSD", "BSHD", "HSD" or "SHD"
         The axes: batch, heads, sequence, head size; without a batch in the last two.
     mask : array of bool, optional
         True where a query sees a key. Broadcast from the right to (B, Hq, Lq, Lk), or (Hq, Lq, Lk) without a batch, in
-        any layout: one of (B, Lk), which tells padding, is ``mask[:, None, None, :]``, or `kv_lengths`.
+        any layout. For a padding mask of shape (B, Lk) pass ``mask[:, None, None, :]``, or use ``kv_lengths``.
     bias : array of floats, optional
-        Added to the scores after the softcap; broadcast as the mask is. A bias of -inf hides.
+        Added to the scores after the softcap; broadcast like the mask. A bias of -inf hides the key.
     causal : False, True, "top_left", "bottom_right" or int
         With an offset o, query i sees key j if ``j <= i + o``: an int is o itself; "top_left" is 0; "bottom_right" is
-        Lk - Lq, or ``kv_length - q_length`` of each row. True is "top_left", and allowed only where Lq is Lk.
+        Lk - Lq, or ``kv_length - q_length`` of each row. True is "top_left", and allowed only if Lq equals Lk.
     window : (left, right) or (left, right, anchor), optional
-        Query i sees key j if ``i + o - left <= j <= i + o + right``, None for no limit; o is that of ``causal``, or of
-        the anchor, which is as ``causal`` has it and must be there if causal is False and Lq is not Lk.
+        Query i sees key j if ``i + o - left <= j <= i + o + right``, None for no limit. The offset o comes from
+        ``causal`` or from the anchor, which takes the same values as ``causal`` and is required if causal is False and
+        Lq differs from Lk.
     scale : float, optional
-        Of the scores; default ``1 / sqrt(D)``.
+        The factor of the scores; default ``1 / sqrt(D)``.
     softcap : float, optional
         c > 0: scores become ``c * tanh(scores / c)``, before the bias.
     q_lengths, kv_lengths : integer array or sequence of int of shape (B,), optional
-        How many queries and keys of each row are real. What lies beyond may hold anything, NaN too. Lengths beyond the
-        sequence are an error in sequences and where values can be seen without a wait (NumPy, PyTorch on the CPU).
+        The number of valid queries and keys of each batch item. Elements beyond may have any value, also NaN. Lengths
+        beyond the sequence raise if they are Python integers, or arrays whose values can be read without a wait (NumPy,
+        PyTorch on the CPU).
     return_lse : bool
-        Whether to give the logsumexp of the scores as well.
+        Whether to return the logsumexp of the scores as well.
     implementation : str, optional
-        One of the names that ``explain("attention", ...)`` lists, to be used whatever others could do; on the arrays of
-        another library too, as "jax:blocked" on NumPy's.
+        One of the names that ``explain("attention", ...)`` lists: always use this kernel. It may belong to another
+        library, such as "jax:blocked" for NumPy arrays.
 
     Returns
     -------
@@ -122,16 +124,17 @@ def attention(
     MixedBackends
         The arrays are of several libraries.
     Unsupported
-        The implementation that was asked for cannot serve this call.
+        The requested implementation cannot serve this call.
 
     Notes
     -----
     Every option composes with every other: ``s = scale * q @ k.T``; ``s = softcap * tanh(s / softcap)``; ``s += bias``;
-    then mask, causal, window and lengths hide; then softmax, in float32 at least. A query that sees no key gives 0, and
-    a logsumexp of -inf. What is hidden by mask, bias, causal or window never counts as long as it is finite.
+    then mask, causal, window and lengths hide keys; then softmax, in float32 or wider. A query that sees no key gives 0
+    and a logsumexp of -inf. Keys and values hidden by mask, bias, causal or window have no effect if they are finite.
 
     Law: with ``(o1, l1)`` of the first h keys, ``(o2, l2)`` of the others, and ``l = logaddexp(l1, l2)``, each row of
-    the whole is ``o1 * exp(l1 - l) + o2 * exp(l2 - l)``, and 0 where l is -inf; for the others, o becomes ``o - h``.
+    the whole is ``o1 * exp(l1 - l) + o2 * exp(l2 - l)``, and 0 where l is -inf; for the second part, the offset becomes
+    ``o - h``.
 
     Sources: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762; Dao et al. 2022, https://arxiv.org/abs/2205.14135.
 
@@ -162,7 +165,7 @@ def attention(
 def _attend(
     backend: Backend, implementation: str | None, options: tuple[Any, ...], q: Array, k: Array, v: Array
 ) -> tuple[Array, Any]:
-    """The result as BHSD, and the logsumexp; ``options`` are those of `request`."""
+    """The result as BHSD, and the logsumexp; ``options`` as for `request`."""
     a = checked(q, k, v, *options)
     try:
         if implementation is not None:
@@ -174,13 +177,13 @@ def _attend(
         served: tuple[Array, Any] = serve(a)
     except Unsupported as error:
         raise Unsupported(f"{described_call(q, k, v)}: {error}") from None
-    except ValueError as error:  # lengths beyond the sequence, which a kernel has seen
+    except ValueError as error:  # a kernel found lengths beyond the sequence
         raise ValueError(f"{described_call(q, k, v)}: {error}") from None
     return served
 
 
 def require_one_library(q: Array, *others: Any) -> Backend:
-    """The backend of all arrays; lengths may be sequences, and what is optional None."""
+    """The backend of all arrays; lengths may be sequences, and optional arguments None."""
     given = dict(zip(("q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths"), (q, *others), strict=True))
     for name in ("q", "k", "v"):
         if type(given[name]) in NON_ARRAY_TYPES:
@@ -190,7 +193,7 @@ def require_one_library(q: Array, *others: Any) -> Backend:
 
 
 def checked(q: Array, k: Array, v: Array, *options: Any) -> Attention:
-    """The call in the form that kernels are given, or an error that shows what was asked."""
+    """The call in the form that kernels take. Errors show the call."""
     try:
         return request(q, k, v, *options)
     except InvalidArguments as error:

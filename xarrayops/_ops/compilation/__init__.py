@@ -1,8 +1,8 @@
 """Compiled functions: `jit`, and the branches and loops that compilers can trace.
 
-`decorator` has `jit`; `programs` finds and makes the program of each signature (`signature`, `captured`, `tokens`), by
-a library (`compilers`), when the `policy` says so, and checks it (`randomness`, `xarrayops._ops.agreement`). `ledger`
-is what users read about it. `control_flow` has the branches and loops.
+`decorator` has `jit`. `programs` finds or makes the program of each signature (`signature`, `captured`, `tokens`) with
+a library (`compilers`), when the `policy` decides to, and checks it (`randomness`, `xarrayops._ops.agreement`).
+`ledger` reports to users. `control_flow` has the branches and loops.
 """
 
 from xarrayops._ops.compilation.control_flow import cond, scan, while_loop

@@ -1,8 +1,8 @@
-"""What a function reads beside its arguments: global variables, and variables of the functions around it.
+"""The captured variables of a function: global variables, and variables of enclosing functions.
 
-Compilers take these values as constants, so a change of one needs other code. Names are found in the byte code, also
-those that functions of the user read which the function calls. Attributes of modules and classes of the user are
-followed. What a library's own functions read is not compared.
+Compilers treat these values as constants, so a change requires new code. Names are found in the byte code of the
+function and of the user's functions that it calls. Attributes of the user's modules and classes are followed. Variables
+that a library's own functions read are not compared.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _UNCHANGING: tuple[type, ...] = (*ATOMS, float, complex, type, ModuleType, Funct
 Read = tuple[Callable[[], Any], Any]
 """How to read a variable, and the value that it had."""
 KEPT = 256
-"""The number of sets of values that are remembered."""
+"""The number of sets of values that are cached."""
 _UNKNOWN: list[Read] = [(bool, None)]
-"""What is never as before."""
+"""A value that never equals an earlier one."""
 
 
 @cache
 def _names(code: CodeType) -> tuple[tuple[str, ...], ...]:
-    """The global variables and the variables of enclosing functions that code reads, with the attributes of each."""
+    """The global variables and variables of enclosing functions that code reads, with the attributes of each."""
     found: dict[tuple[str, ...], None] = {}
     chain: list[str] = []
     free = frozenset(code.co_freevars)
@@ -55,7 +55,7 @@ def _names(code: CodeType) -> tuple[tuple[str, ...], ...]:
 
 
 class Captured:
-    """What a function reads, as a number that is another one for each set of values.
+    """The variables that a function reads, summarised as a number for each set of values: a guard.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Captured:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self.latest: tuple[list[Read], int] = _UNKNOWN, 0
-        """What shows by identity that all values are as before, if that can show it; and the number of the values."""
+        """The objects whose identity proves that no value has changed, if it can; and the number of the values."""
         self._versions: dict[Hashable, int] = {}
         self._described: dict[int, dict[str, str]] = {}
         self._numbers = count()
@@ -106,7 +106,7 @@ def token_of(value: Any) -> Hashable:
 
 
 class _Reading:
-    """One walk over all that a function reads."""
+    """One walk over all variables that a function reads."""
 
     def __init__(self, compiler: Backend | None) -> None:
         self._tokens = Tokens(compiler, self._of_function)
@@ -160,19 +160,19 @@ class _Reading:
 
 @cache
 def _imports_of_user(code: CodeType) -> bool:
-    """Whether code imports a module that is not of a library."""
+    """Whether code imports a module of the user."""
     names = [str(each.argval) for each in dis.get_instructions(code) if each.opname == "IMPORT_NAME"]
     inner = any(_imports_of_user(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return inner or any(_is_of_user(name) for name in names)
 
 
 def _is_of_user(name: str) -> bool:
-    """Whether a module was imported, and is not of a library."""
+    """Whether a module is imported and belongs to the user, not to a library."""
     return name in sys.modules and not is_of_library(sys.modules[name])
 
 
 def _reader(function: FunctionType, name: str) -> Callable[[], Any]:
-    """Reads a variable of a function."""
+    """Read a variable of a function."""
     free = function.__code__.co_freevars
     if name in free:
         return partial(_content, (function.__closure__ or ())[free.index(name)])

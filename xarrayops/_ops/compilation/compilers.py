@@ -1,4 +1,4 @@
-"""Which library compiles for the arrays of a call, and how arrays reach it."""
+"""Choose the library that compiles for the arrays of a call, and pass arrays to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xarrayops.plugin.nested import fill, is_array
 
 
 class Compiler(Record):
-    """The library that compiles, or why none does."""
+    """The library that compiles, or why no library does."""
 
     own: Backend
     engine: Backend | None
@@ -30,7 +30,7 @@ class Compiler(Record):
     def program(self, function: Callable[..., Any], signature: Signature, forms: list[Any]) -> Callable[..., Any]:
         """The compiled function of the arrays of a call; its other arguments are constants.
 
-        ``forms`` has the form of the latest call: a compiler that traces again must not read objects of an earlier one.
+        ``forms`` has the form of the latest call: a retrace must not read objects of an earlier call.
         """
         form = forms[0]
         if not form[1] and all(type(x) is Slot for x in form[0]):
@@ -51,7 +51,7 @@ class Compiler(Record):
 def _passing(compiled: Callable[..., Any], own: Backend, engine: Backend) -> Callable[..., Any]:
     """The compiled function for arrays of another library."""
     program = compiled
-    # A function of the user may write its arguments, so immutable memory is never lent to it.
+    # The user's function may write its arguments, so it never gets immutable memory.
     give = None if own.immutable else passing.quick_passing(own, engine)
     take = passing.quick_return(own, engine)
 
@@ -76,7 +76,7 @@ def _passing(compiled: Callable[..., Any], own: Backend, engine: Backend) -> Cal
 
 
 def compiler_for(own: Backend, name: str | None, arguments: Any, *, is_required: bool) -> Compiler:
-    """The compiler of a call. Raises `Unsupported` if the requested engine cannot serve and must."""
+    """The compiler of a call. Raises `Unsupported` if an explicitly requested engine cannot serve it."""
     engine = own if name is None else find.named(name)
     gap = gap_of(engine.functions["compiled"])
     if gap is not None and engine is not own:

@@ -1,4 +1,4 @@
-"""cond, while_loop and scan: branches and loops that compilers can trace, with one meaning in every library."""
+"""cond, while_loop and scan: branches and loops that compilers can trace, with the same meaning in every library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def cond(predicate: bool | Array, if_true: Callable[..., Any], if_false: Callable[..., Any], /, *operands: Any) -> Any:
-    """The result of ``if_true(*operands)`` where the predicate is true, else that of ``if_false(*operands)``.
+    """``if_true(*operands)`` if the predicate is true, else ``if_false(*operands)``.
 
     JAX uses `jax.lax.cond`, and PyTorch `torch.cond` inside `torch.compile`; both trace the two functions. Under `vmap`
     both are computed and the results selected. Elsewhere only the chosen function is called.
@@ -26,17 +26,17 @@ def cond(predicate: bool | Array, if_true: Callable[..., Any], if_false: Callabl
     Parameters
     ----------
     predicate : bool or array
-        A boolean array without axes. Of a Python bool, only one function is traced.
+        A 0-d boolean array. For a Python bool, only one function is traced.
     if_true, if_false : callable
-        They return arrays, or nested tuples, lists and dictionaries of arrays, of the same shapes and dtypes. They must
-        not write their arguments.
+        They return pytrees of arrays (nested tuples, lists and dictionaries) with the same shapes and dtypes. They must
+        not write to their arguments.
     *operands
-        Arrays, nested or not. Other values are constants.
+        Pytrees of arrays. Other values are constants.
 
     Raises
     ------
     TypeError
-        The predicate is not boolean, or a function returns something else than arrays. JAX and `torch.compile` also
+        The predicate is not boolean, or a function returns other values than arrays. JAX and `torch.compile` also
         raise if the results of the two functions differ in shape or dtype.
 
     Examples
@@ -51,7 +51,7 @@ def cond(predicate: bool | Array, if_true: Callable[..., Any], if_false: Callabl
         return (if_true if predicate else if_false)(*operands)
     backend = library_of("cond", (predicate, operands))
     if backend is None or not _is_truth(backend, predicate):
-        raise TypeError("xo.cond: the predicate must be a bool or a boolean array without axes")
+        raise TypeError("xo.cond: the predicate must be a bool or a 0-d boolean array")
 
     def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
         def branch(*given: Array) -> Any:
@@ -67,24 +67,23 @@ def cond(predicate: bool | Array, if_true: Callable[..., Any], if_false: Callabl
 def while_loop(condition: Callable[..., Any], body: Callable[..., Any], values: Any, /) -> Any:
     """The values after ``values = body(values)``, repeated while ``condition(values)`` is true.
 
-    JAX uses `jax.lax.while_loop`, and PyTorch its own loop inside `torch.compile`. Elsewhere it is a loop of Python.
-    JAX cannot differentiate it backwards; a loop with a known number of steps is a `scan`, which it can.
+    JAX uses `jax.lax.while_loop`, and PyTorch its own loop inside `torch.compile`. Other libraries use a Python loop.
+    JAX cannot differentiate it in reverse mode; it can differentiate `scan`, for loops with a known number of steps.
 
     Parameters
     ----------
     condition : callable
-        ``condition(values)`` returns a boolean array without axes.
+        ``condition(values)`` returns a 0-d boolean array.
     body : callable
-        ``body(values)`` returns values of the same shapes and dtypes, nested in the same way. It must not write its
-        argument.
+        ``body(values)`` returns values with the same structure, shapes and dtypes. It must not write to its argument.
     values : array, or nested tuple, list or dict of arrays
         The first values. Python numbers become arrays of the default dtype.
 
     Raises
     ------
     TypeError
-        A value is no array and no number; the body changes a shape, a dtype or the nesting; the condition does not
-        return a boolean array without axes.
+        A value is neither an array nor a number; the body changes a shape, a dtype or the structure; the condition does
+        not return a 0-d boolean array.
 
     Examples
     --------
@@ -100,7 +99,7 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., Any], values: 
         if not is_array(found):
             found = asarray(found, like=given[0]) if type(found) is bool else found
         if not is_array(found) or not _is_truth(backend, found):
-            raise TypeError("xo.while_loop: the condition must return a boolean array without axes")
+            raise TypeError("xo.while_loop: the condition must return a 0-d boolean array")
         return found
 
     def step(*given: Array) -> Arrays:
@@ -114,18 +113,18 @@ def scan(
 ) -> tuple[Any, Any]:
     """The last carry and the stacked results of ``carry, y = function(carry, x)`` for each item x, as `jax.lax.scan`.
 
-    JAX uses `jax.lax.scan`; inside `torch.compile` PyTorch compiles one step of long loops. Elsewhere it is a loop of
-    Python. All libraries with gradients differentiate it.
+    JAX uses `jax.lax.scan`; inside `torch.compile` PyTorch compiles one step of long loops. Other libraries use a
+    Python loop. All libraries with gradients can differentiate it.
 
     Parameters
     ----------
     function : callable
-        ``function(carry, x)`` returns the next carry, of the same shapes and dtypes, and a result: arrays, nested or
-        not, or None. It must not write its arguments.
+        ``function(carry, x)`` returns the next carry, with the same shapes and dtypes, and a result: a pytree of
+        arrays, or None. It must not write to its arguments.
     carry : array, or nested tuple, list or dict of arrays
         The first carry. Python numbers become arrays of the default dtype.
     xs : array, or nested tuple, list or dict of arrays, optional
-        The items are along the first axes, which have equal lengths. Without xs, x is None.
+        The items are indexed by the first axes, which have equal lengths. Without xs, x is None.
     length : int, optional
         The number of steps; required without xs.
     reverse : bool
@@ -134,13 +133,13 @@ def scan(
     Returns
     -------
     tuple
-        The last carry, and the results with a new first axis. Without a step the results are unknown, so ``length`` is
-        at least 1.
+        The last carry, and the results with a new first axis. Without steps the results are unknown, so ``length`` must
+        be at least 1.
 
     Raises
     ------
     TypeError, ValueError
-        The function changes the shape or dtype of the carry; lengths differ; there is no step.
+        The function changes the shape or dtype of the carry; lengths differ; the length is 0.
 
     Examples
     --------
@@ -178,7 +177,7 @@ def scan(
 def _length(call: str, items: Arrays, length: int | None) -> int:
     """The number of steps."""
     if any(x.ndim == 0 for x in items):
-        raise ValueError(f"{call}: an array of xs has no axis of items")
+        raise ValueError(f"{call}: an array of xs is 0-d, without an axis of items")
     lengths = {x.shape[0] for x in items} | (set() if length is None else {index(length)})
     if len(lengths) != 1:
         raise ValueError(f"{call}: " + ("the lengths differ: " + str(sorted(lengths)) if lengths else "give length="))
@@ -207,7 +206,7 @@ def _loop_values(call: str, values: Any, others: Arrays = ()) -> tuple[Backend, 
 
 
 def _replaced(values: Any, replace: Callable[[Any], Any]) -> Any:
-    """The values with every member replaced, numbers too."""
+    """The values with every member replaced, including numbers."""
     if is_array(values) or not isinstance(values, (dict, tuple, list)):
         return replace(values)
     if isinstance(values, dict):
@@ -218,7 +217,7 @@ def _replaced(values: Any, replace: Callable[[Any], Any]) -> Any:
 
 
 def _kept(call: str, form: Any, before: Arrays, after: Any) -> Arrays:
-    """The arrays after a step. Raises if they are not of the shapes and dtypes before it."""
+    """The arrays after a step. Raises if their shapes or dtypes changed."""
     try:
         found = list(leaves_as(form, after))
     except TypeError as error:
@@ -254,5 +253,5 @@ def _require_arrays(call: str, result: Any) -> None:
 
 
 def _is_truth(backend: Backend, x: Any) -> bool:
-    """Whether a value is a boolean array without axes."""
+    """Whether a value is a 0-d boolean array."""
     return is_array(x) and tuple(x.shape) == () and backend.functions["dtype_name"](x.dtype) == "bool"

@@ -1,4 +1,4 @@
-"""jit: compile a function with the compiler of the arrays' library, or of an engine, and say when that pays."""
+"""jit: compile a function with the compiler of the arrays' library or of an engine, and record when that pays off."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Jitted(Protocol):
 
     @property
     def ledger(self) -> Ledger:
-        """What each signature cost, and what it saved."""
+        """The costs and savings of each signature."""
         ...
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
@@ -69,36 +69,36 @@ def jit(
 ) -> Any:
     """The function, compiled for each signature of its calls: `jax.jit`, `torch.compile`, or an engine for NumPy.
 
-    A signature is the classes, shapes and dtypes of the arrays in the arguments, nested or not; all other arguments,
-    by value; the values of the variables that the function and the functions it calls read; and the active modes, such
-    as `use` and `precision`. All of these but the values of arrays are constants of compiled code, so a change of one
-    compiles again. Arrays that are read as variables are constants too: NumPy's are compared by value.
+    A signature consists of the classes, shapes and dtypes of the arrays in the arguments (pytrees); all other
+    arguments, by value; the values of the variables that the function and the functions it calls read; and the active
+    modes, such as `use` and `precision`. All of these are constants of compiled code, so a change compiles the function
+    again. Captured arrays are constants too: NumPy arrays are compared by value.
 
-    JAX and PyTorch compile functions of their own arrays. NumPy has no compiler: with ``engine=`` a library that has
-    one serves, the arguments and results are passed as for `engines`, and otherwise the function runs eagerly. So do
-    functions of Dask and CuPy arrays. Under `grad`, `vmap` and the transformations of the library itself the function
-    is a part of what they trace.
+    JAX and PyTorch compile functions of their own arrays. NumPy has no compiler: ``engine=`` selects a library that has
+    one, and arguments and results are passed as for `engines`; without it the function runs eagerly, as it does for
+    Dask and CuPy arrays. Under `grad`, `vmap` and the transformations of the library itself, the function becomes part
+    of their trace.
 
     Parameters
     ----------
     function : callable
-        It must not write its arguments, and must return the same for the same arguments. Without it `jit` returns a
+        It must not write to its arguments, and must return the same for the same arguments. Without it `jit` returns a
         decorator.
     engine : str, optional
-        The library that compiles, such as ``"jax"``. Default: that of the arrays.
+        The library that compiles, such as ``"jax"``. Default: the library of the arrays.
     when : {"now", "pays", "never"}
         "now" compiles at the first call of a signature. "pays" runs eagerly until that has taken as long as the
-        compilation is expected to take, and goes back to eager calls where compiled ones are not faster: the total is
+        compilation is expected to take, and returns to eager calls if compiled ones are not faster: the total time is
         at most about twice that of the better choice. "never" runs eagerly.
     check : bool
-        Whether the first result of each signature is compared with that of the function itself, which is called twice
-        for that, on copies of the arguments. It also finds functions that write their arguments, or whose results
-        depend on more than that. Functions that draw from PyTorch's generators are not compared.
+        Whether to compare the first result of each signature with the function itself, which is called twice, on copies
+        of the arguments. This also finds functions that write to their arguments, or whose results depend on other
+        state. Functions that draw from PyTorch's generators are not compared.
     limit : int
         The number of signatures that are compiled; further ones run eagerly, after a warning.
     dynamic : iterable of str
         Axes whose length may change without another compilation, as ``"x:0"``, of arguments that are arrays. PyTorch
-        compiles for all lengths from 2 on; JAX compiles for each length.
+        compiles for all lengths of at least 2; JAX compiles for each length.
     static : iterable of str
         Parameters whose arrays are constants of the compiled code, compared by value.
 
@@ -106,17 +106,18 @@ def jit(
     -------
     callable
         ``.ledger`` has for each signature the time of the compilation, the times of one eager and one compiled call,
-        the number of calls, after how many the compilation pays, and why it was compiled again.
+        the number of calls, the number of calls after which the compilation pays off, and why it was compiled again.
 
     Raises
     ------
     Unsupported
-        By a call: the compiler cannot trace the function, such as a branch on values (`cond`, `while_loop`); the
-        function writes an argument, draws from a global generator of NumPy or Python, or depends on other state.
+        By a call: the compiler cannot trace the function, for example because it branches on values (use `cond`,
+        `while_loop`); the function writes to an argument, draws from a global generator of NumPy or Python, or depends
+        on other state.
     XArrayOpsError
-        By a call: the compiled result differs from that of the function by more than rounding.
+        By a call: the compiled result differs from the eager one by more than rounding.
     TypeError, ValueError
-        An argument is neither an array nor a constant that can be compared; an option is wrong.
+        An argument is neither an array nor a constant that can be compared; an option is invalid.
 
     Examples
     --------
@@ -143,7 +144,7 @@ def _jitted(function: Callable[..., Any], options: Options) -> Jitted:
     found = cast("Any", wraps(function)(programs.caller()))
     found.ledger = Ledger(programs.entries)
     found.programs = programs
-    found._torchdynamo_inline = function  # inside torch.compile the function is a part of what it traces
+    found._torchdynamo_inline = function  # inside torch.compile the function becomes part of its trace
     return cast("Jitted", found)
 
 

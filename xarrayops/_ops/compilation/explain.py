@@ -1,4 +1,4 @@
-"""What `jit` would do with a call, for `explain`. Nothing is compiled, and no array is copied."""
+"""explain for `jit`. Nothing is compiled, and no array is copied."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def explain_jit(verb: str, function: Callable[..., Any], /, *args: Any, **kwargs
 def _candidates(
     own: Backend, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Iterator[Candidate]:
-    """The arrays' own library, and the installed ones with a compiler."""
+    """The arrays' own library, and the installed libraries with a compiler."""
     for engine in dict.fromkeys((own, *_installed())):
         if engine is not own and gap_of(engine.functions["compiled"]) is not None:
             continue

@@ -1,4 +1,4 @@
-"""What a user reads where a compiler cannot trace a function."""
+"""The error messages for functions that a compiler cannot trace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def untraceable(call: str, compiler: str, error: Exception, function: Callable[.
     """The error for a function that a compiler cannot trace: its reason, and the line of the function."""
     return Unsupported(
         f"{call}: {compiler} cannot compile it{place_of(error, function)}: {reason_of(error)}. Instead: xo.where, "
-        f"xo.cond, xo.while_loop or xo.scan where values decide, functions of xarrayops for those of NumPy, or "
+        f"xo.cond, xo.while_loop or xo.scan for control flow on values, functions of xarrayops instead of NumPy, or "
         f'when="never"'
     )
 
@@ -30,7 +30,7 @@ def reason_of(error: Exception) -> str:
 
 
 def place_of(error: Exception, function: Callable[..., Any]) -> str:
-    """The last line in the file of the function that the error names, in parentheses; empty if it names none."""
+    """The last line of the function's file that the error names, in parentheses; empty if it names none."""
     code = getattr(function, "__code__", None)
     if code is None:
         return ""

@@ -1,4 +1,4 @@
-"""The ledger of a compiled function: what each signature cost, and what it saved."""
+"""The ledger of a compiled function: the costs and savings of each signature."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from xarrayops.plugin.arrays import Record
 
 
 class Entry(Record):
-    """What is known of one signature of a compiled function.
+    """The measurements of one signature of a compiled function.
 
     Attributes
     ----------
     signature : str
         The arrays and the constants of the calls.
     engine : str
-        The library that compiles; empty if none does.
+        The library that compiles; empty for eager calls.
     compilation_s : float or None
         The seconds that tracing and compiling took.
     eager_s, compiled_s : float or None
-        The seconds of one call, the shortest of those that were timed.
+        The seconds of one call: the shortest of the timed calls.
     eager_calls, compiled_calls : int
         The number of calls.
     reason : str
@@ -38,7 +38,7 @@ class Entry(Record):
 
     @property
     def pays_after(self) -> int | None:
-        """The number of compiled calls after which the compilation has paid; None if it never pays or is unknown."""
+        """The number of compiled calls after which the compilation has paid off; None if never or unknown."""
         if self.compilation_s is None or self.eager_s is None or self.compiled_s is None:
             return None
         saved = self.eager_s - self.compiled_s
@@ -46,7 +46,7 @@ class Entry(Record):
 
     @property
     def net_s(self) -> float | None:
-        """The seconds saved so far, less those of the compilation; None if unknown."""
+        """The seconds saved so far, minus the compilation; None if unknown."""
         if self.compilation_s is None or self.eager_s is None or self.compiled_s is None:
             return None
         return self.compiled_calls * (self.eager_s - self.compiled_s) - self.compilation_s
@@ -55,7 +55,7 @@ class Entry(Record):
 class Ledger(Iterable[Entry]):
     """The entries of a compiled function, in the order in which its signatures were first seen.
 
-    It shows the present state each time it is read. ``str()`` is a table.
+    It shows the current state each time it is read. ``str()`` gives a table.
     """
 
     def __init__(self, entries: Callable[[], Iterable[Entry]]) -> None:
@@ -89,7 +89,7 @@ def _row(entry: Entry) -> tuple[str, ...]:
 
 
 def duration(seconds: float | None) -> str:
-    """A time with its unit."""
+    """Format a time with its unit."""
     if seconds is None:
         return "-"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):

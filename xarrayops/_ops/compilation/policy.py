@@ -1,8 +1,8 @@
-"""When compiled code serves: at once, never, or when it pays.
+"""When to run compiled code: at once, never, or when it pays off.
 
-The choice for "pays" is that of renting skis (Karlin, Manasse, Rudolph and Sleator 1988): a function runs eagerly until
-that has taken as long as its compilation will take. Whatever the number of calls, the total is then at most twice that
-of the better of two: never compiling, and compiling at the first call. It is more as far as the expectation is wrong.
+"pays" uses the ski rental algorithm (Karlin, Manasse, Rudolph and Sleator 1988): a function runs eagerly until that has
+taken as long as its compilation is expected to take. For any number of calls, the total is then at most twice the
+better of two choices: never compiling, and compiling at the first call. It is more if the expectation is wrong.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ When = Literal["now", "pays", "never"]
 TIMED = 3
 """The number of compiled calls that are timed."""
 PATIENCE = 16
-"""The number of compiled calls that are timed where the first ones were not faster than eager calls."""
+"""The number of compiled calls that are timed if the first ones were not faster than eager calls."""
 
 
 class Choice:
@@ -62,12 +62,12 @@ class Choice:
 
     @property
     def is_timed(self) -> bool:
-        """Whether a compiled call now is to be timed."""
+        """Whether the next compiled call should be timed."""
         return self.compiled_calls < (TIMED if self._is_faster else PATIENCE)
 
     @property
     def _is_faster(self) -> bool:
-        """Whether a compiled call was faster than every eager one, or nothing depends on it."""
+        """Whether a compiled call was faster than every eager one, or the comparison does not matter."""
         if self.when != "pays" or self.compiled_s is None or self.eager_s is None:
             return True
         return self.compiled_s < self.eager_s
@@ -79,7 +79,7 @@ class Choice:
         self.eager_s = seconds if self.eager_s is None else min(seconds, self.eager_s)
 
     def compiled(self, seconds: float) -> None:
-        """Note the time of the compilation."""
+        """Record the time of the compilation."""
         self.compilation_s = seconds
 
     def ran_compiled(self, seconds: float) -> None:

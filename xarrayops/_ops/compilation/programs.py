@@ -1,4 +1,5 @@
-"""The programs of one compiled function: one for each signature, made and checked by its first call."""
+# Long: one class: the states of a signature and the transitions between them.
+"""The programs of one compiled function: one for each signature, made and checked at its first call."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ Program = Callable[..., Any]
 
 
 def EAGER(*args: Any) -> Any:  # noqa: N802 - a constant: it stands for the function itself
-    """Mark a signature whose calls run eagerly."""
-    raise AssertionError("the function itself serves")
+    """Marks a signature whose calls run eagerly."""
+    raise AssertionError("the function itself runs")
 
 
 class Options(Record):
@@ -44,7 +45,7 @@ class Options(Record):
 
 
 class _State:
-    """What is known of one signature."""
+    """The state of one signature."""
 
     def __init__(self, compiler: Compiler, choice: Choice, described: dict[str, str], reason: str) -> None:
         self.compiler = compiler
@@ -52,13 +53,13 @@ class _State:
         self.described = described
         self.reason = reason
         self.program: Program | None = None
-        """What serves the calls, once nothing is timed any more."""
+        """The function that serves the calls, once timing is finished."""
         self.compiled: Program | None = None
         self.error: XArrayOpsError | None = None
         self.forms: list[Any] = []
         """The form of the latest call, if the program reads it."""
         self.calls = 0
-        """The calls since the program serves; of several threads, some may not be counted."""
+        """The number of calls since then; with several threads, some may not be counted."""
 
 
 class Programs:
@@ -78,11 +79,11 @@ class Programs:
 
     @property
     def engine(self) -> str | None:
-        """The library that was asked for."""
+        """The requested library."""
         return self._options.engine
 
     def caller(self) -> Callable[..., Any]:
-        """The function that users call: it finds the program of a signature that is settled in little time."""
+        """The function that users call: a fast look-up of the programs of settled signatures."""
         function, first_call, key_of, states = self._function, self.first_call, self._key, self._states
         signature_of, captured, eager = self._signature.of, self._captured, self._eager
         failed_later = self._failed_later
@@ -99,10 +100,10 @@ class Programs:
                     except NotConstant:
                         state = None
                     break
-            else:  # as `_key`, in less time
+            else:  # like `_key`, but faster
                 parts += version, defaults.changes, scoped.keys_here() if modes.active() else None
                 latest, state = recent
-                if state is None or parts != latest:  # takes less time than the hashes of shapes
+                if state is None or parts != latest:  # faster than hashing shapes
                     state = states.get(tuple(parts))
                     recent = parts, state
             if state is None:
@@ -130,7 +131,7 @@ class Programs:
         return tuple(parts)
 
     def first_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call of a signature that is not settled: eager, compiling, or timed."""
+        """A call of an unsettled signature: eager, compiling, or timed."""
         parts, arrays = self._signature.of(args, kwargs)
         own = library_of("jit", arrays)
         if own is None:  # without arrays there is nothing to compile
@@ -166,7 +167,7 @@ class Programs:
     def _state(
         self, key: Hashable, own: Backend, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str = ""
     ) -> _State | None:
-        """The state of a new signature, or of one whose variables cannot be compared; None beyond what is kept."""
+        """The state of a new signature, or of one whose variables cannot be compared; None beyond the cache limit."""
         if key in self._states:
             return self._states[key]
         compiler = compiler_for(own, self._options.engine, (args, kwargs), is_required=self._options.when == "now")
@@ -185,7 +186,7 @@ class Programs:
         return self._states[key]
 
     def _changes(self, described: dict[str, str]) -> str:
-        """How a signature differs from the one before it."""
+        """How a signature differs from the previous one."""
         if not self._states:
             return ""
         before = next(reversed(self._states.values())).described
@@ -204,7 +205,7 @@ class Programs:
             warnings.warn(message, RuntimeWarning, stacklevel=5)
 
     def _eager(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call of the function itself, timed if that may decide anything."""
+        """A call of the function itself, timed if the policy needs it."""
         start = perf_counter()
         result = self._function(*args, **kwargs)
         _wait(result)
@@ -228,7 +229,7 @@ class Programs:
     def _inside_transformation(
         self, own: Backend, parts: list[Hashable], args: tuple[Any, ...], kwargs: dict[str, Any], arrays: list[Array]
     ) -> Any:
-        """The function as a part of what the library traces: compiled code if the library allows it there."""
+        """The function as part of a trace of the library: compiled code if the library allows it there."""
         compiler = compiler_for(own, None, (args, kwargs), is_required=False)
         if compiler.engine is None or self._options.when == "never" or self._options.engine not in (None, own.name):
             return self._function(*args, **kwargs)
@@ -237,7 +238,7 @@ class Programs:
         except NotConstant:
             return self._function(*args, **kwargs)
         if key not in self._transformed:
-            if len(self._transformed) >= KEPT:  # they may keep tracers alive
+            if len(self._transformed) >= KEPT:  # cached entries may keep tracers alive
                 self._transformed.clear()
             forms = [self._signature.form(args, kwargs)]
             self._transformed[key] = compiler.program(self._function, self._signature, forms)
@@ -268,7 +269,7 @@ class Programs:
         return got
 
     def _failed_later(self, state: _State, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result of the function itself where a program that served before fails, such as for many strides."""
+        """The result of the function itself if a program that worked before fails, for example for unusual strides."""
         result = self._function(*args, **kwargs)  # an error of the function itself comes first
         state.reason = f"a later call failed: {failures.reason_of(error)}"
         state.program = EAGER
@@ -276,7 +277,7 @@ class Programs:
         return result
 
     def _failed(self, state: _State, error: XArrayOpsError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Raise, or stay eager where compiling is only worth a try."""
+        """Raise, or stay eager if compilation is optional."""
         state.reason = str(error).removeprefix(f"{self._call}: ")
         if self._options.when == "now":
             state.error = error
@@ -285,7 +286,7 @@ class Programs:
         return self._eager(state, args, kwargs)
 
     def _eagerly_twice(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The eager results on copies of the arguments. Raises for functions that cannot be compiled rightly."""
+        """The eager results on copies of the arguments. Raises for functions that cannot be compiled correctly."""
         given = agreement.copied((args, kwargs))
         with randomness.watched() as used:
             want = self._function(*given[0], **given[1])
@@ -298,7 +299,7 @@ class Programs:
         written = agreement.first_written(self._signature.named(args, kwargs), self._signature.named(*given))
         if written is not None:
             raise Unsupported(
-                f"{self._call}: it writes {written}, and a compiled function must not write its arguments. Instead: "
+                f"{self._call}: it writes to {written}, but compiled functions must not write to arguments. Instead: "
                 f"return the new array, as xo.at does"
             )
         again = agreement.copied((args, kwargs))
@@ -312,8 +313,8 @@ class Programs:
         changed = agreement.difference(want, second)
         if changed is not None:
             raise Unsupported(
-                f"{self._call}: two calls with the same arguments differ: {changed}. It depends on a state that "
-                f"compiled code would not see. Instead: the state as an argument"
+                f"{self._call}: two calls with the same arguments differ: {changed}. It depends on state that "
+                f"compiled code would not see. Instead: pass the state as an argument"
             )
         return want
 
@@ -345,7 +346,7 @@ class Programs:
 
 
 KEPT = 32
-"""The number of signatures that are remembered beyond those that are compiled."""
+"""The number of signatures that are cached in addition to the compiled ones."""
 _NOTHING = object()
 _RANDOM = object()
 

@@ -1,4 +1,4 @@
-"""Whether a call draws from global generators, whose numbers compiled code would take as constants."""
+"""Detect draws from global generators, whose numbers would be constants of compiled code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Used:
         return self.is_python or bool(self.backends)
 
     def foreign_to(self, engine: Backend | None) -> bool:
-        """Whether a generator of another library than that which compiles was used."""
+        """Whether a generator was used that does not belong to the compiling library."""
         return self.is_python or any(backend is not engine for backend in self.backends)
 
     def names(self) -> str:
@@ -34,7 +34,7 @@ class Used:
 
 @contextmanager
 def watched() -> Iterator[Used]:
-    """Note which generators the block uses, and set them back, so that it does not change later numbers."""
+    """Record which generators the block uses, and reset them, so that it does not change later numbers."""
     found = Used()
     before: list[tuple[Backend, Any, Callable[[], None]]] = []
     for backend in dict.fromkeys(registry.by_module.values()):

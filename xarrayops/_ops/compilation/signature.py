@@ -1,4 +1,4 @@
-"""The signature of a call of a compiled function: what its arrays and its constants have to be for the same code."""
+"""The signature of a call of a compiled function: the cache key of its code, from its arrays and constants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import VALUES, fill, is_array, leaves
 
 _plain: dict[type, Backend] = {}
-"""The classes of arrays that have values, each with its library. Tracers and subclasses are not among them."""
+"""The classes of arrays that have values, each with its library. Tracers and subclasses are excluded."""
 
 
 class Slot:
@@ -25,7 +25,7 @@ class Slot:
 
 
 class Signature:
-    """How to find the signatures of the calls of one function.
+    """Finds the signatures of the calls of one function.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Signature:
         self._is_special = bool(self.static or self.dynamic)
 
     def of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Hashable], list[Array]]:
-        """What distinguishes the call, and its traced arrays. Raises `NotConstant` for what cannot be compared."""
+        """The cache key of the call, and its traced arrays. Raises `NotConstant` for values that cannot be compared."""
         arrays: list[Array] = []
         if self._is_special:
             return self._special(args, kwargs, arrays), arrays
@@ -71,7 +71,7 @@ class Signature:
         return parts, arrays
 
     def _special(self, args: tuple[Any, ...], kwargs: dict[str, Any], arrays: list[Array]) -> list[Hashable]:
-        """As `of`, with parameters that are static or have dynamic axes."""
+        """Like `of`, for parameters that are static or have dynamic axes."""
         parts: list[Hashable] = []
         for name, value in (*zip(self._names, args, strict=False), *sorted(kwargs.items())):
             if name in self.static:
@@ -89,7 +89,7 @@ class Signature:
         return parts
 
     def dynamic_axes(self, form: tuple[tuple[Any, ...], dict[str, Any]]) -> tuple[tuple[int, int], ...]:
-        """The traced arrays, by position, and the axes of each whose length may change."""
+        """The traced arrays, by position, and the dynamic axes of each."""
         found: list[tuple[int, int]] = []
         count = 0
         for name, value in (*zip(self._names, form[0], strict=False), *form[1].items()):
@@ -99,7 +99,7 @@ class Signature:
         return tuple(found)
 
     def _part(self, name: str, value: Any, arrays: list[Array]) -> Any:
-        """The part of one argument; its arrays are added to the list."""
+        """The part of the key for one argument; its arrays are added to the list."""
         kind = type(value)
         if kind in _plain:
             arrays.append(value)
@@ -126,7 +126,7 @@ class Signature:
         return positional, {name: slots(name, value) for name, value in sorted(kwargs.items())}
 
     def has_objects(self, form: tuple[tuple[Any, ...], dict[str, Any]]) -> bool:
-        """Whether constants of a form can change: the same content later may be in other objects."""
+        """Whether constants of a form can change: later objects may have the same content."""
         return any(type(value) is not Slot and type(value) not in VALUES for value in leaves(form))
 
     def described(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, str]:
@@ -164,7 +164,7 @@ def is_traced(value: Any) -> bool:
 
 
 def library_of_class(kind: type) -> Backend | None:
-    """The library of a class of arrays that was seen."""
+    """The library of a class of arrays, cached."""
     return _plain.get(kind)
 
 
@@ -177,7 +177,7 @@ def _constant(call: str, name: str, value: Any) -> Hashable:
     try:
         return token_of(value)
     except NotConstant as error:
-        raise TypeError(f"{call}: the argument {name or type(value).__name__!r} is no array, and {error}") from None
+        raise TypeError(f"{call}: the argument {name or type(value).__name__!r} is not an array, and {error}") from None
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,7 +1,7 @@
-"""Tokens: hashable values that are equal where compiled code may be used again.
+"""Tokens: hashable cache keys, which are equal if compiled code can be reused.
 
 Python values other than arrays are constants of compiled code, so they are compared by content: a list that changed is
-another constant, and so is an object whose attributes changed, or a class whose methods read another variable.
+a new constant, as is an object whose attributes changed, or a class whose methods read a variable that changed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from xarrayops.errors import XArrayOpsError
 from xarrayops.plugin.nested import is_array
 
 ATOMS: frozenset[type] = frozenset((bool, int, str, bytes, type(None), type(...)))
-"""Immutable values that are equal only if they are the same constant."""
+"""The classes of immutable values that are equal only if they are the same constant."""
 SMALL = 1 << 16
-"""The bytes of an array whose values are compared at each call."""
+"""The limit in bytes for arrays whose values are compared at each call."""
 _MEMBERS = 2000
-"""The number of values in one constant that are compared at each call."""
+"""The limit of values in one constant that are compared at each call."""
 _NUMBERS = frozenset((float, complex))
 _CONTENTS = (bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset)
 _FOLDERS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -61,7 +61,7 @@ class Tokens:
     compiler : Backend or None
         The library that compiles; None if it is not known.
     reads : callable
-        Gives the tokens of what a function reads beside its arguments.
+        Returns the tokens of the variables that a function reads.
     """
 
     def __init__(self, compiler: Backend | None, reads: Callable[[FunctionType, Tokens], Hashable]) -> None:
@@ -114,7 +114,7 @@ class Tokens:
         return self._of_array(value) if is_array(value) else self._of_instance(kind, value)
 
     def _contents(self, value: Any) -> Hashable:
-        """What a number, a text or a container holds, without attributes of a subclass."""
+        """The content of a number, a string or a container, without attributes of a subclass."""
         if isinstance(value, dict):
             return tuple((self.of(name), self.of(dict.__getitem__(value, name))) for name in dict.__iter__(value))
         if isinstance(value, (set, frozenset)):
@@ -125,7 +125,7 @@ class Tokens:
         return exact.__repr__(value)
 
     def _of_function(self, value: FunctionType) -> Hashable:
-        inner = getattr(value, "_torchdynamo_inline", None)  # of a function that `jit` returned
+        inner = getattr(value, "_torchdynamo_inline", None)  # the original of a function that `jit` returned
         if inner is not None:
             return "jit", self.of(inner)
         if is_of_library(value):
@@ -135,7 +135,7 @@ class Tokens:
         return value.__code__, defaults, attributes, self._reads(value, self)
 
     def _of_array(self, value: Any) -> Hashable:
-        """Of an array that is no argument. An immutable one is itself; of others the values are compared."""
+        """The token of a captured array. Immutable arrays are compared by identity, others by value."""
         try:
             own = find.of(value)
         except XArrayOpsError as error:  # an array of Python objects
@@ -153,7 +153,7 @@ class Tokens:
         return type(value), host.shape, host.dtype.str, host.tobytes()
 
     def _of_class(self, kind: type) -> Hashable:
-        """A class of the user: its attributes, and what its methods and properties read."""
+        """The token of a user's class: its attributes, and the variables that its methods and properties read."""
         return Same(kind), *(
             (name, self.of(member))
             for cls in kind.__mro__

@@ -20,7 +20,7 @@ _BLOCKED = re.compile(r"(NC[DHW]+)([1-9]\d*)c")
 
 
 class Layout(Record):
-    """Where the channels of an array are: second, last, or in blocks that are last."""
+    """The position of the channels of an array: second, last, or in blocks that are last."""
 
     name: str
     is_last: bool
@@ -28,7 +28,7 @@ class Layout(Record):
 
 
 def layout_of(call: str, name: str, rank: int) -> Layout:
-    """The layout of a name. Raises `ValueError` for names that there are not."""
+    """The layout of a name. Raises `ValueError` for unknown names."""
     if name == FIRST[rank] or name == LAST[rank]:
         return Layout(name, name == LAST[rank])
     blocked = _BLOCKED.fullmatch(name)
@@ -47,7 +47,7 @@ def windows_for(
     *,
     is_last: bool,
 ) -> Windows:
-    """The windows over spatial axes of these extents. Raises `ValueError` if there is none, or a number is wrong."""
+    """The windows over spatial axes of these extents. Raises `ValueError` if no window fits, or a number is invalid."""
     rank = len(extents)
     strides, dilations = _per_axis(call, "stride", stride, rank, 1), _per_axis(call, "dilation", dilation, rank, 1)
     found = Windows(shape, strides, ((0, 0),) * rank, dilations, is_last)
@@ -61,7 +61,7 @@ def windows_for(
 
 
 def extents_of_window(call: str, window: Extents, rank: int) -> tuple[int, ...]:
-    """The extents of a window. Raises `ValueError` for wrong numbers."""
+    """The extents of a window. Raises `ValueError` for invalid numbers."""
     return _per_axis(call, "window", window, rank, 1)
 
 

@@ -63,10 +63,10 @@ def conv2d(
     bias : array, optional
         (O,): a number that is added to each output channel.
     stride, dilation : int or sequence of int
-        The distance of one window to the next, and of two elements of a window, for each spatial axis or for all.
+        The distance between windows, and between elements of a window, for each spatial axis or for all.
     padding : int, sequence of int, sequence of pairs, "same" or "valid"
         The zeros before and after each spatial axis. "valid" adds none; "same" gives H / stride windows, rounded up,
-        with the odd zero after the axis.
+        with an odd zero after the axis.
     groups : int
         The number of groups of channels: each group of O / groups output channels sees its C / groups input channels.
     layout : {"NCHW", "NHWC", "NCHW16c"}
@@ -81,16 +81,16 @@ def conv2d(
     Raises
     ------
     ValueError
-        Shapes do not fit, no window fits into the array, or a number is wrong.
+        Shapes do not fit, no window fits into the array, or a number is invalid.
     TypeError
         The dtypes differ.
 
     Notes
     -----
     PyTorch and JAX use their own convolutions, in the full precision of float32 on JAX. NumPy multiplies blocks of
-    windows by BLAS (Chellapilla, Puri and Simard 2006), in as much memory as fits a cache. Other libraries add one
-    product for each element of a window. Half types are summed in float32 there. Law: the sum over a window is linear
-    in x and in the weights, so ``conv2d(x, 2 * w) == 2 * conv2d(x, w)``.
+    windows by BLAS (Chellapilla, Puri and Simard 2006), using only as much memory as fits a cache. Other libraries add
+    one product for each element of a window. Half types are summed in float32 there. Law: the sum over a window is
+    linear in x and in the weights, so ``conv2d(x, 2 * w) == 2 * conv2d(x, w)``.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def planned(
     groups: int,
     layout: str,
 ) -> tuple[Backend, tuple[Array, Array, Windows, int]]:
-    """The library that serves a call without blocks, and the arguments of its hook. Raises for wrong arguments."""
+    """The library that serves a call without blocks, and the arguments of its hook. Raises for invalid arguments."""
     named = {"x": x, "weights": weights} | ({} if bias is None else {"bias": bias})
     backend = find.one_of(verb, named)
     call = described_call(verb, backend, *named.values())
@@ -206,4 +206,4 @@ def _require_dtypes(call: str, backend: Backend, named: dict[str, Any]) -> None:
         shown = ", ".join(f"{name} {dtype}" for name, dtype in names.items())
         raise TypeError(f"{call}: the dtypes differ: {shown}. Instead: xo.astype(weights, x.dtype)")
     if "bool" in names.values():
-        raise TypeError(f"{call}: booleans have no sum. Instead: xo.astype(x, 'int32')")
+        raise TypeError(f"{call}: booleans are not supported. Instead: xo.astype(x, 'int32')")

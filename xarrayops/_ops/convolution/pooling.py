@@ -48,7 +48,7 @@ def max_pool2d(
     dilation: Extents = 1,
     layout: str = "NCHW",
 ) -> ArrayT:
-    """The largest element of each window of each channel; NaN if it has one.
+    """The largest element of each window of each channel; NaN if the window has a NaN.
 
     Parameters
     ----------
@@ -57,19 +57,20 @@ def max_pool2d(
     window : int or sequence of int
         The extents of a window.
     stride : int or sequence of int, optional
-        The distance of one window to the next. Default: the extents of the window.
+        The distance between windows. Default: the extents of the window.
     padding, dilation, layout
-        As for `conv2d`. Padding never counts; each window must have an element of x, so it is smaller than the window.
+        As for `conv2d`. Padding is ignored; each window must contain an element of x, so padding must be smaller than
+        the window.
 
     Returns
     -------
     array
-        Of x's dtype, with the extents that `conv2d` has.
+        In x's dtype, with the extents as for `conv2d`.
 
     Raises
     ------
     ValueError
-        No window fits into the array, or a number is wrong.
+        No window fits into the array, or a number is invalid.
 
     Examples
     --------
@@ -106,9 +107,9 @@ def avg_pool1d(
 def avg_pool2d(
     x: ArrayT, window: Extents, /, *, stride: Extents | None = None, padding: Padding = 0, layout: str = "NCHW"
 ) -> ArrayT:
-    """The mean of the elements of x in each window of each channel. Padding does not count.
+    """The mean of the elements of x in each window of each channel, ignoring padding.
 
-    The parameters are those of `max_pool2d`; x has floating-point numbers. PyTorch counts padding by default.
+    The parameters are the same as for `max_pool2d`; x must be floating-point. PyTorch counts padding by default.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def planned(
     dilation: Extents,
     layout: str,
 ) -> tuple[Backend, tuple[Array, Windows, str]]:
-    """The library that serves a call without blocks, and the arguments of its hook. Raises for wrong arguments."""
+    """The library that serves a call without blocks, and the arguments of its hook. Raises for invalid arguments."""
     backend = find.one_of(verb, {"x": x})
     call = described_call(verb, backend, x)
     order = layout_of(call, layout, rank)
@@ -193,7 +194,7 @@ _by_engines = by_engines("pooling", _pooling)
 
 
 def _elements(backend: Any, x: Array, windows: Any) -> Any:
-    """How many elements of x each window has: a number, or an array if some have less because of padding."""
+    """The number of elements of x in each window: an integer, or an array if padding makes them differ."""
     extents = tuple(x.shape[1:-1] if windows.is_channels_last else x.shape[2:])
     counts = [_of_axis(*each) for each in zip(extents, windows.shape, windows.stride, windows.padding, strict=True)]
     whole = 1

@@ -2,7 +2,7 @@
 
 While a block is open, dispatch uses tables whose functions ask the engines first (`serving`). A call of an engine has
 three steps: the arrays are passed to the engine (`passing`), its function runs, and the results come back. `forms`
-says beforehand whether the results would be those of the caller's library; `functions` has the data by function.
+predicts whether the results would equal those of the caller's library; `functions` has the data by function.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xarrayops._ops.verb import Verb
 
 
 def _in_tables(verb: str, own: Backend, key: dispatch.Classes, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Like `serving.in_tables`, which is imported when the first block is open."""
+    """Like `serving.in_tables`, which is imported when the first block opens."""
     from xarrayops._ops.engines.serving import in_tables
 
     return in_tables(verb, own, key, function)

@@ -17,15 +17,15 @@ _engines: Setting[tuple[str, ...]] = Setting("xo.engines", is_carried=False)
 class engines(Scope):  # noqa: N801 - lower case, because it is used as a statement: with xo.engines("jax")
     """Allow kernels of some libraries, the engines, to serve arrays of other libraries inside a ``with`` block.
 
-    For example, PyTorch's sort can serve NumPy arrays. The first engine that can serve a call serves it, and otherwise
-    the library of the arrays. Results are what that library would give: the class, the dtype, the shape, the device and
-    the errors; values may differ by rounding. Arrays are passed to the engine without a copy if their memory can be
+    For example, PyTorch's sort can serve NumPy arrays. The first engine that can serve a call serves it; otherwise the
+    library of the arrays does. Results have the class, dtype, shape and device that this library would give, and errors
+    are the same; values may differ by rounding. Arrays are passed to the engine without a copy if their memory can be
     shared, and otherwise as a copy on the same device. `explain` shows the engine and the copies.
 
-    Engines serve the functions of xarrayops that compute: those of the standard, those under NumPy's names, `einsum`,
-    `attention`, `relayout`, and the functions of sparse containers. They do not serve views, creation functions,
-    operators such as ``x + y``, and functions of a namespace. Arrays that require a gradient are never passed, nor
-    tracers and lazy arrays. The block is local to the thread or task, and torch.compile cannot trace it.
+    Engines serve the functions of xarrayops that compute: functions of the standard, functions with NumPy's names,
+    `einsum`, `attention`, `relayout`, and the functions of sparse containers. They do not serve views, creation
+    functions, operators such as ``x + y``, or functions of a namespace. Arrays that require a gradient, tracers and
+    lazy arrays are never passed. The block is local to the thread or task, and torch.compile cannot trace it.
 
     Parameters
     ----------

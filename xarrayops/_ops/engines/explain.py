@@ -1,4 +1,4 @@
-"""What engines would do with a call, for `explain`: the same tests as in `serving`, and no array is passed."""
+"""explain for engines: the same tests as in `serving`, without passing arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xarrayops.plugin.precision import PRODUCTS
 
 
 def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
-    """An explanation of what the arrays' own library does, with the active engines before it."""
+    """The explanation for the arrays' own library, preceded by the active engines."""
     engines = [find.named(name) for name in active() if name != own.name]
     if not engines:
         return found
@@ -32,7 +32,7 @@ def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs
 def candidates_of(
     verb: str, own: Backend, engine: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Iterator[Candidate]:
-    """The kernels of an engine for a call, or the function of the engine where it lists no kernels."""
+    """The kernels of an engine for a call, or the function of the engine if it lists no kernels."""
     reason = _refusal(verb, own, engine, args, kwargs)
     arguments = _named(args, kwargs)
     kernels = [kernel for kernel in engine.kernels.get(verb, ()) if kernel[0] != "generic"]

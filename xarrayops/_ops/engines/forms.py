@@ -1,7 +1,7 @@
-"""Whether an engine's function gives what the caller's library would give, by the form of a call.
+"""Decide from the form of a call whether an engine's function returns the same as the caller's library.
 
-The form is the dtypes of the arrays and the classes of the numbers. Libraries follow one standard, but differ in what
-it leaves open: the default dtypes, the promotion of integers beside floating-point numbers, the errors of values.
+The form consists of the dtypes of the arrays and the classes of the numbers. Libraries follow one standard, but differ
+where it does not specify: default dtypes, promotion of integers with floating-point numbers, errors for values.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ _INTEGERS = frozenset(("bool", *INTEGER_LIMITS))
 
 
 def refusal_of_formats(own: Backend, engine: Backend, args: tuple[Any, ...], plain: type) -> str | None:
-    """Why an engine cannot serve a call with containers: its indices have other dtypes, so the result's would be wider.
+    """Why an engine cannot serve a call with containers: its index dtypes differ, so the result's would be wider.
 
-    A container has its own format, and the request of `from_dense` that of the result. A dense array has none.
+    A container has its own format, and the request of `from_dense` has the format of the result. A dense array has
+    none.
     """
     for x in _flat(args):
         if type(x) is plain and not own.has_sparse_layouts:
@@ -32,14 +33,14 @@ def refusal_of_formats(own: Backend, engine: Backend, args: tuple[Any, ...], pla
         sparse = find.sparse_of(x)
         name = getattr(x, "format", None) if sparse is None else sparse.seen(x).format
         if name is not None and own.sparse.index_dtypes(name) != engine.sparse.index_dtypes(name):
-            return f"{engine.name} has other dtypes of indices in {name} containers"
+            return f"{engine.name} has different index dtypes in {name} containers"
     return None
 
 
 class Form(Record):
     """The form of a call: the names of its keywords, and a part for each argument, the positional ones first.
 
-    A part is the dtype of an array, or the class of another argument; of a sequence it is a tuple of parts.
+    A part is the dtype of an array, the class of another argument, or, for a sequence, a tuple of parts.
     """
 
     keywords: tuple[str, ...]
@@ -51,16 +52,16 @@ def refusal_of_verb(verb: str, own: Backend, engine: Backend) -> str | None:
     if verb in functions.OWN_LIBRARY_ONLY:
         return functions.OWN_LIBRARY_ONLY[verb]
     if verb in functions.ERRORS_OF_VALUES and engine.ignores_values and not own.ignores_values:
-        return f"{engine.name} does not look at the values, for some of which {own.name} raises"
+        return f"{engine.name} does not check the values, and {own.name} raises for some"
     if verb in functions.INDICES and narrower_index(verb, own, engine) is None:
         return _other_default("indexing", own, engine)
     return None
 
 
 def narrower_index(verb: str, own: Backend, engine: Backend) -> str | None:
-    """The dtype of indices of a library without that of the engine, to which results are cast; None for others.
+    """The index dtype of a library that lacks the engine's, to which results are cast; None for others.
 
-    Such a library has no integers of the engine's dtype, so a result of that dtype is an index or a count.
+    Such a library lacks the engine's integer dtype, so a result of that dtype is an index or a count.
     """
     wide = default_dtype(engine, "indexing")
     is_lacking = verb in functions.INDICES and own.functions["import_refusal"](wide) is not None
@@ -127,14 +128,14 @@ def _refusal_of_dtype(name: str | None, dtype: Any, engine: Backend) -> str | No
 
 
 def _other_promotion(own: Backend, engine: Backend, dtypes: list[Any], numbers: list[type]) -> str | None:
-    """Why the dtype of the result would be another one; None if both libraries promote alike."""
+    """Why the dtype of the result would differ; None if both libraries promote alike."""
     examples = [number(1) for number in numbers]
     names = [own.functions["dtype_name"](dtype) for dtype in dtypes]
     try:
         ours = own.functions["dtype_name"](own.functions["result_type"](*dtypes, *examples))
         native = map(engine.native_dtype, names)
         theirs = engine.functions["dtype_name"](engine.functions["result_type"](*native, *examples))
-    except Exception as error:  # a library may raise any error for dtypes that have no common one
+    except Exception as error:  # a library may raise any error for dtypes without a common dtype
         return f"{', '.join(names)} have no common dtype: {error}"
     shown = ", ".join([*names, *(f"a Python {number.__name__}" for number in numbers)])
     return None if ours == theirs else f"{shown} give {ours} in {own.name}, and {theirs} in {engine.name}"

@@ -1,4 +1,4 @@
-"""Which functions engines serve, and what their results depend on: data by function."""
+"""Data by function: whether engines serve it, and what its results depend on."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _VIEWS = (
     *("squeeze", "unstack"),
 )
 OWN_LIBRARY_ONLY = {
-    **dict.fromkeys(_VIEWS, "it may return a view, which takes no kernel"),
+    **dict.fromkeys(_VIEWS, "it may return a view, which needs no kernel"),
     **dict.fromkeys(("empty_like", "full_like", "ones_like", "zeros_like"), "it only fills memory"),
     "astype": "it only copies",
-    "apply_where": "it calls functions of the user, which get arrays of the library",
+    "apply_where": "it calls functions of the user, which expect arrays of the library",
 }
 """The functions that engines do not serve, with the reason."""
 SPARSE = frozenset(
@@ -23,18 +23,18 @@ SPARSE = frozenset(
 )
 """The functions of sparse containers that engines serve. The others share the indices of an operand."""
 SERVED = (frozenset(ROLES) | {"einsum", "unique"}) - OWN_LIBRARY_ONLY.keys()
-"""The functions with a table of dispatch that engines serve. Beside them they serve attention and relayout."""
+"""The functions with a dispatch table that engines serve. They also serve attention and relayout."""
 DEFAULT_FLOATS = frozenset(("sparse.norm",))
-"""Those of them that return floating-point numbers of the library's default dtype for integers."""
+"""Functions that return the library's default floating-point dtype for integers."""
 CAST = CASTING
-"""Those whose integers become the default floating-point dtype of the caller's library."""
+"""Functions whose integer arguments become the default floating-point dtype of the caller's library."""
 ELEMENTWISE = frozenset(
     (
         *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "exp", "expm1", "log", "log10"),
         *("log1p", "log2", "reciprocal", "sin", "sinh", "sqrt", "tan", "tanh"),
     )
 )
-"""Those of them whose dtype is that of the result for no elements: NumPy returns half precision for narrow integers."""
+"""Functions whose result dtype is that for empty arrays: NumPy returns half precision for narrow integers."""
 INDICES = frozenset(
     (
         *("argmax", "argmin", "argpartition", "argsort", "bincount", "count_nonzero", "digitize", "histogram"),
@@ -42,14 +42,14 @@ INDICES = frozenset(
         *("unique_inverse", "linalg.matrix_rank"),
     )
 )
-"""Those that return indices or numbers of elements, in the default dtype of indices of the library."""
+"""Functions that return indices or counts, in the default index dtype of the library."""
 SUMS = frozenset(
     (
         *("cumulative_prod", "cumulative_sum", "linalg.trace", "nansum", "polyval", "prod", "segment_sum", "sum"),
         "trapezoid",
     )
 )
-"""Those that return narrow integers in the default dtype of integers of the library."""
+"""Functions that return narrow integers in the default integer dtype of the library."""
 ERRORS_OF_VALUES = frozenset(
     (
         *(
@@ -71,7 +71,7 @@ ERRORS_OF_VALUES = frozenset(
         *("linalg.norm", "linalg.pinv", "linalg.solve", "linalg.svd", "linalg.svdvals"),
     )
 )
-"""Those that raise for some values: an index out of bounds, a singular matrix. Not every library looks at them."""
+"""Functions that raise for some values, such as a singular matrix. Not every library checks them."""
 NOT_PROMOTED: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("attention", "bincount", "compress", "where"), (0,)),
     **dict.fromkeys(("repeat", "segment_max", "segment_mean", "segment_min", "segment_sum"), (1,)),

@@ -1,6 +1,6 @@
 """Pass the arguments of a call to another library, and its results back.
 
-Every family uses these functions. Arrays are found in sequences and records, too; other values pass unchanged.
+All families use these functions. Arrays in sequences and records are passed too; other values are unchanged.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _plain: dict[Backend, type] = {}
 
 
 def plain_class(backend: Backend) -> type:
-    """The class of the arrays that a library makes. Raises if they have no values, such as task graphs.
+    """The class of the arrays that a library creates. Raises if they have no values, such as task graphs.
 
-    Other classes (NumPy's scalars, tracers, subclasses) are never passed: a result would not have their class.
+    Other classes (NumPy scalars, tracers, subclasses) are never passed: the result would not have their class.
     """
     if backend not in _plain:
         sample = backend.functions["empty"]((0,))
@@ -48,18 +48,18 @@ def device_in(x: Any, engine: Backend) -> Any:
     if held is None:
         return None
     found = engine.device_at(held.kind, held.index)
-    if found is None:  # a library without a backend file has kinds of devices of its own
+    if found is None:  # a library without a backend file has its own kinds of devices
         memory = own.functions["memory"](x)
         found = None if memory is None else engine.device_at(memory.device, memory.index)
     return None if found is None else found.native
 
 
 def plan_passing(x: Any, engine: Backend) -> ConversionPlan | Explanation:
-    """What passing an array or a container to an engine does: action, reason and bytes."""
+    """The plan for passing an array or a container to an engine: action, reason and bytes."""
     if find.sparse_of(x) is not None:
         return explain_convert("convert", x, engine.name)
     device = device_in(x, engine)
-    if find.of(x).immutable:  # no function of an engine writes its arguments
+    if find.of(x).immutable:  # functions of an engine do not write to their arguments
         plan = plan_convert(x, engine.name, device=device, copy=False)
         if plan.action != "refuse":
             return plan
@@ -85,7 +85,7 @@ def obstacle(arguments: Any, own: Backend, engine: Backend) -> str | None:
 
 
 def sampled(arguments: Any, engine: Backend) -> Any:
-    """The arguments as the engine would get them; an array that would be copied has no values."""
+    """The arguments as the engine would get them; arrays that would be copied have no values."""
     return fill(arguments, lambda x: _sample(x, engine) if is_array(x) else x)
 
 
@@ -104,10 +104,10 @@ def passed(x: Any, engine: Backend, *, takes_containers: bool = False) -> Any:
 
 
 def quick_passing(own: Backend, engine: Backend) -> Callable[[Any], Any] | None:
-    """A function that gives an array of the engine over the memory of x without a plan; None if it needs one.
+    """A function that returns an array of the engine over the memory of x without a plan; None if a plan is needed.
 
-    A plan takes several times the time in which the libraries pass an array. Memory that nothing writes is passed by
-    DLPack, because a read-only NumPy array is not taken.
+    A plan takes several times the time in which the libraries pass an array. Immutable memory is passed by DLPack,
+    because a read-only NumPy array is not accepted.
     """
     see, take = own.own_hook("try_as_numpy"), engine.own_hook("try_from_numpy")
     if see is None or take is None:
@@ -130,9 +130,9 @@ def quick_passing(own: Backend, engine: Backend) -> Callable[[Any], Any] | None:
 
 
 def quick_return(own: Backend, engine: Backend) -> Callable[[Any, Any], Any] | None:
-    """A function that gives a result as an array of the caller's library without a plan; None if it needs one.
+    """A function that converts a result to the caller's library without a plan; None if a plan is needed.
 
-    Its second argument is the arguments of the call. Libraries whose memory nothing writes often cannot take that of
+    Its second argument has the arguments of the call. Libraries with immutable arrays often cannot alias memory of
     other libraries, so for them the result is copied.
     """
     see, take = engine.own_hook("try_as_numpy"), own.own_hook("try_from_numpy")
@@ -163,7 +163,7 @@ def _sample(x: Array, engine: Backend) -> Array:
 
 
 def back(x: Any, own: Backend, engine: Backend, arguments: Any) -> Any:
-    """A result as an array of the caller's library, on the device of the arguments, which the caller may write."""
+    """A result as a writable array of the caller's library, on the device of the arguments."""
     library = own.name if own.has_entry_point else own.namespace
     found = convert(x, library, device=device_of(arguments, own), copy=True if engine.immutable else None)
     return found if own.returned is None else own.returned(found)
@@ -177,7 +177,7 @@ def device_of(arguments: Any, own: Backend) -> Any:
 
 
 def copies(arguments: Any, engine: Backend, within: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """What is copied on the way in and out, in lines for `explain`; ``within`` is what the kernel itself copies."""
+    """The copies of arguments and results, as lines for `explain`; ``within`` has the copies of the kernel itself."""
     plans = {name: plan_passing(x, engine) for name, x in arrays_in(arguments)}
     coming = (f"copies {name}, {p.nbytes} bytes: {p.reason}" for name, p in plans.items() if p.action == "copy")
     return (*coming, *within, *(("copies the result",) if engine.immutable else ()))

@@ -1,4 +1,4 @@
-"""The functions that serve calls in modes: those of the engines first, then that of the arrays' own library."""
+"""The functions that serve calls in modes: first the engines' functions, then that of the arrays' own library."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from xarrayops.plugin.precision import PRODUCTS
 from xarrayops.plugin.sparse import CONTAINER_VERBS
 
 FunctionOf = Callable[[Backend], Callable[..., Any]]
-"""Gives the function of a verb that serves the arrays of a library."""
+"""Returns the function of a verb for the arrays of a library."""
 
 
 class Route:
@@ -70,7 +70,7 @@ class Route:
     def function_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         """The function of the engine for calls of this form. No array is passed to find it.
 
-        Raises if the engine would not give what the caller's library gives.
+        Raises if the engine would not return the same as the caller's library.
         """
         self.require_no_trace()
         parts = (*map(self._part, args), *map(self._part, kwargs.values())) if kwargs else (*map(self._part, args),)
@@ -89,7 +89,7 @@ class Route:
         return found
 
     def _part(self, value: Any) -> Any:
-        """The part of the form that an argument gives: a dtype, a class, or a tuple of parts."""
+        """The part of the form for one argument: a dtype, a class, or a tuple of parts."""
         kind = type(value)
         if kind is self.plain:
             return value.dtype
@@ -124,7 +124,7 @@ class Route:
         return fill(result, lambda x: self._back(x, args, kwargs))
 
     def _result(self, function: Callable[..., Any], taken: list[Any], named: dict[str, Any]) -> Any:
-        """What the engine's function returns. It multiplies as the precision policy of this thread allows."""
+        """Call the engine's function under the precision policy of this thread."""
         if self._context is None and not self._multiplies:
             return function(*taken, **named)
         _, first = next(arrays_in(taken))
@@ -133,7 +133,7 @@ class Route:
             return function(*taken, **named)
 
     def _policy(self, x: Any) -> AbstractContextManager[Any]:
-        """The context in which the engine multiplies as the precision policy allows. Raises if it cannot."""
+        """The context in which the engine follows the precision policy. Raises if it cannot."""
         refusal = refusal_of_engine(self.engine, self.engine.functions["dtype_name"](x.dtype))
         if refusal is not None:
             raise NotPassed(refusal)
@@ -155,7 +155,7 @@ class Route:
         return found if self.own.returned is None else self.own.returned(found)
 
     def _taken(self, value: Any) -> Any:
-        """An argument in arrays or dtypes of the engine."""
+        """An argument with arrays and dtypes of the engine."""
         if type(value) is self.plain:
             return self._passed(value)
         name = self._dtype_name(value)
@@ -165,9 +165,9 @@ class Route:
 
 
 def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: FunctionOf) -> Callable[..., Any]:
-    """A function that serves calls by the first engine that can, else by the function of the arrays' own library.
+    """A function that calls the first engine that can serve, else the function of the arrays' own library.
 
-    That function also serves where an engine raises: errors are those of the caller's library.
+    The own function also serves if an engine raises: so errors come from the caller's library.
     """
     routes: dict[str, Route] = {}
     traces = own.own_hook("trace_state")
@@ -186,7 +186,7 @@ def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: 
                         return by_engine(name, args, kwargs)
                     except BackendNotFound:
                         raise
-                    except Exception:  # another one serves, and the last one raises
+                    except Exception:  # the next one serves, and the last one raises
                         continue
         return function(*args, **kwargs)
 
@@ -194,16 +194,16 @@ def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: 
 
 
 def in_tables(verb: str, own: Backend, key: Classes, function: Callable[..., Any]) -> Callable[..., Any]:
-    """What a table of dispatch holds in modes for a function and some classes."""
+    """The entry of a dispatch table in modes, for a function and some classes."""
     if verb not in functions.SERVED:
         return function
     return serving(verb, own, function, partial(_function_of, verb, own, key))
 
 
 def by_engines(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """What serves the calls of ``function(backend, ...)`` in modes, for a verb without a table of dispatch.
+    """The function for calls of ``function(backend, ...)`` in modes, for a verb without a dispatch table.
 
-    An engine serves by the same function, with its own backend and arrays.
+    An engine uses the same function, with its own backend and arrays.
     """
     served: dict[Backend, Callable[..., Any]] = {}
 
@@ -216,7 +216,7 @@ def by_engines(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _function_of(verb: str, own: Backend, key: Classes, engine: Backend) -> Callable[..., Any]:
-    """The engine's function for its own classes in the place of those of the caller's library."""
+    """The engine's function, for its own classes instead of those of the caller's library."""
     ours, theirs = passing.plain_class(own), passing.plain_class(engine)
 
     def translated(cls: type) -> type:

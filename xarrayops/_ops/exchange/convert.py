@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from xarrayops._core.backends.sparse_backend import SparseBackend
 
 REFUSALS = (BufferError, ValueError, TypeError, RuntimeError)
-"""Errors of libraries that refuse an import; not all raise BufferError (pytorch#194267, numpy gh-30937)."""
+"""Errors of libraries that reject an import; not all raise BufferError (pytorch#194267, numpy gh-30937)."""
 
 
 _CONVERTED = "copied first, because the other library needs one array of coordinates or another dtype of indices"
 _MAX_WORK = 20_000
 """The limit of steps for NumPy to decide whether two views overlap, about 10 ms. Ordinary views need a few steps."""
 _shortcuts: dict[tuple[type, str], tuple[Callable[[Array], Array | None], Any]] = {}
-"""By class and target: a function that gives the target's array over the same memory, and the device of that array.
+"""By class and target: a function that returns the target's array over the same memory, and its device.
 
-The function returns None if a plan is needed. A plan takes 10 µs, several times the time in which the libraries pass an
-array. The first conversion of a class adds its function.
+The function returns None if a plan is needed. A plan takes 10 µs, several times as long as passing an array. The first
+conversion of a class adds its function.
 """
 
 
@@ -82,7 +82,7 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
 
     Shared device memory is not reused before the other library's work has ended, in the stream that was current at the
     conversion. It may be held until the next exchange on a device, or until `synchronize`. If you use the array in
-    another stream, make the first stream wait for that one before you delete the array.
+    another stream, make the first stream wait for the other before you delete the array.
 
     Only NumPy aliases read-only NumPy memory. JAX arrays are immutable, so NumPy gets a read-only view of them, and
     libraries without a read-only flag get a copy. With ``copy=False`` they get an alias; writing into it changes the
@@ -123,7 +123,7 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
 
 
 def _target_and_device(to: Library) -> tuple[str, Any]:
-    """The name of the library of an array, and its device; no name for other targets, which the plan examines."""
+    """The name of the library of an array, and its device; no name for other targets, which need a plan."""
     target = find.of_class(type(to))
     if target is None or (target.refine is not None and target.refine(to) is not None):
         return "", None
@@ -165,7 +165,7 @@ def _side(s: Any) -> SparseBackend:
 
 
 def _target_device(s: Any, target: SparseBackend, device: Any) -> Any:
-    """The device that the user names, or the container's device if it is an accelerator that the target can use."""
+    """The requested device, or the container's device if it is an accelerator that the target can use."""
     if device is not None:
         return device
     source = _side(s)
@@ -175,7 +175,7 @@ def _target_device(s: Any, target: SparseBackend, device: Any) -> Any:
 
 
 def _parts_for(s: Any, target: SparseBackend) -> Parts:
-    """The parts of a container, with indices of a width that the target has; format and dtype are checked."""
+    """The parts of a container, with an index dtype that the target supports; format and dtype are checked."""
     source = _side(s)
     source.require_sound(s)
     p, backend = source.parts(s), source.backend
@@ -227,7 +227,7 @@ def explain_convert(
 
 
 def _explain_container(verb: str, s: Any, target: SparseBackend, device: Any, copy: bool | None) -> Explanation:
-    """Explain the conversion of a container: it copies, or is refused, if that holds for any of its arrays."""
+    """Explain the conversion of a container: it copies, or is refused, if any of its arrays is."""
     source = _side(s)
     if source is target and not copy and device is None:
         reason = f"s is already a {target.backend.name} container"
@@ -250,11 +250,11 @@ def _explain_container(verb: str, s: Any, target: SparseBackend, device: Any, co
 
 
 def shares_memory(a: Array, b: Array, /) -> bool:
-    """Whether two arrays, of any libraries, have an element in the same memory.
+    """Whether two arrays of any libraries share an element in memory.
 
     The addresses and strides decide. The result is False if a library exposes no memory (lazy arrays, tracers). It is
-    exact, except for interleaved views whose strides make the problem too hard (it is NP-complete): then the result is
-    True if the ranges of memory that they span overlap.
+    exact, except for interleaved views with strides that make the problem too hard (it is NP-complete): then the result
+    is True if their memory ranges overlap.
 
     Examples
     --------

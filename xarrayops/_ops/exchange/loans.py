@@ -1,4 +1,4 @@
-"""Keeps the owner of shared device memory alive until the borrowing library has finished with it.
+"""Keep the owner of shared device memory alive until the borrowing library has finished with it.
 
 A library reuses freed device memory for its next array immediately, in the order of its own queue of work. Work of
 another library, in another queue, may still use that memory. If the owner's library can wait for the stream of the
@@ -31,7 +31,7 @@ class _Loan:
 
 
 class _Ended(Record):
-    """An owner whose memory no array uses any more, and the queue whose pending work may still use it."""
+    """An owner whose memory is no longer used by arrays, and the queue whose pending work may still use it."""
 
     owner: Array
     queue: Queue
@@ -42,7 +42,7 @@ _ended: deque[_Ended] = deque()
 
 
 def keep_owner(x: Array, source: Backend, y: Array, target: Backend) -> Array:
-    """y, an array over device memory of x. The memory is not reused before the target's work with it has ended.
+    """Keep the memory of x alive for y, an alias on a device: it is not reused before the target's work has ended.
 
     This covers work in the queue that is current for y now. A caller that uses y in another stream must synchronise
     that stream before it deletes y, as for any array of the library.
@@ -72,7 +72,7 @@ def settle(*queues: Queue) -> None:
                 reached = marks.get(id(queue.mark)) or queue.mark()
                 marks[id(queue.mark)] = reached
             done = reached()
-        except Exception:  # the library cannot answer now; this must not fail the caller, who did not cause it
+        except Exception:  # the library cannot answer now; this must not raise in unrelated code
             pass
         if not done:
             _ended.append(_Ended(owner, queue, reached))

@@ -29,7 +29,7 @@ HOST = "host"
 
 
 class ConversionPlan(Record):
-    """What a conversion will do: ``action`` is "zero-copy", "copy" or "refuse", ``route`` says which library copies.
+    """The plan of a conversion: ``action`` is "zero-copy", "copy" or "refuse", ``route`` tells which library copies.
 
     ``device`` is the native device of the target; None means the target's default.
     """

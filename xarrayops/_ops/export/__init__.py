@@ -1,8 +1,8 @@
-"""Exports: a function as a file of ONNX, StableHLO, torch.export, TorchScript or TensorRT.
+"""Export functions to ONNX, StableHLO, torch.export, TorchScript or TensorRT files.
 
-`exporting` has `export`, which `writing` does. A `request` is the function and its examples; `exporters` has the
-exporters of the libraries; `comparison` runs each written file beside the function, at the arguments of `samples`;
-`exported` and `report` are what users get.
+`exporting` has `export`, which calls `writing`. A `request` is the function and its examples; `exporters` has the
+exporters of the libraries; `comparison` compares each file with the function, at the arguments of `samples`; `exported`
+and `report` have the results for users.
 """
 
 from xarrayops._ops.export.explain import explain_export

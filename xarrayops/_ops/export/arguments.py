@@ -1,4 +1,4 @@
-"""The arguments of a call of an exported function: read as in the examples, and checked."""
+"""Read and check the arguments of a call of an exported function."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ class Reader:
     def read(self, call: str, arguments: tuple[Any, ...]) -> tuple[Backend, tuple[Array, ...]]:
         """The library of the arrays, and the arrays.
 
-        Raises `ValueError` if the arguments are nested otherwise than the examples, or if constants, shapes or dtypes
-        differ.
+        Raises `ValueError` if the structure, constants, shapes or dtypes differ from the examples.
         """
         arrays = self._arrays(call, arguments)
         own = find.one_of("export", dict(zip(self._inputs, arrays, strict=True)))
@@ -44,11 +43,11 @@ class Reader:
             try:
                 members = tuple(leaves_as(form, value))
             except TypeError as error:
-                raise ValueError(f"{call}: {name} is nested otherwise than in the example: {error}") from None
+                raise ValueError(f"{call}: the structure of {name} differs from the example: {error}") from None
             for want, got in zip(leaves(form), members, strict=True):
                 if is_array(want):
                     if not is_array(got):
-                        raise ValueError(f"{call}: {name} has {type(got).__name__} in the place of an array")
+                        raise ValueError(f"{call}: {name} has {type(got).__name__} instead of an array")
                     arrays.append(got)
                 elif got is not want and (is_array(got) or not is_same(want, got)):
                     raise ValueError(f"{call}: {name} is the constant {want!r} in the file, not {got!r}")

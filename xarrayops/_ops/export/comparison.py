@@ -1,4 +1,4 @@
-"""Whether a file gives what the function gives: at the examples, at other values, and at other lengths."""
+"""Compare a file with the function: at the examples, at other values, and at other lengths."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xarrayops.plugin.nested import fill, is_array
 
 
 class Compared(Record):
-    """The largest difference at each sample, and what else was found."""
+    """The largest difference at each sample, and notes."""
 
     differences: dict[str, float]
     notes: tuple[str, ...]
@@ -39,7 +39,7 @@ class Comparison:
             self._given.append(Sample(f"sample {i}", arrays, request.result(agreement.copied(arrays))))
 
     def compared(self, runner: Runner, tracer: Backend) -> Compared:
-        """The differences. Raises `XArrayOpsError` if the file gives something else than the function."""
+        """The differences. Raises `XArrayOpsError` if the file differs from the function."""
         request = self._request
         differences = {each.label: self._required(runner, each) for each in (self._examples, *self._given)}
         for proposal in other_values(request):
@@ -63,7 +63,7 @@ class Comparison:
         return any(x is not y and agreement.host(x).tobytes() != agreement.host(y).tobytes() for x, y in pairs)
 
     def _has_lengths(self, lengths: Iterable[str]) -> bool:
-        """Whether the user gave samples in which each of these axes has another length than in the examples."""
+        """Whether the user gave samples in which the length of each of these axes differs from the examples."""
         sizes = self._request.sizes
         others = {
             name
@@ -80,7 +80,7 @@ class Comparison:
             got = runner.result(self._request.own, sample.arrays)
         except XArrayOpsError:
             raise
-        except Exception as error:  # the libraries that run files raise anything
+        except Exception as error:  # the libraries that run files may raise anything
             raise XArrayOpsError(f"the file fails at {sample.label}: {_first_line(error)}") from error
         text = self._difference(sample, got)
         if text is not None:
@@ -98,16 +98,16 @@ class Comparison:
                 try:
                     return self._required(runner, sample)
                 except XArrayOpsError as error:
-                    # The library that was traced may itself differ there. Then the file must give what it gives.
+                    # The traced library itself may differ there. Then the file must agree with that library.
                     found = self._of_tracer(runner, tracer, sample, error)
                     if found is not None:
                         return found
         return None
 
     def _sample(self, proposal: Proposal) -> Sample | None:
-        """A sample with the result of the function; None if it does not accept the arguments."""
+        """A sample with the result of the function; None if the function does not accept the arguments."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of values that the user did not give
+            warnings.simplefilter("ignore")  # warnings for values that the user did not give
             try:
                 want = self._request.result(agreement.copied(proposal.arrays))
             except Exception:  # the function may raise anything
@@ -115,9 +115,9 @@ class Comparison:
         return Sample(proposal.label, proposal.arrays, want)
 
     def _of_tracer(self, runner: Runner, tracer: Backend, sample: Sample, error: XArrayOpsError) -> float | None:
-        """The difference to the function of arrays of the library that was traced; None if it raises there.
+        """The difference from the function called with arrays of the traced library; None if it raises there.
 
-        Raises the error if the file differs from that, too, and where that library is the caller's own.
+        Re-raises the error if the file differs from that too, or if that library is the caller's own.
         """
         request = self._request
         if tracer is request.own:
@@ -137,7 +137,7 @@ class Comparison:
         return _largest(_hosted(want), got)
 
     def _notes(self, runner: Runner) -> Iterator[str]:
-        """Differences where many files differ, and which are reported instead: NaN and infinities, and short axes."""
+        """Check NaN, infinities and short axes, where many files differ: differences are only reported."""
         arrays = not_finite(self._request)
         sample = None if arrays is None else self._sample(Proposal("", arrays))
         if sample is not None:
@@ -148,7 +148,7 @@ class Comparison:
                 sample = self._sample(Proposal("", mixed(self._request, {name: n})))
                 text = None if sample is None else self._odd(runner, sample)
                 if text is not None:
-                    yield f"it serves only {name} > {n}: {text}"
+                    yield f"it is correct only for {name} > {n}: {text}"
                     break
 
     def _odd(self, runner: Runner, sample: Sample) -> str | None:
@@ -163,7 +163,7 @@ class Comparison:
 
 
 def _difference(want: Any, got: Any, function: Callable[..., Any], arrays: tuple[Array, ...]) -> str | None:
-    """How results differ where those of the function are numbers: what it does not accept is NaN in some libraries."""
+    """How results differ where the function returns numbers: invalid values give NaN in some libraries."""
     text = agreement.difference(want, got, function, arrays, of_each=True)
     if text is None or not _has_nan(want):
         return text
@@ -180,7 +180,7 @@ def _difference(want: Any, got: Any, function: Callable[..., Any], arrays: tuple
 
 
 def _hosted(result: Any) -> Any:
-    """The result in arrays of NumPy."""
+    """The result with NumPy arrays."""
     return rebuilt(result, (find.of(x).functions["to_numpy"](x) for x in arrays_of(result)))
 
 

@@ -1,4 +1,4 @@
-"""What `export` would do, for `explain`: the function is traced by each exporter, and nothing is written."""
+"""explain for `export`: each exporter traces the function, and nothing is written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def explain_export(
     path: object = None,
     samples: object = (),
 ) -> Explanation:
-    """The exporters in the order in which they are tried, and what each cannot express."""
+    """The exporters in the order in which they are tried, and what they cannot express."""
     if target is None:
         raise TypeError("xo.export: missing a required argument: 'target'")
     from xarrayops._ops.export.exporters import exporters_to
@@ -48,6 +48,6 @@ def _candidate(request: Request, tracing: Tracing) -> Candidate:
         try:
             with exporter.settings(is_wide(request.own)):
                 reason = exporter.obstacle(program_of(request, tracing))
-        except Exception as error:  # exporters raise anything
+        except Exception as error:  # exporters may raise anything
             reason = f"{reason_of(error)}{place_of(error, request.function)}"
-    return Candidate(exporter.name, reason is None, reason or "the file is compared when it has been written")
+    return Candidate(exporter.name, reason is None, reason or "the file is compared after it is written")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def passed(x: Array, library: Backend) -> Array:
-    """An array as one of the library that writes or runs a file."""
+    """An array, converted to the library that writes or runs a file."""
     if find.of(x) is library:
         return x
     return convert(x, library.name, device=passing.device_in(x, library))
@@ -35,7 +35,7 @@ def is_wide(library: Backend) -> bool:
 
 
 class Runner:
-    """A loaded file, for arrays of any library."""
+    """A loaded file that takes arrays of any library."""
 
     def __init__(self, exporter: Exporter, path: Path, request: Request) -> None:
         self._exporter = exporter
@@ -49,7 +49,7 @@ class Runner:
         with self._exporter.running(is_wide(own)):
             found = self._run([passed(x, self._library) for x in given])
             if len(found) != self._count:
-                raise XArrayOpsError(f"the file returns {len(found)} arrays, and the function {self._count}")
+                raise XArrayOpsError(f"the file returns {len(found)} arrays, but the function {self._count}")
             return rebuilt(self._form, (self._back(y, own, given) for y in found))
 
     def _back(self, y: Array, own: Backend, arguments: tuple[Array, ...]) -> Array:
@@ -70,7 +70,7 @@ class Exported:
     path : Path
         The file.
     report : ExportReport
-        How it was made and checked.
+        How it was written and checked.
     """
 
     def __init__(self, report: ExportReport, runner: Runner, request: Request) -> None:
@@ -85,16 +85,16 @@ class Exported:
         return self.report.path
 
     def __call__(self, /, *arguments: Any) -> Any:
-        """The results for arguments as in the examples: nested in the same way, with the same constants.
+        """The results for arguments with the same structure and constants as the examples.
 
-        Dictionaries are read by their keys, in any order. Results have no gradients.
+        The order of dictionary keys does not matter. Results have no gradients.
         """
         own, arrays = self._reader.read(self._call, arguments)
         try:
             return self._runner.result(own, arrays)
         except XArrayOpsError:
             raise
-        except Exception as error:  # the libraries that run files raise anything
+        except Exception as error:  # the libraries that run files may raise anything
             raise XArrayOpsError(f"{self._call}: the file does not run with these arguments: {error}") from error
 
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ class Tracing(Record):
 
 
 def exporters_to(target: str, own: Backend) -> tuple[Tracing, ...]:
-    """The exporters of a format: those of the arrays' own library first, then by rank.
+    """The exporters of a format: exporters of the arrays' own library first, then by rank.
 
     Raises
     ------

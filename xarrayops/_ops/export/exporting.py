@@ -1,4 +1,4 @@
-"""export: write a function to a file that other programs run, and prove the file before it is kept."""
+"""export: write a function to a file that other programs run, and verify the file before it is kept."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def export(
 ) -> Exported:
     """Write a function to a file of another format; the file is loaded, run and compared before it is kept.
 
-    The exporters of the format are tried in order, and the first whose file agrees with the function serves. Files are
-    written beside ``path`` and moved there when they have agreed, so an existing file is only replaced by a proven one.
+    The exporters of the format are tried in order, and the first whose file agrees with the function is used. Files are
+    written next to ``path`` and moved there once they agree, so an existing file is only replaced by a verified one.
 
     A file is compared at the examples, with their values in another order and with the opposite sign, and at further
-    lengths of each dynamic axis. The allowed difference is that of `jit`, for each element: sixteen times the rounding.
-    NaN, infinities and axes of length one and two are tried too; differences there are notes of the report.
+    lengths of each dynamic axis. The allowed difference is the same as for `jit`, for each element: sixteen times the
+    rounding. NaN, infinities and axes of length one and two are tried too; differences there are noted in the report.
 
     Parameters
     ----------
     function : callable
-        A function of positional arguments that returns arrays, nested or not. It must be written for arrays of any
-        library: arrays of NumPy, for example, are exported as tensors of PyTorch.
+        A function of positional arguments that returns a pytree of arrays. It must be written for arrays of any
+        library: NumPy arrays, for example, are exported as PyTorch tensors.
     *examples
-        The arguments of a call, of one library. Shapes and dtypes of the arrays are those of the file; all other
-        arguments are constants of the file.
+        The arguments of a call, of one library. The file gets the shapes and dtypes of the arrays; all other arguments
+        are constants of the file.
     target : {"onnx", "stablehlo", "pt2", "torchscript", "tensorrt"}
         "onnx" is written by ``torch.onnx`` with opset 23, or by jax2onnx; "stablehlo" by ``jax.export``; "pt2" by
         ``torch.export``; "torchscript" by ``torch.jit.trace``, which is deprecated; "tensorrt" by torch_tensorrt, which
@@ -46,12 +46,12 @@ def export(
     path : path
         The file to write. Its folder must exist.
     dynamic : dict
-        The axes whose length may change: ``{"x": {0: "n"}}`` is axis 0 of argument x. Axes of one name have one length.
+        The axes whose length may change: ``{"x": {0: "n"}}`` is axis 0 of argument x. Equal names mean equal lengths.
         Arrays in nested arguments are named by their path, as in the file: ``params["layers"][1]`` is
         ``"params_layers_1"``.
     samples : sequence of tuples
-        Further arguments to compare at. They are needed if the function accepts none of those that are made, such as
-        for a matrix that must be positive definite.
+        Further arguments to compare at. They are needed if the function rejects all generated arguments, for example
+        because a matrix must be positive definite.
 
     Returns
     -------
@@ -62,10 +62,10 @@ def export(
     Raises
     ------
     Unsupported
-        No exporter gave a file that agrees; the message has the reason of each. The function writes its arguments, is
-        random, or returns no array.
+        No exporter wrote a file that agrees; the message has the reason for each. The function writes to its arguments,
+        is random, or does not return arrays.
     ValueError
-        An option is wrong, or the examples have no array.
+        An option is invalid, or the examples have no array.
     FileNotFoundError
         The folder of ``path`` does not exist.
 
@@ -73,8 +73,8 @@ def export(
     -----
     Law: ``export(f, *a, ...)(*a)`` equals ``f(*a)`` within rounding, and no other file is left.
 
-    In the file the arguments are the arrays alone, one after the other, in the order of ``report.inputs``; so are the
-    results. Load the files with ``onnxruntime.InferenceSession``, ``jax.export.deserialize``, ``torch.export.load`` or
+    The arguments of the file are only the arrays, in the order of ``report.inputs``; likewise for the results. Load the
+    files with ``onnxruntime.InferenceSession``, ``jax.export.deserialize``, ``torch.export.load`` or
     ``torch.jit.load``. With ONNX, `attention` is the one operator Attention where that operator can express the call.
 
     Examples

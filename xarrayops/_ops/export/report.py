@@ -1,4 +1,4 @@
-"""What users learn about an exported file."""
+"""The report about an exported file."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class ExportReport(Record):
     nbytes : int
         The size of the file.
     details : dict
-        What is in the file; for ONNX the opset, the number of nodes and the number of each operator.
+        The contents of the file; for ONNX the opset, the number of nodes and the number of each operator.
     inputs, outputs : tuple of str
         The names of the arguments and of the results in the file.
     compared : dict
         For each call that was compared with the function, the largest difference, relative to the largest value.
     notes : tuple of str
-        What else was found, such as results for NaN that differ.
+        Further findings, such as results for NaN that differ.
     refused : dict
-        The exporters that were tried before, with the reason why each did not serve.
+        The exporters that were tried before, with the reason why each failed.
     """
 
     path: Path
@@ -56,7 +56,7 @@ class ExportReport(Record):
         lines.append(f"  arguments: {', '.join(self.inputs)}; results: {', '.join(self.outputs)}")
         lines.append(f"  agrees with the function, with the largest difference: {checks}")
         lines += [f"  note: {note}" for note in self.notes]
-        lines += [f"  {name} did not serve: {reason}" for name, reason in self.refused.items()]
+        lines += [f"  {name} was not used: {reason}" for name, reason in self.refused.items()]
         return "\n".join(lines)
 
 

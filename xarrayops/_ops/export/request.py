@@ -1,4 +1,4 @@
-"""What a user asks to export: the function of arrays alone, the names of its arguments, and which axes may change."""
+"""An export request: the function as a function of arrays only, the names of its arguments, and the dynamic axes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Request:
     own : Backend
         The library of the examples.
     arrays : tuple of Array
-        The arrays among the examples, nested or not. All other examples are constants.
+        The arrays in the examples (pytrees). All other examples are constants.
     axes : tuple of dict
         The names of the dynamic axes of each array.
     want : nested arrays
@@ -61,7 +61,7 @@ class Request:
 
     @property
     def shapes(self) -> tuple[tuple[str | None, tuple[int | str, ...]], ...]:
-        """The dtype and the shape of each array, with the names of the dynamic axes in it."""
+        """The dtype and the shape of each array, including the names of dynamic axes."""
         dtype_name = self.own.functions["dtype_name"]
         return tuple(
             (dtype_name(x.dtype), tuple(axes.get(axis, int(n)) for axis, n in enumerate(x.shape)))
@@ -86,14 +86,14 @@ class Request:
         return arrays_of(self.result(arrays))
 
     def _checked_result(self) -> Any:
-        """The result for copies of the examples. Raises if the function writes them or depends on a state."""
+        """The result for copies of the examples. Raises if the function writes to them or depends on state."""
         given = agreement.copied(self.arrays)
         want = self.result(given)
         before, after = (dict(zip(self.inputs, arrays, strict=True)) for arrays in (self.arrays, given))
         written = agreement.first_written(before, after)
         if written is not None:
             raise Unsupported(
-                f"{self.call}: it writes {written}, and a file cannot. Instead: return the new array, as xo.at does"
+                f"{self.call}: it writes to {written}, but a file cannot. Instead: return the new array, as xo.at does"
             )
         changed = agreement.difference(want, self.result(agreement.copied(self.arrays)))
         if changed is not None:
@@ -108,7 +108,7 @@ def _parameters(function: Callable[..., Any], count: int) -> list[str]:
     """The names of the positional parameters."""
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # some functions of C have no signature
+    except (TypeError, ValueError):  # some C functions have no signature
         return [f"x{i}" for i in range(count)]
     names = [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
     more = next((each.name for each in parameters if each.kind is each.VAR_POSITIONAL), "x")

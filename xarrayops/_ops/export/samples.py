@@ -1,7 +1,7 @@
-"""Arguments to compare an exported file at, beside the examples: other values, and other lengths of dynamic axes.
+"""Further arguments to compare an exported file at: other values, and other lengths of dynamic axes.
 
 They are made from the values of the examples, so that most functions accept them: in another order, with the opposite
-sign, and with the structure of the examples repeated: a matrix of n by n becomes blocks on the diagonal.
+sign, and repeated: an n by n matrix becomes blocks on the diagonal.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from xarrayops._ops.export.request import Request
 from xarrayops.plugin.arrays import Array, Record
 
 LARGE = 1 << 20
-"""The most elements of the arguments at the third length."""
+"""The maximum number of elements of the arguments at the third length."""
 
 
 class Sample(Record):
@@ -35,9 +35,9 @@ class Proposal(Record):
 
 
 def other_lengths(request: Request) -> list[dict[str, int]]:
-    """Further lengths of the dynamic axes: a shorter one if there is, a longer one, and one that is far longer.
+    """Further lengths of the dynamic axes: a shorter one if possible, a longer one, and a much longer one.
 
-    The longer ones are different prime numbers, so that no relation between the lengths of the examples holds.
+    The longer ones are different prime numbers, so that relations between the lengths of the examples do not hold.
     """
     sizes = request.sizes
     if not sizes:
@@ -73,7 +73,7 @@ def other_values(request: Request) -> Iterator[Proposal]:
 
 
 def at_lengths(request: Request, sizes: Mapping[str, int]) -> Iterator[Proposal]:
-    """The examples at other lengths, those first that differ most from the examples."""
+    """The examples at other lengths, beginning with those that differ most from the examples."""
     label = ", ".join(f"{name} = {n}" for name, n in sizes.items())
     yield Proposal(label, mixed(request, sizes))
     yield Proposal(label, _changed(request, sizes, _blocks))
@@ -114,7 +114,7 @@ def not_finite(request: Request) -> tuple[Array, ...] | None:
 def _changed(
     request: Request, sizes: Mapping[str, int], change: Callable[[Any, dict[int, int]], Any]
 ) -> tuple[Array, ...]:
-    """The examples, each changed as values in host memory; arrays that have none, such as keys of JAX, as they are."""
+    """The examples, changed as values in host memory; arrays without host values, such as JAX keys, are unchanged."""
     found = []
     for x, axes in _axes(request):
         lengths = {axis: sizes[name] for axis, name in axes.items() if name in sizes}
@@ -139,7 +139,7 @@ def _array_like(x: Array, values: Any, own: Backend) -> Array:
 
 
 def _wrapped(values: Any, lengths: Mapping[int, int]) -> Any:
-    """The values at other lengths, from the start again after the last one."""
+    """The values at other lengths, repeated from the start after the last one."""
     import numpy as np
 
     for axis, length in lengths.items():
@@ -148,7 +148,7 @@ def _wrapped(values: Any, lengths: Mapping[int, int]) -> Any:
 
 
 def _opposite(values: Any, lengths: dict[int, int]) -> Any:
-    """The values with the opposite sign, and booleans inverted. Integers may be indices, and stay."""
+    """The values with the opposite sign, and booleans inverted. Integers may be indices and are unchanged."""
     if values.dtype.kind == "b":
         return ~values
     return -values if values.dtype.kind in "fc" else values

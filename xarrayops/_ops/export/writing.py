@@ -1,4 +1,4 @@
-"""The files of `export`: written beside their place, compared, and moved."""
+"""Write the files of `export` next to their path, compare them, and move them there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin.export import Program
 
 _alone = RLock()
-"""Held while a file is made: the settings of exporters are those of the process."""
+"""Held while a file is written: the settings of exporters apply to the whole process."""
 ADVICE = (
     "Instead: functions of xarrayops for those of NumPy and for methods of arrays; weights as arguments, or by "
     "xo.convert(w, x); xo.where, xo.cond, xo.while_loop or xo.scan where values decide; no branch on a dynamic length"
@@ -58,7 +58,7 @@ def exported(
                 try:
                     file.parent.mkdir()
                     report, runner = _written(request, tracing, comparison, file, refused)
-                except Exception as error:  # exporters raise anything
+                except Exception as error:  # exporters may raise anything
                     reason = f"{reason_of(error)}{place_of(error, request.function)}"
                     errors.append(error)
                 else:
@@ -69,13 +69,13 @@ def exported(
             refused[tracing.exporter.name] = reason
     listed = "".join(f"\n  {name}: {reason}" for name, reason in refused.items())
     advice = f"\n{ADVICE}" if errors else ""
-    raise Unsupported(f"{request.call}: no exporter gave a file of {target} that agrees:{listed}{advice}") from (
+    raise Unsupported(f"{request.call}: no exporter gave a {target} file that agrees:{listed}{advice}") from (
         errors[-1] if errors else None
     )
 
 
 def program_of(request: Request, tracing: Tracing) -> Program:
-    """The function and its examples as arrays of the library that is traced."""
+    """The function and its examples, with arrays of the traced library."""
     arrays = tuple(passed(x, tracing.tracer) for x in request.arrays)
     return Program(request.program, arrays, request.inputs, request.outputs, request.axes)
 
@@ -83,7 +83,7 @@ def program_of(request: Request, tracing: Tracing) -> Program:
 def _written(
     request: Request, tracing: Tracing, comparison: Comparison, file: Path, refused: dict[str, str]
 ) -> tuple[ExportReport, Runner]:
-    """Write a file and prove it."""
+    """Write a file and verify it."""
     exporter, tracer = tracing
     with exporter.settings(is_wide(request.own)):
         exporter.write(program_of(request, tracing), file)

@@ -47,14 +47,14 @@ def explain_with_memory_format(verb: str, /, *args: Any, **kwargs: Any) -> Expla
 
 
 def explain_as_strided(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
-    """Explain `as_strided`. A dry run, which makes a view and reads nothing, finds out whether these strides fail."""
+    """Explain `as_strided`. A dry run, which makes a view and reads no elements, shows whether these strides fail."""
     bound = bound_arguments(verb, as_strided, args, kwargs)
     bound.apply_defaults()
     return explain_with_dry_run(explain_call(verb, *bound.args), lambda: as_strided(*bound.args))
 
 
 def explain_pin_memory(verb: str, /, x: Array) -> Explanation:
-    """Explain `pin_memory`. A dry run on an empty slice of x, which copies nothing, finds out whether it fails."""
+    """Explain `pin_memory`. A dry run on an empty slice of x, which copies nothing, shows whether it fails."""
     return explain_with_dry_run(explain_call(verb, x), lambda: pin_memory(standard.expand_dims(x, axis=0)[:0, ...]))
 
 
@@ -83,7 +83,7 @@ def _explain_order(
 
 
 def _predict_order(axes: Callable[..., tuple[int, ...]]) -> Predict:
-    """The prediction for a verb that makes x C-contiguous after a permutation, which the function ``axes`` gives."""
+    """The prediction for a verb that makes x C-contiguous after the permutation that ``axes`` returns."""
 
     def predict(backend: Backend, x: Array, memory: Memory | None, /, *args: Any, **kwargs: Any) -> LayoutForecast:
         order = axes(backend, x, *args, **kwargs)

@@ -1,4 +1,5 @@
-"""The layout of arrays in memory, and the verbs that change it without changing the shape.
+# Long: five verbs over one record; half of the lines are docstrings.
+"""The memory layout of arrays, and the verbs that change it without changing the shape.
 
 A backend makes an array C-contiguous. Every other order is C order after a permutation of the axes.
 """
@@ -25,8 +26,8 @@ ADDRESSABLE = 1 << 63
 class Layout(Record):
     """The layout of an array in memory.
 
-    ``strides`` and ``offset`` are in elements of ``itemsize`` bytes. The offset is the distance of the first element
-    from the start of the memory that the library allocated. ``device`` is native.
+    ``strides`` and ``offset`` are in elements of ``itemsize`` bytes. The offset is the distance from the start of the
+    memory that the library allocated to the first element. ``device`` is native.
     """
 
     shape: tuple[int, ...]
@@ -60,7 +61,7 @@ class Layout(Record):
         return next(iter(exact or fitting), None)
 
     def _is_dense(self, axes: Sequence[int], *, exactly: bool = False) -> bool:
-        """Whether the array is dense with the axes in this order, outermost first.
+        """Whether the array is dense, with the axes in this order, outermost first.
 
         ``exactly`` also compares the strides of axes of extent 1.
         """
@@ -162,7 +163,7 @@ def with_memory_format(x: ArrayT, memory_format: str, /) -> ArrayT:
     Raises
     ------
     LayoutError
-        There is no such format, or x has neither 4 nor 5 axes.
+        The format is unknown, or x has neither 4 nor 5 axes.
     Unsupported
         The library has no strides, such as JAX. Instead: `relayout`, which changes the shape.
 
@@ -200,7 +201,7 @@ def as_strided(x: ArrayT, shape: Sequence[int], strides: Sequence[int], offset: 
     x : array
         An array of a library with strides.
     shape, strides : sequence of int
-        One stride, in elements, for each extent. Strides may be 0 or negative, but PyTorch refuses negative ones.
+        One stride, in elements, for each extent. Strides may be 0 or negative, but PyTorch rejects negative ones.
     offset : int
         The distance in elements from the first element of x to the first element of the view. It differs from
         `Layout.offset`, which counts from the start of the allocated memory.
@@ -272,7 +273,7 @@ def _out_of_bounds(memory: Memory, shape: tuple[int, ...], strides: tuple[int, .
 
 
 def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
-    """The distances of the lowest and of the highest element from the first."""
+    """The offsets of the lowest and the highest element from the first."""
     steps = [(max(extent, 1) - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
     return sum(step for step in steps if step < 0), sum(step for step in steps if step > 0)
 

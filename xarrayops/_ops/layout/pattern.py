@@ -44,7 +44,7 @@ class AxisPlan(Record):
     permuted : tuple of int
         The first permutation: the axes in the order of ``names``, each inner part directly after its outer part.
     merged : tuple of int
-        For each name the block size with which its two parts are merged into one axis; 0 if there is nothing to merge.
+        For each name the block size with which its two parts are merged into one axis; 0 for no merge.
     split : tuple of int
         For each name the block size by which its axis is then split into two parts; 0 if it is not split.
     placed : tuple of int

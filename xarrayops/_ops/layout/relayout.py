@@ -66,7 +66,7 @@ def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> Arra
 
 
 class LayoutForecast(Record):
-    """What a verb that reorders elements would do.
+    """The forecast for a verb that reorders elements.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ def _zeros(backend: Backend, x: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _in_pieces(backend: Backend, x: Array, steps: AxisPlan) -> Array:
-    """The result as an array of zeros, into which x is written in pieces. This avoids a padded copy of x."""
+    """Write x in pieces into an array of zeros. This avoids a padded copy of x."""
     f, extents = backend.functions, _split(x.shape, steps)
     result = _zeros(backend, x, tuple(extents[k] for k in steps.placed))
     for pieces in product(*map(_pieces, x.shape, steps.split)):
@@ -210,7 +210,7 @@ def _split(shape: tuple[int, ...], steps: AxisPlan) -> tuple[int, ...]:
 def forecast(
     backend: Backend, x: Array, memory: Memory | None, pattern: str, /, *, channels: int | None = None
 ) -> LayoutForecast:
-    """What `relayout` would do, for `explain`."""
+    """The forecast of `relayout`, for `explain`."""
     try:
         steps = plan(pattern)
         _require_fit(x.ndim, steps, channels)

@@ -1,7 +1,7 @@
-"""Operations of users: a reference in array code, and kernels for some libraries.
+"""User-defined operations: a reference in array code, and kernels for some libraries.
 
-`define` has what users call, `definition` holds one operation, `requirements` says what a kernel takes, and `caller`
-generates the functions that serve calls.
+`define` has the public decorator, `definition` holds one operation, `requirements` has the requirements of kernels, and
+`caller` generates the functions that serve calls.
 """
 
 from xarrayops._ops.operations.define import operation

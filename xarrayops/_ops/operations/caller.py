@@ -9,7 +9,7 @@ For an operation ``rms_norm(x, weight, *, eps=1e-6)`` users get::
             serve = getattr(_resolved, _find(type(x)))
         return serve(x, weight, eps=eps)
 
-and the arrays of a library with one kernel are served by::
+and for the arrays of a library with one kernel::
 
     def rms_norm(x, weight, *, eps):
         if _eager and type(weight) in _classes and ...:
@@ -19,8 +19,8 @@ and the arrays of a library with one kernel are served by::
                 return _choose_from_now_on(x, weight, eps=eps)
         return _choose(x, weight, eps=eps)
 
-where ``...`` are the expressions of the kernel's requirements. ``_choose`` looks at every argument and can serve every
-call; it also finds what is wrong with a call. ``_choose_from_now_on`` does the same, and so do all later calls.
+where ``...`` are the expressions of the kernel's requirements. ``_choose`` checks every argument and can serve every
+call; it also raises for invalid calls. ``_choose_from_now_on`` does the same, and makes all later calls do so.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _number = count()
 class Parameters(Record):
     """The parameters of an operation: those before the ``*`` take arrays, the others take options.
 
-    ``optional`` are those of the arrays that may be omitted.
+    ``optional`` has the arrays that may be omitted.
     """
 
     signature: inspect.Signature
@@ -63,15 +63,15 @@ class Parameters(Record):
 
     @property
     def passed_to_kernel(self) -> str:
-        """The same, with the parameters of the served function."""
+        """The arguments as they are passed to a kernel."""
         return ", ".join([*self.arrays, *(["*", *self.options] if self.options else [])])
 
 
 class Guarded(Record):
-    """A kernel, and expressions that are all true only if it can serve.
+    """A kernel, and expressions that are all true only if it can serve a call.
 
-    Each comes with the parameter of an array: if that array was omitted, the expression does not count. An expression
-    with an empty name always counts.
+    Each expression belongs to the parameter of an array, and is ignored if that array was omitted. An expression with
+    an empty name is never ignored.
     """
 
     function: Callable[..., Any]
@@ -104,7 +104,7 @@ def serving_function(
 ) -> Callable[..., Any]:
     """The function for the arrays of one library.
 
-    ``names`` has _classes, _choose, _choose_from_now_on, and what the expressions name.
+    ``names`` has _classes, _choose, _choose_from_now_on, and the names in the expressions.
 
     The test of each kernel precedes it.
     """
@@ -132,7 +132,7 @@ def serving_function(
 
 
 def eager_test(tests: CallTests) -> Callable[..., Any]:
-    """A function of the arrays of a call: whether no transformation needs to see the operation."""
+    """A function of the arrays of a call that returns whether no transformation needs to see the operation."""
     each = [f"all({tests.eager_array.format(x='x')} for x in arrays if x is not None)"] if tests.eager_array else []
     expression = " and ".join([*([tests.eager] if tests.eager else []), *each]) or "True"
     return _compiled("is_eager", ["def is_eager(*arrays):", f"    return {expression}"], dict(tests.names))

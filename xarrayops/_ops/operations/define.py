@@ -60,8 +60,8 @@ _NAME = re.compile(r"[A-Za-z_]\w*::[A-Za-z_]\w*")
 def operation(name: str, /, *, blockwise: str | None = None) -> Callable[[Callable[P, R_co]], Operation[P, R_co]]:
     """Define an operation: a function in array code, to which kernels for some libraries can be added.
 
-    The decorated function is the reference. It serves every array that no kernel can serve, it is what every kernel is
-    tested against (`xarrayops.testing.check_operation`), and shapes, gradients and batches are derived from it.
+    The decorated function is the reference. It serves all calls that no kernel can serve, every kernel is tested
+    against it (`xarrayops.testing.check_operation`), and shapes, gradients and batches are derived from it.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def operation(name: str, /, *, blockwise: str | None = None) -> Callable[[Callab
     -------
     callable
         A decorator. The decorated function has the signature of the reference. Parameters before the ``*`` take arrays;
-        those with the default None may be omitted, but not the first. Keyword-only parameters take options: None,
+        except the first, they may be optional, with the default None. Keyword-only parameters take options: None,
         numbers, strings and tuples of these. It has these attributes:
 
         - ``kernel(name, *, dtypes=None, device=None, layout=None, aligned=None, can=None)`` declares the decorated
@@ -84,39 +84,40 @@ def operation(name: str, /, *, blockwise: str | None = None) -> Callable[[Callab
           one of ``dtypes`` (names, which then must be the same for all arrays; or a dict from parameters to names), on
           the kind of ``device`` ("cpu", "cuda" …), contiguous in the order of ``layout`` ("C" or "F"), and at an
           address that is a multiple of ``aligned`` bytes ("dtype": of the dtype's alignment). ``can(call)`` returns
-          None, or the reason against a `Call` of `xarrayops.plugin`. Otherwise the next kernel of the library is
+          None, or the reason why the kernel cannot serve a `Call` of `xarrayops.plugin`. Otherwise the next kernel of
+          the library is
           tried, in the order of declaration, and last the reference. `explain` shows the reasons.
         - ``native(name, *, sources, entry, serves, dtypes=None, layout="C", aligned="dtype", flags=(), can=None)``
           declares a kernel in C++, or in CUDA if a source ends in ``.cu``. One build serves the libraries of
           ``serves``, as the kernel ``"library:name"`` of each, on the CPU or on CUDA devices. ``sources`` are paths of
           files, relative to the file of the reference, or a dict from names to texts. The function that the sources
           export as ``entry`` is called with the arrays, the options in their order, and an array in C order for each
-          result, with the shape and dtype that the reference gives; it fills these and returns nothing. The options are
-          of bool, int, float or str; calls with others, or with an omitted array, are passed over. The first call
-          builds it with the installed compiler (CXX, else c++, g++ or clang++; NVCC or nvcc) and ``flags``; later
-          processes find it in the user's cache (``XARRAYOPS_CACHE``, else ``~/.cache/xarrayops``). It needs the extra
-          ``native``. Without that or a compiler the next kernel serves, and `explain` says why.
-        - ``build()`` builds all native kernels now. It raises `BuildError` where that is not possible.
+          result, with the shape and dtype that the reference gives; it fills these and returns nothing. The options
+          must be bool, int, float or str; the kernel does not serve calls with other options or an omitted array. The
+          first call builds it with the installed compiler (CXX, else c++, g++ or clang++; NVCC or nvcc) and ``flags``;
+          later processes find it in the user's cache (``XARRAYOPS_CACHE``, else ``~/.cache/xarrayops``). It needs the
+          extra ``native``. Without it or a compiler the next kernel serves, and `explain` shows why.
+        - ``build()`` builds all native kernels now. It raises `BuildError` if that is not possible.
         - ``gradient`` declares the decorated function ``gradient(g, *arrays, **options)``: it returns, for the
           gradient ``g`` of the result (a tuple for several results), one array for each array, or None. Without it the
           reference is differentiated.
 
-        A kernel must not write to its arguments, and returns new arrays of the shapes and dtypes of the reference.
+        A kernel must not write to its arguments, and returns new arrays with the shapes and dtypes of the reference.
 
     Raises
     ------
     ValueError
-        The name is not of that form, or another function has it.
+        The name does not have that form, or is already defined.
     TypeError
-        The reference has a parameter that an operation cannot have.
+        The reference has an unsupported parameter.
 
     Notes
     -----
     Law: ``op(*arrays, **options)`` equals ``reference(*arrays, **options)`` up to rounding, on every library.
 
     A plain call finds the kernel in one look-up. Under torch.compile, torch.export and autograd the operation is an
-    operator of ``torch.library``, whose shapes are those of the reference; under torch.func the reference serves. In
-    functions that JAX transforms a kernel for JAX is traced, with the derivatives and batches of the reference.
+    operator of ``torch.library`` with the shapes of the reference; under torch.func the reference serves. In functions
+    that JAX transforms, a kernel for JAX is traced, with the derivatives and batches of the reference.
 
     Examples
     --------

@@ -1,4 +1,5 @@
-"""An operation as it was defined: the reference, the kernels, the gradient, and what serves the arrays of each library.
+# Long: one class with the decorators of an operation.
+"""The definition of an operation: the reference, the kernels, the gradient, and the functions for each library.
 
 Calls reach `Served` through generated functions (`caller`). ``_defined`` finds an operation by its name.
 """
@@ -24,9 +25,9 @@ from xarrayops.plugin.operations import CallTests, Operation, core_dimensions
 
 
 class Declared(Record):
-    """A kernel as it was declared, for the arrays of one library.
+    """A declared kernel, for the arrays of one library.
 
-    ``function_for(backend)`` gives the function that serves them, or the reason why there is none here.
+    ``function_for(backend)`` returns the function that serves them, or the reason why it is not available.
     """
 
     library: str
@@ -126,34 +127,34 @@ class Definition:
         return any(each.library != library for each in self._kernels)
 
     def _forget(self) -> None:
-        """Forget what serves, because it depends on the kernels and the gradient."""
+        """Clear the cached functions, because they depend on the kernels and the gradient."""
         self._table.clear()
         self._served.clear()
 
     def check_all(self, library: str) -> None:
-        """Look at all arguments of every call with arrays of a library: a kernel of it finds out more as it runs."""
+        """Check all arguments of later calls with arrays of a library: one of its kernels raised `NotServed`."""
         self._checks_all.add(library)
         self._forget()
 
     def checks_all(self, library: str) -> bool:
-        """Whether all arguments of every call with arrays of a library are looked at."""
+        """Whether all arguments of every call with arrays of a library are checked."""
         return library in self._checks_all
 
     def by(self, backend: Backend) -> Served:
-        """What serves the arrays of a backend."""
+        """The functions for the arrays of a backend."""
         if backend.name not in self._served:
             self._served[backend.name] = Served(self, backend)
         return self._served[backend.name]
 
     def backend_of(self, arrays: tuple[Any, ...]) -> Backend:
-        """The one backend of the arrays of a call.
+        """The backend of all arrays of a call.
 
         Raises
         ------
         BackendNotFound
-            An argument is no array.
+            An argument is not an array.
         MixedBackends
-            The arrays are of several libraries.
+            The arrays belong to several libraries.
         """
         given = dict(zip(self.parameters.arrays, arrays, strict=True))
         for name, x in given.items():
@@ -165,11 +166,11 @@ class Definition:
         return self.by(self.backend_of(arrays)).serve(*arrays, **options)
 
     def serve_values(self, *arrays: Any, **options: Any) -> Any:
-        """Serve a call whose arrays have values, and which no transformation needs to see."""
+        """Serve a call whose arrays have values and that no transformation needs to see."""
         return self.by(self.backend_of(arrays)).serve_values(*arrays, **options)
 
     def explain(self, name: str, /, *args: Any, **kwargs: Any) -> Explanation:
-        """What would serve a call."""
+        """Explain a call."""
         bound = self.parameters.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         arrays = tuple(bound.arguments[each] for each in self.parameters.arrays)
@@ -230,7 +231,7 @@ class Served:
         }
         for function, requirements in kernels:
             found = requirements.expressions(definition.parameters, self._backend, tests)
-            if found is None:  # what follows cannot be chosen without a look at all arguments
+            if found is None:  # later kernels can only be chosen by checking all arguments
                 break
             guarded.append(Guarded(function, found[0]))
             names |= found[1]
@@ -239,7 +240,7 @@ class Served:
         return serving_function(definition.short_name, definition.parameters, tests, guarded, names)
 
     def _device_tests(self, tests: CallTests) -> list[tuple[str, str]]:
-        """Where another library has kernels, its arrays may be of these classes: an XLA tensor is a torch.Tensor."""
+        """If another library has kernels, its arrays may have these classes: an XLA tensor is a torch.Tensor."""
         first, test = self._definition.parameters.arrays[0], tests.device.get("any")
         if test is None or not self._definition.has_kernels_beside(self._backend.name):
             return []
@@ -255,7 +256,7 @@ class Served:
         return served.serve(*arrays, **options)
 
     def _serve_checked_from_now_on(self, *arrays: Any, **options: Any) -> Any:
-        """The same, after a kernel found while it ran that it has no code for a call."""
+        """Serve a call after a kernel raised `NotServed`, and check all arguments of later calls."""
         self._definition.check_all(self._backend.name)
         return self._serve_checked(*arrays, **options)
 

@@ -1,6 +1,6 @@
 """Kernels of an operation that are written in C++ or CUDA: one build serves several libraries.
 
-The compiled function is called through tvm-ffi, which gives it the arrays as DLPack describes them.
+The compiled function is called through tvm-ffi, which passes the arrays by DLPack.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Native:
         known = (*CPP, *CUDA, *HEADERS)
         unknown = [each for each in sources if not each.endswith(known)]
         if unknown or not any(each.endswith((*CPP, *CUDA)) for each in sources):
-            named = f"not {', '.join(unknown)}" if unknown else f"and {', '.join(sources) or 'nothing'} is no source"
+            named = f"not {', '.join(unknown)}" if unknown else f"and {', '.join(sources) or 'nothing'} is not a source"
             raise ValueError(f"{operation}: the sources of {name} end in {' '.join(known)}, {named}")
         self.name = name
         self._operation = operation
@@ -97,11 +97,11 @@ class Native:
             return str(error)
 
     def kernel(self) -> NativeKernel:
-        """What a backend gets."""
+        """The kernel as a backend gets it."""
         return NativeKernel(self._target, self.load, self._reference, self._parameters.options, self.device)
 
     def refusal(self, call: Call, backend: Backend) -> str | None:
-        """Why it cannot serve a call with arrays of a backend in its memory; None if it can."""
+        """Why it cannot serve a call with arrays of a backend in their memory; None if it can."""
         return self.requirements.refusal(self._parameters.arrays, backend, call)
 
     def load(self) -> Callable[..., None]:

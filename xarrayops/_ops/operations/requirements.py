@@ -1,4 +1,4 @@
-"""What a kernel requires of the arrays of a call: as a test with a reason, and as Python expressions."""
+"""The requirements of a kernel for the arrays of a call: as a test with a reason, and as Python expressions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ORDERS = ("C", "F")
 
 
 class Requirements(Record):
-    """The requirements of a kernel; None where there is none.
+    """The requirements of a kernel; None for no requirement.
 
-    ``dtypes``: the names of dtypes, one of which all arrays have; or a mapping from a parameter to its dtypes.
+    ``dtypes``: the names of dtypes, one of which all arrays must have; or a mapping from a parameter to its dtypes.
     ``device``: the kind of device. ``layout``: "C" or "F". ``aligned``: the divisor of each address, in bytes, or
     "dtype" for the alignment that the dtype requires. ``options``: the classes of the options. ``all_arrays``: whether
-    no array may be omitted. ``can``: a capability test of the `Call`, whose arguments are the arrays and whose keywords
+    all arrays are required. ``can``: a capability test of the `Call`, whose arguments are the arrays and whose keywords
     are the options.
     """
 
@@ -71,7 +71,7 @@ class Requirements(Record):
             return None
         memory = backend.functions["memory"](x)
         if memory is None:
-            return f"{name} has no memory to look at"
+            return f"{name} exposes no memory"
         if self.layout is not None and not _is_contiguous(memory, self.layout):
             return f"{name} is not {self.layout}-contiguous"
         if self.aligned is not None and memory.pointer is not None:
@@ -89,7 +89,7 @@ class Requirements(Record):
     ) -> tuple[list[tuple[str, str]], dict[str, Any]] | None:
         """The expressions of a `Guarded` kernel with these requirements, and the objects that they name.
 
-        None if the requirements cannot be tested so.
+        None if expressions cannot test the requirements.
         """
         if self.can is not always:
             return None
@@ -110,7 +110,7 @@ class Requirements(Record):
     def _expressions_of(
         self, name: str, first: str, backend: Backend, tests: CallTests, objects: dict[str, Any]
     ) -> Iterator[str]:
-        """The expressions for one parameter; an empty one where the library has none for a requirement."""
+        """The expressions for one parameter; an empty one if the library has no expression for a requirement."""
         allowed = self.dtypes_of(name)
         if isinstance(self.dtypes, tuple) and name != first:
             yield f"{{x}}.dtype is {first}.dtype"
@@ -144,7 +144,7 @@ def _native(dtypes: tuple[str, ...], backend: Backend) -> dict[str, Any]:
 
 
 def _alignment(dtype: str | None, itemsize: int) -> int:
-    """The alignment of a dtype in bytes: that of the parts of a complex number."""
+    """The alignment of a dtype in bytes; for complex numbers that of their parts."""
     return itemsize // 2 if dtype in REAL_OF else itemsize
 
 
@@ -155,7 +155,7 @@ def _is_contiguous(memory: Any, layout: str) -> bool:
 
 
 def _device_kind(x: Array, backend: Backend) -> str | None:
-    """The kind of the device of x, for a tracer that of the accelerator; None if it is no device with values."""
+    """The kind of the device of x, for a tracer of the accelerator; None if it is not a device with values."""
     native = backend.functions["device"](x)
     if native is not None:
         return next((each.kind for each in backend.devices() if each.native == native), None)

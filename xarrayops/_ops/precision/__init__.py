@@ -1,6 +1,6 @@
 """Precision: how products are computed, mixed precision, and the scaling of losses.
 
-`blocks` has the blocks `precision` and `autocast`, `explain` shows their policy, and `scaling` is of losses.
+`blocks` has the blocks `precision` and `autocast`, `explain` shows their policy, and `scaling` has `loss_scale`.
 """
 
 from xarrayops._ops.precision.blocks import autocast, precision

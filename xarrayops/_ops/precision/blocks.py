@@ -17,24 +17,24 @@ class _Mode(Scope):
     """A block that dispatch follows: it uses other tables while one is open."""
 
     def opened(self, block: ExitStack) -> None:
-        """Begin the mode, until the block closes."""
+        """Activate the mode until the block closes."""
         modes.begin()
         block.callback(modes.end)
 
 
 class precision(_Mode):  # noqa: N801 - lower case, because it is used as a statement: with xo.precision(...)
-    """Set how products are computed inside a ``with`` block, with one meaning on every library.
+    """Set how products are computed inside a ``with`` block, in the same way on every library.
 
     It affects `matmul`, `einsum`, `tensordot`, `vecdot`, `attention` and `qmatmul` of xarrayops in its own thread or
-    task, and no operators or functions of the libraries. Their floating-point operands are rounded to ``compute``, the
-    products are summed in ``accumulate`` or a wider dtype, and the result is rounded once, to ``output``. Where a
-    library has no such product, the rounded operands are widened, which is exact; `explain` shows the casts. Products
-    of integers and booleans are as without a block. Complex numbers keep their dtype, and ``products`` holds for their
-    parts.
+    task; operators and functions of the libraries are not affected. Their floating-point operands are rounded to
+    ``compute``, the products are summed in ``accumulate`` or a wider dtype, and the result is rounded once, to
+    ``output``. If a library has no such product, the rounded operands are widened, which is exact; `explain` shows the
+    casts. Products of integers and booleans are not affected. Complex numbers keep their dtype, and ``products`` holds
+    for their parts.
 
-    Functions that `jax.jit` or `torch.compile` compiled are compiled once more for a block with another policy, as for
-    `use`. Gradients pass through the casts, and have the dtypes of the operands. PyTorch computes them outside of the
-    block: its own settings say whether it uses TF32 there.
+    Functions that `jax.jit` or `torch.compile` compiled are compiled again for a block with another policy, as for
+    `use`. Gradients pass through the casts, and have the dtypes of the operands. PyTorch computes gradients outside of
+    the block: its own settings determine whether it uses TF32 there.
 
     Parameters
     ----------
@@ -43,29 +43,28 @@ class precision(_Mode):  # noqa: N801 - lower case, because it is used as a stat
     accumulate : str or dtype
         ``"float32"`` or ``"float64"``. Sums are never narrower than float32.
     output : str or dtype, optional
-        The dtype of the result; None for that without a block, the promoted dtype of the operands. The logsumexp of
+        The dtype of the result; None for the promoted dtype of the operands, as without a block. The logsumexp of
         `attention` is not affected.
     products : str
         ``"ieee"``: float32 numbers are multiplied as IEEE float32. ``"tf32"``: also in TF32, which has 11 significant
-        bits, where the device has it; CUDA devices have. On CPUs both are IEEE float32.
+        bits, if the device supports it, as CUDA devices do. On CPUs both are IEEE float32.
 
     Raises
     ------
     Unsupported
         By the block: sums in a half type. By a call: the library lacks a dtype of the policy, such as float64 in JAX
-        while its 64-bit types are off; an operand is sparse; the library cannot multiply so, or compiled code could
-        not.
+        while its 64-bit types are off; an operand is sparse; the library or compiled code cannot multiply in this way.
     TypeError, ValueError
-        A dtype is not a real floating-point dtype, or ``products`` is another word.
+        A dtype is not a real floating-point dtype, or ``products`` has another value.
 
     Notes
     -----
-    No setting of a library is left changed. PyTorch has its TF32 switches for the whole process: on a CUDA device, and
-    where a user's switch allows a narrower product on the CPU, the switch is set while the product is launched, which
-    no other product of such a block does at the same time; then it has its old value again.
+    All settings of libraries are restored. PyTorch's TF32 switches apply to the whole process: on a CUDA device, and if
+    a user's switch allows a narrower product on the CPU, the switch is set while the product is launched, with a lock
+    against other products in such blocks, and then restored.
 
-    Law: ``matmul(a, b)`` is ``astype(matmul(astype(a, compute), astype(b, compute)), output)`` but for the rounding of
-    its sums, which is that of ``accumulate``.
+    Law: ``matmul(a, b)`` is ``astype(matmul(astype(a, compute), astype(b, compute)), output)`` up to the rounding of
+    its sums, which use ``accumulate``.
 
     Examples
     --------
@@ -108,14 +107,15 @@ class precision(_Mode):  # noqa: N801 - lower case, because it is used as a stat
 class autocast(_Mode):  # noqa: N801 - lower case, because it is used as a statement: with xo.autocast()
     """Compute in mixed precision inside a ``with`` block: products in a half type, and sums in float32.
 
-    The recipe is that of `torch.autocast`, on every library. `matmul`, `einsum`, `tensordot`, `vecdot`, `attention` and
-    `qmatmul` round their operands to ``dtype``, sum in float32 and give ``dtype``, as `precision` says. Functions that
-    lose too much in a half type cast operands of half types to float32: exponentials and logarithms, powers, sums,
-    means, `softmax`, norms and linear algebra. All others compute in the widest dtype of their operands, as they do
-    without a block. Operands of float64 are left alone. `explain` shows what a call would do.
+    The recipe of `torch.autocast`, on every library. `matmul`, `einsum`, `tensordot`, `vecdot`, `attention` and
+    `qmatmul` round their operands to ``dtype``, sum in float32 and return ``dtype``, like `precision`. Functions that
+    lose too much precision in a half type cast operands of half types to float32: exponentials and logarithms, powers,
+    sums,
+    means, `softmax`, norms and linear algebra. All others compute in the widest dtype of their operands, as without a
+    block. float64 operands are not affected. `explain` shows what a call would do.
 
-    Only functions of xarrayops are affected, in this thread or task. Functions, operators and modules of PyTorch are
-    not: for those, open a block of `torch.autocast` as well.
+    Only functions of xarrayops are affected, in this thread or task. For functions, operators and modules of PyTorch,
+    open a block of `torch.autocast` as well.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class autocast(_Mode):  # noqa: N801 - lower case, because it is used as a state
     Raises
     ------
     TypeError
-        The dtype is no half type.
+        The dtype is not a half type.
     Unsupported
         By a call, as for `precision`.
 

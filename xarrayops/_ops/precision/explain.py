@@ -1,4 +1,4 @@
-"""What a precision policy does to a call, for `explain`."""
+"""explain for precision policies: their effect on a call."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from xarrayops.plugin.precision import AUTOCAST, HALVES, PRODUCTS, Policy
 
 Explainer = Callable[..., Explanation]
 _OPERANDS = {"attention": 3, "qmatmul": 1}
-"""How many arrays a policy casts, if not all."""
+"""The number of arrays that a policy casts, if not all."""
 
 
 def with_precision(verb: str, explainer: Explainer) -> Explainer:
-    """The explainer of a verb; in a block of `precision` or `autocast` one that shows the casts."""
+    """The explainer of a verb; in a block of `precision` or `autocast` it also shows the casts."""
     if verb in PRODUCTS and policy.value(None) is not None:
         return _of_product(explainer)
     if AUTOCAST.get(verb) == "float32" and widens.value(False):
@@ -35,9 +35,9 @@ def _of_product(explainer: Explainer) -> Explainer:
             return explainer(verb, *args, **kwargs)
         plan = backend.precision_plan(current, tuple(args[i].dtype for i in places))
         if plan is None:
-            return _noted(explainer(verb, *args, **kwargs), "the precision policy leaves these dtypes alone")
+            return _noted(explainer(verb, *args, **kwargs), "the precision policy does not affect these dtypes")
         compute, work, output, _ = plan
-        backend.functions["product_precision"](plan[3], *(args[i] for i in places))  # raises where it cannot be kept
+        backend.functions["product_precision"](plan[3], *(args[i] for i in places))  # raises if it cannot be followed
         given, casts = list(args), []
         for i in places:
             if compute is not None and {args[i].dtype, compute, work} != {args[i].dtype}:
@@ -72,7 +72,7 @@ def _common(arrays: Iterator[Any] | list[Any]) -> Backend | None:
 
 
 def _path(names: Any) -> str:
-    """The dtypes that an array has one after the other."""
+    """The sequence of dtypes of an array, as text."""
     return " -> ".join(name for name, _ in groupby(names))
 
 

@@ -14,16 +14,16 @@ from xarrayops.plugin.precision import HALVES
 
 
 class LossScale(Record):
-    """The scale of losses, and when it changes: the result of `loss_scale`. Methods return new states.
+    """The state of loss scaling, which `loss_scale` returns. Methods return new states.
 
     Attributes
     ----------
     value : float or array
-        The scale: a Python number at first, then an array of float32 without axes.
+        The scale: a Python number at first, then a 0-d float32 array.
     steps : int or array
         The number of steps with finite gradients since the scale last changed.
     growth_factor, backoff_factor : float
-        What the scale is multiplied by after ``growth_interval`` finite steps, and after a step that is not finite.
+        The factors of the scale after ``growth_interval`` finite steps, and after a step that is not finite.
     growth_interval : int
     """
 
@@ -34,24 +34,24 @@ class LossScale(Record):
     growth_interval: int
 
     def scale(self, loss: Array) -> Array:
-        """The loss times the scale. A loss of a half type becomes float32, which holds the product."""
+        """The loss times the scale. A loss of a half type becomes float32, which can hold the product."""
         return standard.multiply(_wide(loss), self.value)
 
     def unscale(self, grads: Any) -> tuple[Any, Any]:
         """The gradients divided by the scale, and whether all of them are finite.
 
-        Gradients of half types become float32, in which small ones are not lost.
+        Gradients of half types become float32, so that small ones do not underflow.
 
         Parameters
         ----------
         grads : array, or tuple, list or dict of gradients
-            Arrays of one library, nested as you like; None stands for a missing gradient.
+            A pytree of arrays of one library; None stands for a missing gradient.
 
         Returns
         -------
         grads : as the argument
         finite : array
-            A boolean array without axes; nothing waits for its value. True without gradients.
+            A 0-d boolean array, computed without waiting; true if there are no gradients.
         """
         finite: Any = True
         inverse = 1 / self.value
@@ -76,12 +76,12 @@ class LossScale(Record):
     def adjust(self, finite: bool | Array) -> LossScale:
         """The state after a step: a smaller scale if the gradients were not finite, a greater one after many that were.
 
-        The scales are those of `torch.amp.GradScaler`, bit by bit. A scale that would be infinite stays as it is.
+        The scales equal those of `torch.amp.GradScaler`, bit by bit. A scale that would become infinite is not changed.
 
         Parameters
         ----------
         finite : bool or array
-            Whether the gradients were finite: the second result of `unscale`. Of an array, nothing waits for its value.
+            Whether the gradients were finite: the second result of `unscale`. The value of an array is not waited for.
         """
         if isinstance(finite, bool):
             if _is_python(self.value):
@@ -98,7 +98,7 @@ class LossScale(Record):
         )
 
     def _adjusted(self, finite: bool) -> LossScale:
-        """As `adjust`, of Python numbers."""
+        """Like `adjust`, for Python numbers."""
         if not finite:
             return self._replace(value=_product(self.value, self.backoff_factor), steps=0)
         if self.steps + 1 < self.growth_interval:
@@ -108,7 +108,7 @@ class LossScale(Record):
 
 
 def _register(backend: Backend) -> None:
-    """Make the class known to the transformations of a library."""
+    """Register the class as a pytree of a library."""
     constants = ("growth_factor", "backoff_factor", "growth_interval")
     backend.functions["register_state"](LossScale, ("value", "steps"), constants)
 
@@ -128,17 +128,17 @@ def loss_scale(
     """Scale losses so that gradients in a half type do not become zero, and find the scale while training.
 
     The result is a pure state: its methods return what they compute and change nothing, so a training step that takes
-    and returns it runs under `jax.jit` and on PyTorch alike. JAX takes it as a pytree, if JAX is imported when the
-    state is made; the factors and the interval are constants of compiled functions.
+    and returns it works under `jax.jit` and on PyTorch alike. JAX treats it as a pytree, if JAX is imported when the
+    state is created; the factors and the interval are constants of compiled functions.
 
     Parameters
     ----------
     initial : float
         The first scale.
     growth_factor : float
-        What the scale is multiplied by after ``growth_interval`` steps in a row with finite gradients; above 1.
+        The factor of the scale after ``growth_interval`` consecutive steps with finite gradients; above 1.
     backoff_factor : float
-        What the scale is multiplied by after a step whose gradients are not finite; between 0 and 1.
+        The factor of the scale after a step whose gradients are not finite; between 0 and 1.
     growth_interval : int
         At least 1.
 
@@ -152,11 +152,11 @@ def loss_scale(
     ValueError
         An argument is out of its range.
     Unsupported
-        By `adjust`: a factor that float32 does not hold, on a library without float64.
+        By `adjust`: a factor that float32 cannot represent, on a library without float64.
 
     Notes
     -----
-    Law: the scales of a sequence of steps are those of `torch.amp.GradScaler`.
+    Law: the scales of a sequence of steps equal those of `torch.amp.GradScaler`.
 
     Source: Micikevicius et al. 2018, Mixed Precision Training, https://arxiv.org/abs/1710.03740.
 
@@ -177,7 +177,7 @@ def loss_scale(
         raise ValueError(f"xo.loss_scale: backoff_factor must be between 0 and 1; it was {backoff_factor!r}")
     if growth_interval < 1:
         raise ValueError(f"xo.loss_scale: growth_interval must be at least 1; it was {growth_interval!r}")
-    registry.load_imported()  # they take the class as a state from then on
+    registry.load_imported()  # they treat the class as a pytree from then on
     return LossScale(first, 0, float(growth_factor), float(backoff_factor), int(growth_interval))
 
 
@@ -186,7 +186,7 @@ def _is_python(number: Any) -> bool:
 
 
 def _array(number: Any, dtype: str, like: Any) -> Any:
-    """A number as an array of that dtype, beside another array."""
+    """A number as an array of that dtype, on the device of another array."""
     if _is_python(number):
         return asarray(number, like=like, dtype=dtype)
     return standard.astype(number, dtype, copy=False)
@@ -205,7 +205,7 @@ def _float32(number: float) -> float:
 def _product(value: Any, factor: float) -> Any:
     """The product of a scale and a factor, rounded to float32 once.
 
-    GradScaler multiplies in float64. In float32 the product is the same if float32 holds the factor.
+    GradScaler multiplies in float64. The float32 product is the same if float32 can represent the factor.
     """
     if _is_python(value):
         return _float32(value * factor)
@@ -215,6 +215,6 @@ def _product(value: Any, factor: float) -> Any:
 
 
 def _wide(x: Array) -> Array:
-    """x, in float32 if it is of a half type."""
+    """x, in float32 if it has a half type."""
     backend: Backend = find.one_of("loss_scale", {"x": x})
     return standard.astype(x, "float32") if backend.functions["dtype_name"](x.dtype) in HALVES else x

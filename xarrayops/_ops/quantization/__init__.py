@@ -1,4 +1,4 @@
-"""Quantisation: integers of 8 bits that stand for real numbers, and their products."""
+"""Quantisation: 8-bit integers that represent real numbers, and their products."""
 
 from xarrayops._ops.quantization import calibrate, qmatmul, quantize, records
 from xarrayops._ops.verb import Verb

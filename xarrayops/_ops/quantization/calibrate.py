@@ -1,4 +1,4 @@
-"""calibrate: the scale and the zero of activations, from samples of them."""
+"""calibrate: the scale and the zero of activations, from samples."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def calibrate(
 ) -> Calibration:
     """The scale and the zero for arrays like these samples.
 
-    `quantize` with a calibration need not find the range of each array, and gives an array the same values whatever
-    is beside it.
+    With a calibration, `quantize` does not compute the range of each array, and each element gets the same value
+    whatever the rest of its array is.
 
     Parameters
     ----------
     samples : array, or list, tuple or iterator of arrays
-        Floating point, of one library and with one number of axes; several are batches.
+        Floating point, of one library and with the same number of axes; several are batches.
     axis, scheme, dtype
         As in `quantize`. Along the axes with several scales, all batches have the same extent.
     percentile : float, optional
         The percentage of the samples that the range contains, above 0 and up to 100. The rest, rounded to a whole
-        number of samples, is left out: the largest magnitudes in the symmetric scheme, half of it at each end of the
+        number of samples, is excluded: the largest magnitudes in the symmetric scheme, half of it at each end of the
         range in the asymmetric one. All samples are then in memory at once. By default the range contains all samples,
         and an iterator is read batch by batch.
 
@@ -49,7 +49,7 @@ def calibrate(
     Unsupported
         The samples are not floating point, or the scheme does not have that dtype.
     ValueError
-        There are no samples, no such scheme or axis, or the percentile is not above 0 and up to 100.
+        There are no samples, the scheme or the axis is invalid, or the percentile is not above 0 and up to 100.
 
     Notes
     -----
@@ -95,7 +95,7 @@ def _joined(first: Range, second: Range) -> Range:
 
 
 def _in_rows(x: Array, kept: tuple[int, ...] | None) -> Array:
-    """x with the kept axes first, and all others as one."""
+    """x with the kept axes first, and all others merged into one."""
     front = kept or ()
     others = tuple(axis for axis in range(x.ndim) if axis not in front)
     extents = [x.shape[axis] for axis in front]

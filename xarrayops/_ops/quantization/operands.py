@@ -1,4 +1,4 @@
-"""The checks of the operands of quantisation, and what errors say about them."""
+"""The checks of the operands of quantisation, and their descriptions in errors."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from xarrayops.plugin.arrays import Array
 
 SCHEMES = ("symmetric", "asymmetric")
 _WIDENED = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "float64": "float64"}
-"""The dtype in which an array is quantised, by its own."""
+"""The dtype in which an array is quantised, by the dtype of the array."""
 
 
 def backend_of(verb: str, arrays: dict[str, Any]) -> Backend:
-    """The one backend of arrays, none of which may be a number."""
+    """The backend of all arrays. Raises for numbers."""
     for name, x in arrays.items():
         find.one_of(verb, {name: x})
     return find.one_of(verb, arrays)
 
 
 def as_floating(verb: str, backend: Backend, x: Array) -> Array:
-    """x without a gradient, in float32, or in float64 if it is float64. Raises for other dtypes than floating ones."""
+    """x without a gradient, in float32, or in float64 if it is float64. Raises unless the dtype is floating-point."""
     name = str(backend.functions["dtype_name"](x.dtype))
     if name not in _WIDENED:
         raise Unsupported(
@@ -54,7 +54,7 @@ def kept_axes(verb: str, backend: Backend, x: Array, axis: int | Sequence[int] |
 
 
 def checked_scheme(verb: str, backend: Backend, scheme: str, dtype: Any) -> str:
-    """The name of the dtype of the values. Raises if there is no such scheme, or it does not have that dtype."""
+    """The name of the dtype of the values. Raises if the scheme is unknown, or does not have that dtype."""
     name = str(backend.functions["dtype_name"](backend.native_dtype(dtype)))
     if scheme not in SCHEMES:
         raise ValueError(f"xo.{verb}: scheme must be 'symmetric' or 'asymmetric', not {scheme!r}")
@@ -66,7 +66,7 @@ def checked_scheme(verb: str, backend: Backend, scheme: str, dtype: Any) -> str:
 
 
 def checked_quantized(verb: str, name: str, q: Any) -> Backend:
-    """The backend of a quantised array. Raises if it is none, or if its parts do not fit each other."""
+    """The backend of a quantised array. Raises for other objects, or if the parts do not fit each other."""
     if not isinstance(q, Quantized):
         raise TypeError(
             f"xo.{verb}: {name} must be Quantized, not {type(q).__name__}. Instead: xo.quantize({name}), or "
@@ -90,7 +90,7 @@ def checked_quantized(verb: str, name: str, q: Any) -> Backend:
 
 
 def _fits(x: Array, part: Array) -> bool:
-    """Whether a part broadcasts to the shape of x. Dask's sizes that are not computed are NaN, and may fit."""
+    """Whether a part broadcasts to the shape of x. Dask's unknown sizes are NaN, and count as fitting."""
     if part.ndim > x.ndim:
         return False
     pairs = zip(x.shape[x.ndim - part.ndim :], part.shape, strict=True)

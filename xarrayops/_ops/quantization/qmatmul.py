@@ -22,8 +22,8 @@ def qmatmul(x: Array | Quantized, w: Quantized, /) -> Array:
     Parameters
     ----------
     x : array or Quantized
-        The activations, of a shape that `matmul` takes with that of w. An array, of float16, bfloat16, float32 or
-        float64, is quantised here, each row by itself in the symmetric scheme: dynamic quantisation. For static
+        The activations, in a shape that `matmul` accepts with w. A float16, bfloat16, float32 or float64 array is
+        quantised here, each row separately in the symmetric scheme (dynamic quantisation). For static
         quantisation pass ``xo.quantize(x, calibration=...)``.
     w : Quantized
         The weights: for shape (inputs, outputs) ``xo.quantize(weights, axis=-1)`` has a scale for each output.
@@ -36,29 +36,29 @@ def qmatmul(x: Array | Quantized, w: Quantized, /) -> Array:
     Raises
     ------
     OverflowError
-        So many products might not fit int32. Known from shapes and dtypes, before anything is computed.
+        Sums of this length may not fit int32. This is determined from shapes and dtypes, before anything is computed.
     TypeError
         w is not Quantized.
     ValueError
-        The shapes do not fit, or an operand has several scales along the axis to contract.
+        The shapes do not fit, or an operand has several scales along the contracted axis.
     MixedBackends
         The operands are of several libraries.
 
     Notes
     -----
     The values are multiplied exactly, as by ``matmul(..., out_dtype="int32")``, and corrected for the zeros in int32.
-    The sum becomes a floating-point number and is multiplied by the product of the two scales: two roundings and that
-    of the scale. So the result has the same bits on every library, and under ``jax.jit``, ``torch.compile`` on CPUs and
-    on Dask; a compiler may fuse a sum that follows it.
+    The sum becomes a floating-point number and is multiplied by the product of the two scales: two roundings, and one
+    of the product of scales. So the result has the same bits on every library, and under ``jax.jit``, ``torch.compile``
+    on CPUs and on Dask; a compiler may fuse a sum that follows it.
 
     Laws: up to these roundings, ``qmatmul(x, w) == matmul(dequantize(quantize(x, axis=-2)), dequantize(w))`` for a
-    matrix x. A row of the result depends on that row of x alone. For each element, with the scales sx and sw, the error
+    matrix x. A row of the result depends only on that row of x. For each element, with the scales sx and sw, the error
     of the product of x and the array from which w was made is at most
     ``(sw * sum(abs(x)) + sx * sum(abs(w)) + K * sx * sw / 2) / 2``, where the sums have K terms, plus 2**-13 of
     ``K * (abs(x).max() + sx) * (abs(w).max() + sw)`` for roundings.
 
-    In a block of `precision` or `autocast`, an array x is rounded to the ``compute`` of the block before it is
-    quantised, and the result has the ``output``. A quantised x and w are not affected.
+    In a block of `precision` or `autocast`, an array x is rounded to the ``compute`` dtype before it is quantised, and
+    the result has the ``output`` dtype. A quantised x and w are not affected.
 
     A row or a column with a NaN is NaN. The gradient with respect to x is zero: rounding is a step function.
 
@@ -104,7 +104,7 @@ def _sums(backend: Backend, x: Quantized, w: Quantized) -> Array:
 
 
 def _stacked(q: Quantized, *, first: bool) -> Quantized:
-    """The operand with two axes or more, the scale and the zero with as many or none, and the zero in int32."""
+    """The operand with at least two axes, the scale and the zero with as many axes or 0-d, and the zero in int32."""
 
     def with_axes(part: Array) -> Array:
         if not part.ndim:
@@ -122,7 +122,7 @@ def _stacked(q: Quantized, *, first: bool) -> Quantized:
 
 
 def _checked(x: Array | Quantized, w: Quantized) -> Backend:
-    """The backend of the operands. Raises if they have no product, or none that is known to fit int32."""
+    """The backend of the operands. Raises if shapes do not fit, or the sums may not fit int32."""
     backend = checked_quantized("qmatmul", "w", w)
     if isinstance(x, Quantized):
         checked_quantized("qmatmul", "x", x)
@@ -134,7 +134,7 @@ def _checked(x: Array | Quantized, w: Quantized) -> Backend:
         return f"xo.qmatmul({activations}, {shown('w', backend, w)})"
 
     if not (values.ndim and w.values.ndim):
-        raise ValueError(f"{call()}: an operand has no axis")
+        raise ValueError(f"{call()}: an operand is 0-d")
     axis = -2 if w.values.ndim > 1 else -1
     terms, others = values.shape[-1], w.values.shape[axis]
     if terms != others and terms == terms and others == others:  # a size that Dask has not computed is NaN
@@ -142,7 +142,7 @@ def _checked(x: Array | Quantized, w: Quantized) -> Backend:
     for name, q, contracted in (("x", x, -1), ("w", w, axis)):
         if isinstance(q, Quantized) and any(_varies(part, contracted) for part in (q.scale, q.zero)):
             raise ValueError(
-                f"{call()}: {name} has several scales along the axis to contract. Instead: xo.quantize with axis=-2 "
+                f"{call()}: {name} has several scales along the contracted axis. Instead: xo.quantize with axis=-2 "
                 f"for a matrix x, and axis=-1 for a matrix w"
             )
     named = backend.functions["dtype_name"]

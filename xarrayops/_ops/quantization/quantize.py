@@ -1,4 +1,4 @@
-"""quantize and dequantize: from real numbers to integers of 8 bits, and back."""
+"""quantize and dequantize: convert real numbers to 8-bit integers, and back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def quantize(
     dtype: Any = "int8",
     calibration: Calibration | None = None,
 ) -> Quantized:
-    """Quantise an array: integers of 8 bits, and the scale that gives their size.
+    """Quantise an array to 8-bit integers and a scale.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ def quantize(
         The axes along which there are several scales, one for each index: the channels. For weights of shape
         (inputs, outputs) as the second operand of `qmatmul` it is -1. By default the whole array has one scale.
     scheme : {"symmetric", "asymmetric"}
-        symmetric: the values are from -127 to 127, and 0 stands for 0. asymmetric: a range that need not have its
-        middle at 0, such as that of an activation after ReLU, is mapped to all values of the dtype. It always contains
-        0, which one value, the zero, represents exactly.
+        symmetric: the values are from -127 to 127, and 0 represents 0. asymmetric: a range that need not be centred at
+        0, such as that of activations after ReLU, is mapped to all values of the dtype. It always contains 0, which one
+        value, the zero, represents exactly.
     dtype : {"int8", "uint8"}
         The dtype of the values; uint8 in the asymmetric scheme only.
     calibration : Calibration, optional
-        The scale and the zero, measured before by `calibrate`, in place of those for the range of x. It stands for the
-        other options, which must then be left out.
+        The scale and the zero, measured before by `calibrate`, instead of those for the range of x. It replaces the
+        other options, which must then be omitted.
 
     Returns
     -------
@@ -58,25 +58,26 @@ def quantize(
     Unsupported
         x is not floating point, or the scheme does not have that dtype.
     ValueError
-        There is no such scheme or axis.
+        The scheme or the axis is invalid.
     TypeError
-        Options are given beside a calibration.
+        Options are given together with a calibration.
 
     Notes
     -----
-    The values are ``clip(round(x / scale) + zero)``: one true division, rounded to an integer, halves to the even one.
+    The values are ``clip(round(x / scale) + zero)``: one true division, rounded to the nearest integer, ties to even.
     The scale is the largest magnitude times 1/127, or the length of the range times 1/255. Values, scale and zero have
     the same bits on every library, and under ``jax.jit``, ``torch.compile`` on CPUs and on Dask.
 
     Laws: with ``y = dequantize(quantize(x))``, ``abs(y - x) <= scale * (0.5 + 2**-14)``; the small term is for the
-    rounding of scale, quotient and product. With a calibration this holds for all x in its range, and others get the
-    nearest end of it, infinities too. Where x is 0, y is 0. In the symmetric scheme, ``quantize(-x).values`` is
+    rounding of scale, quotient and product. With a calibration this holds for all x in its range; other x, also
+    infinities, get the nearest end of the range. Where x is 0, y is 0. In the symmetric scheme, ``quantize(-x).values``
+    is
     ``-quantize(x).values``.
 
-    - No integer stands for NaN. A channel with a NaN gets the scale NaN, so that whatever is computed from it is NaN.
-      The same holds for a channel with an infinity, or with a range beyond the greatest number, if there is no
-      calibration.
-    - An empty channel, or one of zeros, has values that stand for 0.
+    - Integers cannot represent NaN. A channel with a NaN gets the scale NaN, so that all results computed from it are
+    NaN.
+      Without a calibration, the same holds for a channel with an infinity, or with a range beyond the greatest number.
+    - An empty channel, or one of zeros, has values that represent 0.
     - The scale is at least 2**-62 (float64: 2**-510), so that products of two scales are normal numbers on libraries
       that flush subnormal ones to zero. Magnitudes far below that become 0.
     - The gradient is zero: rounding is a step function.
@@ -98,7 +99,7 @@ def quantize(
         name = checked_scheme("quantize", backend, scheme, dtype)
         return quantized(backend, x, kept_axes("quantize", backend, x, axis), scheme, name)
     if axis is not None or scheme != "symmetric" or dtype != "int8":
-        raise TypeError("xo.quantize: calibration= stands for axis=, scheme= and dtype=. Instead: leave them out")
+        raise TypeError("xo.quantize: calibration= replaces axis=, scheme= and dtype=. Instead: omit them")
     backend = checked_calibration(x, calibration)
     x, (scale, zero) = as_floating("quantize", backend, x), calibration
     values, has_none = values_of(backend, x, scale, zero)
@@ -114,7 +115,7 @@ def quantized(backend: Backend, x: Array, kept: tuple[int, ...] | None, scheme: 
 
 
 def dequantize(q: Quantized, /) -> Array:
-    """The real numbers that a quantised array stands for: ``(values - zero) * scale``.
+    """The real numbers that a quantised array represents: ``(values - zero) * scale``.
 
     Parameters
     ----------

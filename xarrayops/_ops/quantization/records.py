@@ -1,4 +1,4 @@
-"""The records of quantised arrays. They are named tuples, so that JAX and PyTorch take them apart as pytrees."""
+"""The records of quantised arrays. They are named tuples, which JAX and PyTorch treat as pytrees."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from xarrayops.plugin.arrays import Array, Record
 
 
 class Quantized(Record):
-    """An array of integers of 8 bits that stands for the real numbers ``(values - zero) * scale``.
+    """An array of 8-bit integers that represents the real numbers ``(values - zero) * scale``.
 
-    A named tuple: ``jax.jit``, ``jax.vmap`` and ``torch.compile`` take it as an argument or a result.
+    A named tuple: functions under ``jax.jit``, ``jax.vmap`` and ``torch.compile`` may take and return it.
 
     Attributes
     ----------
     values : array
         int8 or uint8, in the shape of the quantised array.
     scale : array
-        float32 or float64. It broadcasts to the shape of the values: shape () for one scale, and one axis for each axis
-        of the values for several, with extent 1 along the axes that share a scale.
+        float32 or float64. It broadcasts to the shape of the values: shape () for one scale; for several, as many axes
+        as the values, with extent 1 along the axes that share a scale.
     zero : array or None
-        The value that stands for 0, in the dtype of the values and the shape of the scale. None in the symmetric
-        scheme, where 0 stands for 0.
+        The value that represents 0, in the dtype of the values and the shape of the scale. None in the symmetric
+        scheme, where 0 represents 0.
     """
 
     values: Array

@@ -1,7 +1,7 @@
-"""What a scheme of quantisation makes of the range of an array: the scale, the zero and the values.
+"""Compute the scale, the zero and the values from the range of an array, for each quantisation scheme.
 
 Every result has the same bits on every library. No product is added to anything, because some compilers fuse the two;
-divisors are held back from compilers that multiply by reciprocals instead; and no scale is so small that products of
+divisors are opaque to compilers that would multiply by reciprocals instead; and no scale is so small that products of
 two are subnormal.
 """
 
@@ -14,7 +14,7 @@ from xarrayops.plugin.arrays import Array
 LIMITS = {"int8": (-128, 127), "uint8": (0, 255)}
 """The least and the greatest value of each dtype of quantised values."""
 SYMMETRIC_LIMIT = 127
-"""The greatest magnitude of values in the symmetric scheme: without -128, the values of -x are those of x, negated."""
+"""The greatest magnitude of values in the symmetric scheme: without -128, -x has the negated values of x."""
 LEAST_SCALE = {"float32": 2.0**-62, "float64": 2.0**-510}
 """The least scale, by its dtype.
 
@@ -26,7 +26,7 @@ Range = tuple[Array | None, Array]
 
 
 def range_of(x: Array, kept: tuple[int, ...] | None, scheme: str) -> Range:
-    """The range of x, for each index along the kept axes, which keep their places; one range if they are None."""
+    """The range of x, for each index along the kept axes, which keep their positions; one range if they are None."""
     others = None if kept is None else tuple(axis for axis in range(x.ndim) if axis not in kept)
     if scheme == "symmetric":
         return None, _largest(xp.abs(x), others)
@@ -34,7 +34,7 @@ def range_of(x: Array, kept: tuple[int, ...] | None, scheme: str) -> Range:
 
 
 def _largest(x: Array, axes: tuple[int, ...] | None) -> Array:
-    """The largest element along the axes, at least 0; NaN if there is a NaN. 0 where there are no elements."""
+    """The largest element along the axes, at least 0; NaN if there is a NaN, 0 for empty input."""
     extents = x.shape if axes is None else [x.shape[axis] for axis in axes]
     if 0 in extents:
         shape = () if axes is None else tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
@@ -63,9 +63,9 @@ def scale_and_zero(backend: Backend, limits: Range, dtype: str) -> tuple[Array, 
 
 
 def values_of(backend: Backend, x: Array, scale: Array, zero: Array | None) -> tuple[Array, Array]:
-    """The values of x, and where there is none: x or the scale is NaN. These get the value of 0.
+    """The values of x, and a mask of elements without a value, where x or the scale is NaN. These get the value of 0.
 
-    What is out of range gets the nearest value.
+    Elements out of range get the nearest value.
     """
     ratio = _divided(backend, x, scale)
     has_none = xp.isnan(ratio)
@@ -84,7 +84,7 @@ def _divided(backend: Backend, x: Array, scale: Array) -> Array:
 
 
 def with_nan_where(has_none: Array, scale: Array) -> Array:
-    """The scale; NaN where a number that it belongs to has no value, because values of 8 bits cannot hold NaN."""
+    """The scale; NaN for channels with an element that has no value, because 8-bit integers cannot hold NaN."""
     if not scale.ndim:
         return xp.where(xp.any(has_none), float("nan"), scale)
     extents = (1,) * (has_none.ndim - scale.ndim) + tuple(scale.shape)

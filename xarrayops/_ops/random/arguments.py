@@ -19,7 +19,7 @@ FLOATING = ("float64", "float32")
 
 
 def place(verb: str, like: Any, backend: Library | None, device: Any) -> tuple[Backend, Any]:
-    """The backend and the native device of new arrays, as for creation functions. No device stands for the default."""
+    """The backend and the native device of new arrays, as for creation functions; None is the default device."""
     refuse_both(verb, like, backend)
     found, default = creation_backend(like, backend)
     device = default if device is None else device
@@ -43,7 +43,7 @@ def words_of_seed(seed: Any) -> tuple[int, int]:
 
 
 def key_array(backend: Backend, words: tuple[int, int], device: Any) -> Array:
-    """Two words as an array."""
+    """Convert two words to an array."""
     return backend.functions["asarray"](list(words), dtype=backend.native_dtype("uint32"), device=device)
 
 
@@ -81,7 +81,7 @@ def checked_shape(size: Any) -> tuple[int, ...]:
 
 
 def number_or_array(method: str, name: str, value: Any) -> Any:
-    """A parameter of a distribution as a float, or an array as it is."""
+    """A parameter of a distribution: a float, or an unchanged array."""
     if hasattr(value, "shape"):
         return value
     try:
@@ -108,7 +108,7 @@ def bits_draw(verb: str, backend: Backend, dtype: Any) -> Draw:
 
 
 def integers_draw(backend: Backend, low: Any, high: Any, dtype: Any, *, endpoint: bool) -> Draw:
-    """Of integers from ``low`` to ``high``, or from 0 to ``low``; ``endpoint`` includes the last one."""
+    """The draw of integers from ``low`` to ``high``, or from 0 to ``low``; ``endpoint`` includes the last one."""
     name = dtype_among("random.Generator.integers", backend, dtype, tuple(INTEGER_LIMITS))
     try:
         low, high = (0, operator.index(low)) if high is None else (operator.index(low), operator.index(high))

@@ -11,26 +11,26 @@ from xarrayops.plugin.arrays import Array
 
 
 def places_of_weights(rng: Any, backend: Backend, p: Any, n: int, count: int, *, replace: bool) -> Array:
-    """The places of a sample, (count,), among n elements with the probabilities p, by a `Generator`."""
+    """The positions of a sample, (count,), among n elements with the probabilities p, by a `Generator`."""
     functions = backend.functions
     if replace:
         u = rng.random(count)
         bounds = _bounds(backend, p, n, u)
         places = functions["searchsorted"](bounds, u, side="right")
-        # The last bound is 1 and u is below it, but sums are rounded: a place beyond the end is the last element.
+        # The last bound is 1 and u is below it, but sums are rounded: a position beyond the end is the last element.
         return functions["clip"](places, 0, n - 1)
     # The first of independent exponential waits with rates p is i with probability p[i]; the others race on, so the
     # order of waits is a sample without replacement.
     waits = rng.exponential(size=n)
     weights = _weights(backend, p, n, waits, least=count)
     where, inf = functions["where"], float("inf")
-    # A probability of 0 waits for ever. The inner where avoids the warning of a division by 0.
+    # The wait for a probability of 0 is infinite. The inner where avoids the warning of a division by 0.
     waits = where(weights > 0, waits / where(weights > 0, weights, 1.0), inf)
     return functions["argsort"](waits)[:count]
 
 
 def _bounds(backend: Backend, p: Any, n: int, like: Array) -> Array:
-    """The upper ends of the parts of [0, 1) for the elements."""
+    """The upper ends of the intervals of [0, 1) for the elements."""
     if not hasattr(p, "shape"):
         # In Python's floats, so that the bounds have the same bits on every library.
         sums = list(accumulate(_numbers(p, n, least=1)))

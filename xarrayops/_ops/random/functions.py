@@ -1,4 +1,4 @@
-"""Keys of random numbers, their bits, and generators. What they need is imported at the first call."""
+"""Keys of random numbers, random bits, and generators. Their modules are imported at the first call."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def default_rng(
     like : array, optional
         An array that gives the library and the device, but not the dtype: the numbers do not depend on it.
     backend, device : optional
-        The library and the device. By default those of `xarrayops.use` or `xarrayops.set_default`; those of a key.
+        The library and the device. By default from the key, else from `xarrayops.use` or `xarrayops.set_default`.
     dtype : optional
         The default dtype of floating-point numbers, float64 or float32. By default that of `xarrayops.use` or
         `xarrayops.set_default`, else float64.
@@ -50,12 +50,12 @@ def default_rng(
     TypeError, ValueError
         The seed is neither an integer in [0, 2**64) nor a key.
     Unsupported
-        ``native=True``, and the library has no generator of its own.
+        ``native=True``, and the library has no own generator.
 
     Notes
     -----
     The numbers are those of Threefry-2x32-20 (Salmon, Moraes, Dror and Shaw, Parallel random numbers: as easy as 1, 2,
-    3, 2011), a generator without state: the element with flat index i is a function of the key and i alone. So chunks,
+    3, 2011), a stateless generator: the element with flat index i is a function of only the key and i. So chunks,
     threads, devices and compilers do not affect the numbers. Call number n of a generator uses
     ``fold_in(key(seed), n)``.
 
@@ -111,7 +111,7 @@ def key(seed: int, /, *, like: Array | None = None, backend: Library | None = No
 
 
 def bits(key: ArrayT, /, shape: int | tuple[int, ...] = (), *, dtype: Any = "uint64") -> ArrayT:
-    """Random bits: unsigned integers of which every bit is 0 or 1 with the same probability.
+    """Random bits: unsigned integers in which every bit is 0 or 1 with the same probability.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def bits(key: ArrayT, /, shape: int | tuple[int, ...] = (), *, dtype: Any = "uin
     Raises
     ------
     ValueError
-        The dtype is not one of these, or the key has another shape or dtype.
+        The dtype is not one of these, or the array is not a key.
 
     Notes
     -----
@@ -168,12 +168,12 @@ def explain_bits(verb: str, /, key: Array, shape: int | tuple[int, ...] = (), *,
 
 
 def split(key: ArrayT, /, num: int = 2) -> ArrayT:
-    """New keys, ``(num, 2)`` of uint32, whose numbers are independent of each other. Use the old key no more.
+    """New keys, ``(num, 2)`` of uint32, with independent random numbers. Do not use the old key again.
 
     Raises
     ------
     ValueError
-        The key has another shape or dtype than (2,) and uint32, or ``num`` is negative.
+        The key does not have shape (2,) and dtype uint32, or ``num`` is negative.
 
     Notes
     -----
@@ -212,7 +212,7 @@ def fold_in(key: ArrayT, data: int | ArrayT, /) -> ArrayT:
     Raises
     ------
     ValueError
-        The key has another shape or dtype, data is an integer outside of the range, or an array of another shape.
+        The array is not a key, data is an integer out of range, or an array of another shape.
 
     Notes
     -----

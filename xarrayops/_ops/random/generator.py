@@ -1,3 +1,4 @@
+# Long: one class with the methods of NumPy's generator; half of the lines are docstrings.
 """Generator: random numbers with the methods of NumPy's generator."""
 
 from __future__ import annotations
@@ -45,9 +46,7 @@ def new_generator(
         if native:
             raise TypeError(f"xo.random.default_rng: native=True needs an integer as the seed, not a key; {KEY}.")
         if backend is not None or device is not None:
-            raise TypeError(
-                "xo.random.default_rng: a key gives the library and the device; leave backend= and device= out."
-            )
+            raise TypeError("xo.random.default_rng: a key gives the library and the device; omit backend= and device=.")
         stream: Stream = Keys(found, seed)
         where = found.functions["device"](seed)
     else:
@@ -63,10 +62,11 @@ def new_generator(
 class Generator:
     """Random numbers with the methods of `numpy.random.Generator`; `default_rng` makes one.
 
-    Every method takes ``size``: an integer, a tuple, or None for an array without axes. Results are arrays of the
-    generator's library, on its device. Each call uses another key, in the order of the calls. Threads may share a
-    generator, but then the order of their calls decides who gets which numbers; `spawn` gives each its own. A forked
-    process continues with entropy of its operating system, so that it never repeats numbers of its parent.
+    Every method takes ``size``: an integer, a tuple, or None for a 0-d array. Results are arrays of the
+    generator's library, on its device. Each call uses a new key, in the order of the calls. Threads may share a
+    generator, but then the order of their calls determines which numbers each gets; `spawn` returns independent
+    generators. A forked process continues with entropy of the operating system, so that it never repeats numbers of its
+    parent.
     """
 
     def __init__(self, backend: Backend, device: Any, dtype: str, stream: Stream, native: bool) -> None:
@@ -103,7 +103,7 @@ class Generator:
         return _restored, (self._backend.name, next(found, None), self._dtype, stream.root, stream.count, native)
 
     def random(self, size: Size = None, *, dtype: Any = None) -> Array:
-        """Uniform numbers in [0, 1): multiples of 2**-53 in float64, of 2**-24 in float32.
+        """Uniform numbers in [0, 1): multiples of 2**-53 in float64 and of 2**-24 in float32.
 
         Examples
         --------
@@ -115,11 +115,11 @@ class Generator:
         return self._drawn(Draw("uniform", self._floating(dtype)), size)
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, dtype: Any = None) -> Array:
-        """Normal numbers of mean ``loc`` and standard deviation ``scale``.
+        """Normal numbers with mean ``loc`` and standard deviation ``scale``.
 
-        ``loc`` and ``scale`` are numbers, or arrays that broadcast to ``size``. Numbers by Algorithm AS 241 of Wichura
-        (1988), up to 8.3 in float64 and 6.4 in float32, are the same bits on every library; with arrays, a compiler may
-        round ``loc + scale * x`` once instead of twice.
+        ``loc`` and ``scale`` are numbers, or arrays that broadcast to ``size``. The numbers, by Algorithm AS 241 of
+        Wichura (1988), are at most 8.3 in float64 and 6.4 in float32, and have the same bits on every library; with
+        arrays, a compiler may round ``loc + scale * x`` once instead of twice.
 
         Examples
         --------
@@ -130,7 +130,7 @@ class Generator:
         return self._scaled("normal", loc, scale, size, dtype)
 
     def exponential(self, scale: Any = 1.0, size: Size = None, *, dtype: Any = None) -> Array:
-        """Exponential numbers of mean ``scale``: -log(u) times scale, for uniform u in (0, 1].
+        """Exponential numbers with mean ``scale``: -log(u) times scale, for uniform u in (0, 1].
 
         -log(u) is at most 36.8 in float64 and 16.7 in float32.
 
@@ -153,7 +153,7 @@ class Generator:
         Raises
         ------
         ValueError
-            There is no integer between the limits, or one that the dtype cannot hold.
+            The limits contain no integer, or one that the dtype cannot hold.
 
         Examples
         --------
@@ -168,7 +168,7 @@ class Generator:
         return self._drawn(bits_draw("random.Generator.bits", self._backend, dtype), size)
 
     def permutation(self, x: Any, axis: int = 0) -> Array:
-        """A random order: of the integers below x, or of the slices of an array x along an axis.
+        """A random permutation of the integers below x, or of the slices of an array x along an axis.
 
         Examples
         --------
@@ -186,7 +186,7 @@ class Generator:
         Raises
         ------
         MixedBackends
-            x is of another library than the generator.
+            x and the generator belong to different libraries.
         """
         self._check_library("shuffled", x)
         axis = range(x.ndim)[axis]  # type: ignore[attr-defined]
@@ -249,7 +249,7 @@ class Generator:
         return functions["reshape"](taken, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
 
     def key(self) -> Array:
-        """A new key, for a function that is compiled: ``default_rng(key)`` in it. Each call gives another one.
+        """A new key at each call, for compiled functions, which then call ``default_rng(key)``.
 
         Examples
         --------
@@ -312,7 +312,7 @@ class Generator:
         return functions["native_draw"](generator, draw, shape, self._device)
 
     def _scaled(self, kind: str, loc: Any, scale: Any, size: Size, dtype: Any) -> Array:
-        """Numbers with a location and a scale, which are numbers or arrays."""
+        """Random numbers with a location and a scale, which are numbers or arrays."""
         draw, functions = Draw(kind, self._floating(dtype)), self._backend.functions
         given = {name: number_or_array(kind, name, x) for name, x in (("loc", loc), ("scale", scale))}
         arrays = {name: x for name, x in given.items() if hasattr(x, "shape")}
@@ -337,12 +337,12 @@ class Generator:
         return self._dtype if dtype is None else dtype_among("random", self._backend, dtype, FLOATING)
 
     def _index_dtype(self) -> str:
-        """The name of the library's dtype of indices."""
+        """The name of the library's index dtype."""
         defaults = self._backend.namespace.__array_namespace_info__().default_dtypes()
         return str(self._backend.functions["dtype_name"](defaults["indexing"]))
 
     def _check_library(self, method: str, x: Array) -> None:
-        """Raise unless x is of the library of the generator."""
+        """Raise unless x belongs to the library of the generator."""
         own = self._backend.functions["empty"]((0,), dtype=self._backend.native_dtype("int32"), device=self._device)
         find.one_of(f"random.Generator.{method}", {"x": x, "rng": own})
 

@@ -16,7 +16,7 @@ Numbers = dict[Any, list[int]]
 
 
 class _Thread(threading.local):
-    """What this thread records, and what it repeats."""
+    """The numbers that this thread records and repeats."""
 
     def __init__(self) -> None:
         self.records: list[Numbers] = []
@@ -56,7 +56,7 @@ def recorded() -> Iterator[Numbers]:
 
 @contextmanager
 def repeated(numbers: Numbers) -> Iterator[None]:
-    """Use these numbers again in this thread. What is repeated is not recorded: no function called it at this point."""
+    """Use these numbers again in this thread. Repeated numbers are not recorded again."""
     before = _thread.records, _thread.repeated
     _thread.records, _thread.repeated = [], {stream: iter([*used]) for stream, used in numbers.items()}
     try:

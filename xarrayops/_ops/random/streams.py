@@ -18,7 +18,7 @@ def entropy() -> int:
 
 
 class Count:
-    """Keys of Python integers, from a root and a count. Threads share it; a forked process gets another root."""
+    """Keys of Python integers, from a root and a count. Threads share the stream; a forked process gets a new root."""
 
     def __init__(self, root: tuple[int, int], count: int = 0) -> None:
         self.root = root

@@ -1,4 +1,4 @@
-"""Sparse matrices: containers stay native; one contract over their formats and libraries."""
+"""Sparse matrices: native containers, with one contract for all formats and libraries."""
 
 from xarrayops._ops.sparse import build, convert, elementwise, explain, functions, operations
 from xarrayops._ops.verb import Verb

@@ -1,3 +1,4 @@
+# Long: four functions; half of the lines are docstrings.
 """Conversion of dense arrays and of parts to sparse containers, and back."""
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def from_dense(
     block: tuple[int, int] | None = None,
     nnz_max: int | None = None,
 ) -> Prepared:
-    """The entries of a dense array as a sparse container of its library.
+    """Convert the entries of a dense array to a sparse container of its library.
 
     In host memory x is read about once and the result is written once. No temporary array has the size of x.
 
@@ -48,18 +49,18 @@ def from_dense(
     x : array
         A matrix (rows, columns). For "coo" any number of axes that the library's containers support.
     format : {"csr", "csc", "coo", "bsr"}
-        If the library lacks the format, `Unsupported` lists those that it has.
+        If the library lacks the format, `Unsupported` lists the supported formats.
     where : None, "relu", float or bool array
-        The entries to keep. None: those that are not zero (-0.0 is zero, NaN is not). "relu": those above zero, as
-        the activation keeps them (NaN is dropped). A number t: those with ``abs(x) > t``. An array of x's shape: those
+        The entries to keep. None: nonzero entries (-0.0 is zero, NaN is not). "relu": positive entries, as the
+        activation keeps them (NaN is dropped). A number t: entries with ``abs(x) > t``. An array of x's shape: entries
         where it is True, including zeros.
     index_dtype : "int32" or "int64", optional
         Default: the narrowest that holds the extents and the number of entries, and that the library's format has.
     block : (int, int), optional
         Only for "bsr", and required there: the extents of a block. They must divide those of x.
     nnz_max : int, optional
-        The maximum number of entries (for bsr, of blocks). JAX allocates this many, whatever x holds, so that it can
-        trace the call. ``jax.jit`` requires it; under ``jax.jit`` and ``jax.grad`` further entries are dropped.
+        The maximum number of entries (for bsr, of blocks). JAX always allocates this many, so that it can trace the
+        call. ``jax.jit`` requires it; under ``jax.jit`` and ``jax.grad`` further entries are dropped.
         Elsewhere more entries are an error.
 
     Returns
@@ -70,7 +71,7 @@ def from_dense(
     Raises
     ------
     Unsupported
-        The library has no sparse containers, or lacks the format, the dtype or the dtype of indices.
+        The library has no sparse containers, or lacks the format, the dtype or the index dtype.
     ValueError
         The shape of x, ``block``, ``where`` or ``nnz_max`` is invalid.
 
@@ -141,7 +142,7 @@ def _check_where(x: Array, where: Any, dtype: str, sparse: SparseBackend) -> Non
 
 
 def _index_name(index_dtype: Any, format: str, sparse: SparseBackend) -> str:
-    """The name of a dtype of indices; raises if the library has none such in containers of that format."""
+    """The name of an index dtype; raises if the library lacks it in containers of that format."""
     backend = sparse.backend
     name = backend.functions["dtype_name"](backend.native_dtype(index_dtype))
     if name not in sparse.index_dtypes(format):
@@ -259,7 +260,7 @@ def from_parts(
 
 
 def _require_concrete(sparse: SparseBackend, p: Parts) -> None:
-    """Raise if indices are traced; traced values are allowed."""
+    """Raise if indices are traced. Traced values are allowed."""
     is_lazy = sparse.backend.functions["is_lazy"]
     traced = [name for name, x in p.single_arrays.items() if name != "data" and is_lazy(x)]
     if traced:

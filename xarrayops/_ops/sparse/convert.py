@@ -29,18 +29,19 @@ def convert(
     *,
     block: tuple[int, int] | None = None,
 ) -> Container:
-    """A sparse container in another format, of another library, or both.
+    """Convert a sparse container to another format, another library, or both.
 
-    Another library gets each array as from `xarrayops.convert`: without a copy if both can use the same memory.
+    Each array is converted to another library as by `xarrayops.convert`: without a copy if both can use the same
+    memory.
 
     Parameters
     ----------
     s : container
         Of any format and library.
     format : {"csr", "csc", "coo", "bsr"}, optional
-        Default: that of s. In another format the entries are sorted and without duplicates.
+        Default: the format of s. In another format the entries are sorted and without duplicates.
     backend : str, namespace or array, optional
-        The library, as for `xarrayops.convert`; default: that of s.
+        The library, as for `xarrayops.convert`; default: the library of s.
     block : (int, int), optional
         The extents of the blocks of "bsr".
 

@@ -30,7 +30,7 @@ def _of_any(verb: str, s: Container) -> tuple[SparseBackend, tuple[Container]]:
 
 
 def _of_numbers(verb: str, s: Container) -> tuple[SparseBackend, tuple[Container]]:
-    """The same, for a function that booleans have not."""
+    """The same, for a function that does not support booleans."""
     sparse = require_container(verb, "s", s)
     _require_numbers(verb, sparse, s)
     return sparse, (s,)
@@ -54,7 +54,8 @@ def abs(s: Container, /) -> Prepared:
     Notes
     -----
     Law of all elementwise functions: ``to_dense(abs(s)) == xarrayops.abs(to_dense(s))``, with the same dtype. The
-    result shares the indices of a canonical s: copy it before a method of the library that changes indices in place.
+    result shares the indices of a canonical s: copy it before you call a method of the library that changes indices in
+    place.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def power(s: Container, exponent: float, /) -> Prepared:
 
 @sparse_verb("Container")
 def maximum(a: Container, b: Container | float, /) -> Prepared:
-    """The larger of the values of two sparse matrices of one shape at each position, or of a and 0.
+    """The elementwise maximum of two sparse matrices of the same shape, or of a and 0.
 
     Parameters
     ----------

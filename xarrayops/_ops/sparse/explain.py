@@ -32,7 +32,7 @@ def explain_prepared(function: Callable[..., Any]) -> Callable[..., Explanation]
 def explain_sparse_convert(
     verb: str, s: Container, /, format: Any = None, backend: Any = None, *, block: Any = None
 ) -> Explanation:
-    """The kernels that change the format; without such a change, how the arrays are converted."""
+    """The kernels that change the format; if it does not change, how the arrays are converted."""
     plan = plan_sparse_convert(s, format, backend, block=block)
     there = plan.target.backend.name
     if plan.at != "source":
@@ -48,7 +48,7 @@ def explain_sparse_convert(
 
 
 def explain_matmul(verb: str, /, *args: Any) -> Explanation:
-    """The kernels that serve a product: those of containers if an operand is sparse."""
+    """The kernels that serve a product: kernels of sparse containers if an operand is sparse."""
     sparse = next(filter(None, map(find.sparse_of, args)), None)
     return explain_call(verb, *args) if sparse is None else _explain_kernels(verb, sparse, "matmul", *args)
 

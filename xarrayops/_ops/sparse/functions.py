@@ -1,4 +1,4 @@
-"""Functions of sparse matrices: factors of rows and columns, selection, concatenation, counts, norms, the diagonal."""
+"""Functions of sparse matrices: scaling of rows and columns, selection, concatenation, counts, norms, the diagonal."""
 
 from __future__ import annotations
 

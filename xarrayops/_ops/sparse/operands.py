@@ -1,4 +1,4 @@
-"""The operands of a sparse verb: the library that serves them, and the checks of their shapes and formats."""
+"""Operands of sparse verbs: find the library that serves them, and check shapes and formats."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Prepared = tuple["SparseBackend", tuple[Any, ...]]
 
 
 def sparse_verb(returns: str) -> Callable[[Callable[P, Prepared]], Callable[P, Any]]:
-    """Make a verb of the function that checks its arguments. ``returns`` is the annotation of its result.
+    """Make a verb from the function that checks its arguments. ``returns`` is the annotation of its result.
 
-    The verb calls the backend with what ``prepare`` returns; `explain` calls ``prepare`` alone.
+    The verb calls the backend with the result of ``prepare``; `explain` calls only ``prepare``.
     """
 
     def verb_of(prepare: Callable[P, Prepared]) -> Callable[P, Any]:
@@ -56,7 +56,7 @@ def sparse_verb(returns: str) -> Callable[[Callable[P, Prepared]], Callable[P, A
 
 @cache
 def call_in_modes(name: str) -> Callable[..., Any]:
-    """What serves calls of a verb in modes, by an engine if engines serve the verb."""
+    """The function of a verb in modes, which uses an engine if engines serve the verb."""
     call = partial(_call, name)
     return by_engines(f"sparse.{name}", call) if name in SPARSE else call
 
@@ -66,7 +66,7 @@ def _call(name: str, backend: Backend, *arguments: Any) -> Any:
 
 
 def _wrong_call(prepare: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError | None:
-    """The error for arguments that do not fit the parameters, with what to write; None if they fit."""
+    """The error for arguments that do not fit the parameters, with the equivalent call; None if they fit."""
     from inspect import signature  # these are needed for errors only
 
     verb, parameters = f"sparse.{prepare.__name__}", signature(prepare).parameters
@@ -136,7 +136,7 @@ def require_format(verb: str, format: Any, sparse: SparseBackend) -> None:
 
 
 def count(name: str, value: Any) -> int:
-    """The value as an integer; raises unless it is one, and not negative."""
+    """The value as a non-negative integer; raises for other values."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -156,7 +156,7 @@ def require_block(block: Any, shape: tuple[int, ...]) -> None:
 
 
 def require_axis(verb: str, axis: Any) -> int:
-    """The axis of a matrix as 0 or 1; raises if there is none such."""
+    """The axis of a matrix as 0 or 1; raises if it is out of bounds."""
     if type(axis) is not int or not -2 <= axis < 2:
         raise ValueError(f"xo.sparse.{verb}: a matrix has no axis {axis!r}. Instead: 0 or 1")
     return axis % 2

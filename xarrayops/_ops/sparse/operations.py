@@ -1,4 +1,4 @@
-"""Operations on sparse matrices, other than the product, which is `xo.matmul`."""
+"""Operations on sparse matrices, except the product, which is `xo.matmul`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from xarrayops.plugin.sparse import Container
 def transpose(s: Container, /) -> Prepared:
     """The transpose of a sparse matrix.
 
-    A csr matrix becomes csc and a csc matrix becomes csr, over the same arrays, in the same order. If the library lacks
-    the other format, and for coo and bsr, the result has new arrays, sorted and without duplicates.
+    A csr matrix becomes csc and a csc matrix becomes csr, sharing the same arrays in the same order. If the library
+    lacks the other format, and for coo and bsr, the result has new arrays, sorted and without duplicates.
 
     Examples
     --------
@@ -61,12 +61,12 @@ def add(a: Container, b: Container, /) -> Prepared:
 
 @sparse_verb("Container")
 def multiply(a: Any, b: Any, /) -> Prepared:
-    """The elementwise product of a sparse matrix and another of its shape, a dense array or a number.
+    """The elementwise product of a sparse matrix and another one of the same shape, a dense array or a number.
 
     The operands may be in either order; at least one must be sparse.
 
-    Only the stored elements of the sparse matrix are multiplied. Where it has none, the result has none, even if the
-    other operand is NaN or infinite there. The result has the format of the first sparse operand.
+    Only the stored elements of the sparse matrix are multiplied. The result has no other elements, even where the other
+    operand is NaN or infinite. The result has the format of the first sparse operand.
 
     Notes
     -----
@@ -92,7 +92,7 @@ def multiply(a: Any, b: Any, /) -> Prepared:
 def sum(s: Container, /, *, axis: int | None = None) -> Prepared:
     """The sum of a sparse matrix along an axis, or of all its entries, as a dense array of its library.
 
-    The dtype is that of the library's own sum: small integers and booleans are summed in a wider dtype.
+    The dtype is the same as for the library's own sum: small integers and booleans are summed in a wider dtype.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def sddmm(a: Array, b: Array, pattern: Container, /) -> Prepared:
     a, b : arrays (m, k) and (k, n)
         Dense matrices of one library.
     pattern : container (m, n)
-        Its stored positions are used, its values are not. For bsr, every position of a stored block is used.
+        Only its stored positions are used, not its values. For bsr, every position of a stored block is used.
 
     Returns
     -------

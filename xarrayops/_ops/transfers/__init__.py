@@ -1,4 +1,4 @@
-"""Crossings: where values leave a library or its device, where a program waits for values, and where Dask computes.
+"""Transfers and synchronisation: values that leave a library or its device, waits for values, and Dask computations.
 
 `ledger` counts them by line, and `blocks` has the blocks in which they are counted.
 """

@@ -1,6 +1,6 @@
-"""strict and profile: blocks that count crossings.
+"""strict and profile: blocks that count transfers, waits and computes (together: crossings).
 
-A block that is not open costs nothing: the libraries report crossings only inside of blocks (the hook ``crossings``).
+Without an open block this costs nothing: libraries report crossings only inside blocks (the hook ``crossings``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from xarrayops.plugin.arrays import Record
 
 
 class _Count(Record):
-    """What one block counts: the limits by kind, and the open hooks of the libraries if no block is around it."""
+    """The state of one block: its ledger, the limits by kind, and for an outermost block the open hooks."""
 
     ledger: Ledger
     limits: dict[str, int]
@@ -26,11 +26,11 @@ class _Count(Record):
 
 
 _watched: Setting[tuple[_Count, ...]] = Setting("xo.profile", is_carried=False)
-"""What the open blocks of this thread or task count, the innermost last."""
+"""The counts of the open blocks of this thread or task, the innermost last."""
 
 
 def _report(kind: str, what: str, nbytes: int = 0) -> None:
-    """Count a crossing in each open block of this thread or task; raise if it is beyond the limit of one."""
+    """Count a crossing in each open block of this thread or task; raise if it exceeds the limit of one."""
     counts = _watched.value(())
     if counts:
         crossing = Crossing(kind, what, *line_of_user(), nbytes=nbytes)
@@ -52,7 +52,7 @@ def _require_limit(count: _Count, kind: str) -> None:
 
 
 def _watch_loaded(backend: Backend) -> None:
-    """Watch a library that is loaded inside of a block."""
+    """Watch a library that is loaded inside a block."""
     counts = _watched.value(())
     if counts:
         counts[0].hooks.enter_context(backend.functions["crossings"](_report))
@@ -62,18 +62,19 @@ registry.on_load.append(_watch_loaded)
 
 
 class profile(Scope):  # noqa: N801 - lower case, because it is used as a statement: with xo.profile()
-    """Count inside a ``with`` block where values cross, and print a table by line at its end.
+    """Count transfers and synchronisation inside a ``with`` block, and print a table by line at its end.
 
     Three kinds are counted. A *transfer* takes the values of an array out of its library or off its device:
     ``numpy()``, ``tolist()``, ``numpy.asarray(x)``, ``x.cpu()``, ``x.get()``. A *wait* needs values before Python can
-    go on: ``float(x)``, ``if x.any()``, ``x.item()``, a mask as an index, `nonzero`. A *compute* runs a task graph of
-    Dask. An array on the CPU counts as one on an accelerator does, so a test without an accelerator finds what would be
-    slow there. The crossings of NumPy's arrays cost nothing and are not counted, nor are copies from NumPy to a
+    continue: ``float(x)``, ``if x.any()``, ``x.item()``, a mask as an index, `nonzero`. A *compute* runs a task graph
+    of
+    Dask. Arrays on the CPU are counted like arrays on an accelerator, so a test without an accelerator finds what would
+    be slow there. These crossings cost nothing for NumPy arrays and are not counted, nor are copies from NumPy to a
     library.
 
-    The block is local to the thread or task. What a library does not tell is not counted: on the CPU, JAX lends its
-    memory to ``numpy.asarray`` unseen, and the distributed scheduler of Dask computes unseen. Inside of a function that
-    `jax.jit` or `torch.compile` compiled nothing crosses.
+    The block is local to the thread or task. Crossings that a library cannot report are not counted: ``numpy.asarray``
+    of a JAX array on the CPU, and Dask's distributed scheduler. Functions that `jax.jit` or `torch.compile` compiled
+    have no crossings inside.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
     Returns
     -------
     Ledger
-        What ``as`` binds, with the attributes ``transfers``, ``waits``, ``computes`` and ``crossings``.
+        Bound by ``as``, with the attributes ``transfers``, ``waits``, ``computes`` and ``crossings``.
 
     Examples
     --------
@@ -101,7 +102,7 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
         self._limits: dict[str, int] = {}
 
     def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
-        """What this block and those around it count."""
+        """The counts of this block and the blocks around it."""
         return [(_watched, (*_watched.value(()), _Count(Ledger(), self._limits, ExitStack())), ())]
 
     def __enter__(self) -> Ledger:  # type: ignore[override]
@@ -110,7 +111,7 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
         counts = _watched.value(())
         if len(counts) == 1:
             hooks = dict.fromkeys(backend.functions["crossings"] for backend in registry.by_module.values())
-            for watch in hooks:  # PyTorch/XLA has that of PyTorch
+            for watch in hooks:  # PyTorch/XLA shares the hook of PyTorch
                 counts[0].hooks.enter_context(watch(_report))
         return counts[-1].ledger
 
@@ -126,9 +127,9 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
 
 
 class strict(profile):  # noqa: N801 - lower case, because it is used as a statement: with xo.strict()
-    """Allow inside a ``with`` block only so many crossings, and raise at the line of the first one beyond them.
+    """Limit the transfers and waits inside a ``with`` block, and raise at the line of the first one beyond the limit.
 
-    The kinds of crossings, and what the libraries tell of them, are those of `profile`.
+    `profile` describes the kinds, and what libraries report.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ class strict(profile):  # noqa: N801 - lower case, because it is used as a state
     Returns
     -------
     Ledger
-        What ``as`` binds: the crossings so far.
+        Bound by ``as``: the crossings so far.
 
     Raises
     ------

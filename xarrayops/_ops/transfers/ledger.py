@@ -1,4 +1,4 @@
-"""Ledger: the crossings that a block counted, by line of the user's program."""
+"""Ledger: the transfers, waits and computes that a block counted, by line of the user's program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 KINDS = {"transfer": "transfers", "wait": "waits", "compute": "computes"}
-"""The kinds of crossings, and the name of the number of each."""
+"""The kinds of crossings, with the name of the attribute that counts each."""
 _NOT_OF_USERS = frozenset(("xarrayops", "array_api_compat", "array_api_extra", "tlz", "toolz"))
 _COLUMNS = ("kind", "times", "bytes", "what", "line")
 
@@ -116,7 +116,7 @@ def _cells(crossing: Crossing) -> tuple[str, ...]:
 
 
 def line_of_user() -> tuple[str, int, str]:
-    """The file, line and function of the innermost frame that is of no array library and not of Python's own."""
+    """The file, line and function of the innermost frame outside of array libraries and Python's standard library."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_of_library(frame.f_globals.get("__name__", "")):
         frame = frame.f_back
@@ -126,7 +126,7 @@ def line_of_user() -> tuple[str, int, str]:
 
 
 def is_of_library(module: str) -> bool:
-    """Whether a module is of an array library, of this package or of Python's standard library."""
+    """Whether a module belongs to an array library, this package or Python's standard library."""
     root = module.partition(".")[0]
     return root in _NOT_OF_USERS or root in _libraries() or root in sys.stdlib_module_names
 

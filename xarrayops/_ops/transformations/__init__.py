@@ -1,6 +1,6 @@
 """Transformations of functions: gradients, batches, and less memory for gradients.
 
-`gradients` differentiates, `batches` calls a function for each item of a batch, and `memory` has what is not stored.
+`gradients` differentiates, `batches` has `vmap`, and `memory` has `checkpoint` and `no_grad`.
 PyTorch and JAX differentiate and batch; other libraries raise `Unsupported`.
 """
 

@@ -1,4 +1,4 @@
-"""The arrays in the arguments and results of a function that is transformed."""
+"""The arrays in the arguments and results of a transformed function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xarrayops.plugin.nested import fill, is_array, leaves
 
 
 class _Place:
-    """Stands for an array in the form of a result, so that the form keeps no array alive."""
+    """A placeholder for an array in the form of a result, so that the form keeps no array alive."""
 
     shape = ()
     dtype = None

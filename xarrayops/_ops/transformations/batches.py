@@ -1,4 +1,4 @@
-"""vmap: a function of one item becomes one of a batch."""
+"""vmap: turn a function of one item into a function of a batch."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Axes = int | None | tuple[int | None, ...]
 
 
 def vmap(function: Callable[..., Any], /, in_axes: Axes = 0, *, out_axes: int = 0) -> Callable[..., Any]:
-    """The function that calls a function for each item of a batch, at once: `torch.func.vmap` or `jax.vmap`.
+    """Map a function over the items of a batch, all at once: `torch.func.vmap` or `jax.vmap`.
 
     Parameters
     ----------
     function : callable
-        A function of items. It returns arrays, or nested tuples, lists and dictionaries of arrays, and must not write
-        its arguments. Branches on values are not possible.
+        A function of one item. It returns a pytree of arrays, and must not write to its arguments. Branches on values
+        are not possible.
     in_axes : int, None, or a tuple with one for each positional argument
-        The axis of the arrays in an argument along which the items are; None for an argument that all calls get whole.
-        Values that are no arrays, and arguments by keyword, are always passed whole.
+        The batch axis of the arrays in an argument; None for an argument that is passed whole to all calls. Values that
+        are not arrays, and keyword arguments, are always passed whole.
     out_axes : int
-        The axis of the results along which the items are.
+        The batch axis of the results.
 
     Returns
     -------
@@ -36,8 +36,8 @@ def vmap(function: Callable[..., Any], /, in_axes: Axes = 0, *, out_axes: int = 
     Unsupported
         By a call: the library of the arrays does not transform functions, such as NumPy.
     TypeError, ValueError
-        By a call: ``in_axes`` has another number of entries than the call has arguments; no array has an axis of items;
-        the numbers of items differ; an axis is out of bounds; the function returns something else than arrays.
+        By a call: the number of entries of ``in_axes`` differs from the number of arguments; no array has a batch axis;
+        the numbers of items differ; an axis is out of bounds; the function does not return arrays.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def vmap(function: Callable[..., Any], /, in_axes: Axes = 0, *, out_axes: int = 
 
 
 def _axis(call: str, x: Array, axis: int) -> int:
-    """An axis of items that is within bounds."""
+    """The batch axis, checked to be within bounds."""
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"{call}: the axis {axis} of items is out of bounds for an array with {x.ndim} axes")
     return axis

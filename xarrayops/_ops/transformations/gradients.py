@@ -20,34 +20,35 @@ Positions = int | tuple[int, ...]
 def value_and_grad(
     function: Callable[..., Any], /, argnums: Positions = 0, *, has_aux: bool = False
 ) -> Callable[..., tuple[Any, Any]]:
-    """The function that returns the value of a function and its gradient, as `jax.value_and_grad` does.
+    """A function that returns the value of a function and its gradient, like `jax.value_and_grad`.
 
     PyTorch differentiates by autograd, and inside `vmap` and ``torch.func`` by ``torch.func``; JAX by
     ``jax.value_and_grad``. Calls may be nested, for derivatives of higher order. Arrays in closures are constants of
-    this gradient. On PyTorch the results are connected to tensors that require a gradient outside of the function, as
-    those of ``torch.func`` are; inside of `no_grad` they are not.
+    this gradient. On PyTorch the results stay connected to outer tensors that require a gradient, as with
+    ``torch.func``; inside `no_grad` they do not.
 
     Parameters
     ----------
     function : callable
-        Its value is a real floating-point number: an array without axes. It must not write its arguments.
+        Its value is a real floating-point number: a 0-d array. It must not write to its arguments.
     argnums : int or tuple of ints
-        The positions of the arguments to differentiate by: arrays, or nested tuples, lists and dictionaries of arrays.
+        The positions of the arguments to differentiate with respect to: pytrees of arrays.
     has_aux : bool
-        Whether the function returns a pair of its value and of other results, which have no gradient.
+        Whether the function returns a pair of its value and other results, which have no gradient.
 
     Returns
     -------
     callable
-        Takes the arguments of the function, and returns the value, or the pair, and the gradient: for each array one of
-        its shape, dtype and device, nested as the argument is; a tuple if ``argnums`` is one. It is zero where the
-        value does not depend on an array. Values of the argument that are no arrays are returned as they are.
+        Takes the arguments of the function, and returns the value, or the pair, and the gradient: a pytree like the
+        argument, with an array of the same shape, dtype and device for each array; a tuple if ``argnums`` is a tuple.
+        It is zero where the value does not depend on an array. Values in the argument that are not arrays are returned
+        unchanged.
 
     Raises
     ------
     Unsupported
-        By a call: the library of the arrays does not differentiate, such as NumPy; an array is complex, whose gradients
-        PyTorch and JAX define otherwise.
+        By a call: the library of the arrays does not differentiate, such as NumPy; an array is complex: PyTorch and JAX
+        define its gradient differently.
     TypeError, ValueError, IndexError
         By a call: the arguments have no array; an array has integers; the value is not a real floating-point number;
         ``argnums`` is out of bounds, or names an argument twice.
@@ -64,9 +65,9 @@ def value_and_grad(
 
 
 def grad(function: Callable[..., Any], /, argnums: Positions = 0, *, has_aux: bool = False) -> Callable[..., Any]:
-    """The function that returns the gradient of a function, as `jax.grad` does.
+    """A function that returns the gradient of a function, like `jax.grad`.
 
-    With ``has_aux`` it returns the gradient and the other results. Everything else is as for `value_and_grad`.
+    With ``has_aux`` it returns the gradient and the other results. Otherwise it is like `value_and_grad`.
 
     Examples
     --------
@@ -127,7 +128,7 @@ def _differentiated(
 
 
 def _positions(call: str, asked: tuple[int, ...], count: int) -> list[int]:
-    """The positions of the arguments to differentiate by, from 0 on."""
+    """The non-negative positions of the arguments to differentiate with respect to."""
     for position in asked:
         if not -count <= position < count:
             raise IndexError(f"{call}: argnums has {position}, but the call has {count} positional arguments")
@@ -141,17 +142,17 @@ def _require_real(call: str, backend: Backend, name: str, x: Array) -> None:
     dtype = backend.functions["dtype_name"](x.dtype)
     if dtype is not None and dtype.startswith("complex"):
         raise Unsupported(
-            f"{call}: {name} is {dtype}, and libraries define gradients by complex numbers otherwise. Instead: a "
+            f"{call}: {name} is {dtype}, and libraries define complex gradients differently. Instead: a "
             f"function of the real and the imaginary part"
         )
     if dtype not in FLOATING_DTYPES:
-        raise TypeError(f"{call}: {name} is {dtype}; gradients are by floating-point numbers")
+        raise TypeError(f"{call}: {name} is {dtype}; gradients require floating-point arrays")
 
 
 def _require_number(call: str, backend: Backend, value: Any) -> None:
     """Raise unless the value of the function is a real floating-point number."""
     if not is_array(value):
-        raise TypeError(f"{call}: the function returned {type(value).__name__}, not an array without axes")
+        raise TypeError(f"{call}: the function returned {type(value).__name__}, not a 0-d array")
     dtype = backend.functions["dtype_name"](value.dtype)
     if tuple(value.shape) != () or dtype not in FLOATING_DTYPES:
         raise ValueError(

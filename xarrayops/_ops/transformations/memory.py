@@ -1,4 +1,4 @@
-"""checkpoint and no_grad: what a library does not store for gradients."""
+"""checkpoint and no_grad: store less for gradients."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from xarrayops.plugin.arrays import Array
 
 
 def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:
-    """The function whose intermediate values are computed again for gradients, instead of being stored.
+    """Recompute the intermediate values of a function for gradients, instead of storing them.
 
-    This takes less memory and more time: a stack of n layers, each a checkpoint, stores the inputs of its layers alone.
+    This takes less memory and more time: a stack of n layers, each a checkpoint, stores only the inputs of its layers.
     PyTorch uses `torch.utils.checkpoint`, JAX `jax.checkpoint` or, on CPUs, a branch. Other libraries store nothing for
-    gradients, and the function is called as it is. The second computation draws the same numbers from generators of
-    `xarrayops.random`; those with ``native=True`` are refused, and on JAX a generator must be made in the function, of
-    a key. PyTorch's global generator is set back, too.
+    gradients, and the function is simply called. The second computation draws the same numbers from generators of
+    `xarrayops.random`; generators with ``native=True`` raise, and on JAX a generator must be made from a key inside the
+    function. PyTorch's global generator is reset too.
 
     Parameters
     ----------
     function : callable
-        It must not write its arguments, and must compute the same each time it gets the same arguments. JAX traces it:
+        It must not write to its arguments, and must return the same for the same arguments. JAX traces it:
         arrays in its arguments have no values, other arguments keep theirs.
 
     Returns
     -------
     callable
-        Takes and returns what the function does.
+        It has the arguments and results of the function.
 
     Raises
     ------
@@ -124,7 +124,7 @@ class no_grad:  # noqa: N801 - lower case, because it is used as a statement: wi
         self._blocks.pop().close()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, each call of which is such a block. It must not be a generator or a coroutine."""
+        """Decorate a function: each call runs in such a block. It must not be a generator or a coroutine."""
         if isgeneratorfunction(function) or iscoroutinefunction(function) or isasyncgenfunction(function):
             raise TypeError(
                 "xo.no_grad: the body of a generator or coroutine runs after the call. Instead: a with block inside it"

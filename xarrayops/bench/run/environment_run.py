@@ -1,3 +1,4 @@
+# Long: one class: the workers of an environment and what they report.
 """The part of a run in one environment: the worker processes of its libraries, and the records of their cells."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A classifier of the handwritten digits of scikit-learn, in float32 and in integers of 8 bits.
+"""A classifier of the handwritten digits of scikit-learn, in float32 and in 8-bit integers.
 
 `scores` and `scores_int8` are ordinary backend-agnostic code; ``examples/quantized_digits.py`` uses them in a program,
 which compares the accuracy, the bytes of the weights and the time.

@@ -101,7 +101,7 @@ class _Selection:
         return tuple(name for name, kind in kinds.items() if name in written and kind in (ARRAY, UNKNOWN))
 
     def examine(self, function: ast.FunctionDef) -> Returned | Refusal:
-        """Whether a function can return what it writes, apart from its callers."""
+        """Whether a function can return what it writes, except for its callers."""
         written = self._written(function)
         reason = self._own_reason(function, written)
         if reason is not None:

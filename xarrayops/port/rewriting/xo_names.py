@@ -1,3 +1,4 @@
+# Long: one rewriting rule with a case for each kind of argument.
 """``--style xo``: calls of NumPy functions become calls of ours if both certainly do the same.
 
 The names come from the tables of the page "From NumPy", the parameters from the two signatures. This module says

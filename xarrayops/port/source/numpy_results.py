@@ -1,3 +1,4 @@
+# Long: one table of NumPy's functions and the rules that it names.
 """What NumPy's functions and the methods of its arrays return: dtype, number of axes, a view or new memory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Long: one visitor with a method for each kind of statement.
 """The walk over the statements of a function, in the order in which they run, shared by all analyses.
 
 `Walker` knows Python's control flow: branches join, loops run to a fixed point, an error may leave a block at every

@@ -101,7 +101,7 @@ def faults(
     yield from value_faults(want, first)
     if not backend.immutable:
         if [owner.tobytes() for owner in owners] != before:
-            yield "it writes to its arguments, or to memory beside them"
+            yield "it writes to its arguments, or to memory next to them"
         if any(xo.shares_memory(x, y) for x in arrays if x is not None for y in found):
             yield "a result shares memory with an argument"
         kept = [value(y) for y in found]

@@ -42,4 +42,4 @@ def native_faults(native: Native, sample: Sample, numpy: Backend, want: Expected
     for inner, owner in made:
         inner[...] = poison(inner.dtype)
         if owner.tobytes() != between_poison(inner)[1].tobytes():
-            yield "it writes beside its results"
+            yield "it writes next to its results"

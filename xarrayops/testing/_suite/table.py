@@ -1,3 +1,4 @@
+# Long: rows, cases and their check refer to each other.
 """The rows and cases of the tables, and the check of one row."""
 
 from __future__ import annotations

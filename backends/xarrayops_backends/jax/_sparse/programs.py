@@ -1,3 +1,4 @@
+# Long: a program for each sparse verb over one representation.
 """The sparse operations as programs that JAX can trace, compile and differentiate.
 
 The number of entries of a result depends only on the numbers of entries of the operands, never on values; unused

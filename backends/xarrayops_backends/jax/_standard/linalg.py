@@ -20,7 +20,7 @@ from xarrayops_backends.jax._dtypes import _CONFIG, finfo
 from xarrayops_backends.jax._products import matmul_bytes
 
 _SMALL = 1 << 18
-"""The number of multiplications of integers of 8 bits up to which JAX's own product serves."""
+"""The number of multiplications of 8-bit integers up to which JAX's own product serves."""
 _SUBSCRIPTS = frozenset(f"{ascii_letters} ,.->")
 
 

@@ -1,4 +1,4 @@
-"""Products and linear algebra: half precision, integers of 8 bits, BLAS, and complex eigenvalues."""
+"""Products and linear algebra: half precision, 8-bit integers, BLAS, and complex eigenvalues."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLAS = frozenset("fdFDgG")
 """The codes of the dtypes that NumPy multiplies with BLAS, or sums in their own precision."""
 _BYTES = frozenset("bB")
 _SMALL = 1 << 13
-"""The number of multiplications up to which NumPy's loop for integers of 8 bits is faster than BLAS and two casts."""
+"""The number of multiplications up to which NumPy's loop for 8-bit integers is faster than BLAS and two casts."""
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
@@ -31,7 +31,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
 def matmul(x1: Array, x2: Array, /) -> Array:
     """Two float matrices use ``dot``, whose overhead before BLAS is half that of the generalised ufunc.
 
-    Products of integers of 8 bits wrap, as do those of int32 that are narrowed.
+    Products of 8-bit integers wrap, as do those of int32 that are narrowed.
     """
     if x1.dtype.char in _BLAS and x2.dtype.char in _BLAS:
         return x1.dot(x2) if x1.ndim == 2 == x2.ndim else np.matmul(x1, x2)

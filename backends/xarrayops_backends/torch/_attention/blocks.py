@@ -1,3 +1,4 @@
+# Long: the loop over blocks, its gradient and its forward derivative share the state of a block.
 """Attention in PyTorch's own operations: blocks of queries, each with all the keys that it may see.
 
 The scores of a block are freed before those of the next are computed, so memory is linear in the length of the

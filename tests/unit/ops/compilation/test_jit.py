@@ -146,7 +146,7 @@ class TestSignatures:
     def test_an_argument_that_cannot_be_compared(self):
         f = xo.jit(lambda x, table: x)
         with pytest.raises(
-            TypeError, match=r"the argument 'table' is no array, and it is an array of numpy with 800000"
+            TypeError, match=r"the argument 'table' is not an array, and it is an array of numpy with 800000"
         ):
             xo.jit(lambda x, table: x, static=["table"])(jnp.ones(2), np.ones(100_000))
         with pytest.raises(MixedBackends):
@@ -315,7 +315,7 @@ class TestMessages:
             x[0] = 5.0
             return x
 
-        with pytest.raises(Unsupported, match="it writes x"):
+        with pytest.raises(Unsupported, match="it writes to x"):
             xo.jit(writes, engine="jax")(np.ones(2, "float32"))
 
     def test_errors_of_the_function_come_first(self):

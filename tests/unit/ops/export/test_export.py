@@ -110,11 +110,11 @@ def test_dictionaries_are_read_by_key_and_constants_compared(target: str, tmp_pa
     mean, std = np.full(4, 1.0, "float32"), np.full(4, 2.0, "float32")
     file = exported(f, X, {"mean": mean, "std": std}, 3.0, target=target, path=tmp_path / "f")
     np.testing.assert_allclose(file(X, {"std": std, "mean": mean}, 3.0), (X - 1) / 2 * 3, rtol=1e-5)
-    with pytest.raises(ValueError, match="p is nested otherwise than in the example: a dict of 'mu', 'std'"):
+    with pytest.raises(ValueError, match="the structure of p differs from the example: a dict of 'mu', 'std'"):
         file(X, {"mu": mean, "std": std}, 3.0)
     with pytest.raises(ValueError, match=r"k is the constant 3.0 in the file, not 5.0"):
         file(X, {"mean": mean, "std": std}, 5.0)
-    with pytest.raises(ValueError, match=r"p has float in the place of an array"):
+    with pytest.raises(ValueError, match=r"p has float instead of an array"):
         file(X, {"mean": mean, "std": 2.0}, 3.0)
 
 
@@ -168,7 +168,7 @@ def test_functions_that_write_or_are_random(tmp_path: Path) -> None:
         return x
 
     before = X.copy()
-    with pytest.raises(Unsupported, match="it writes x"):
+    with pytest.raises(Unsupported, match="it writes to x"):
         xo.export(writes, X, target="pt2", path=tmp_path / "f")
     np.testing.assert_array_equal(X, before)
     with pytest.raises(Unsupported, match="two calls with the same arguments differ"):
@@ -232,7 +232,7 @@ def test_short_axes_are_a_note(tmp_path: Path) -> None:
     needed("pt2")
     x = np.arange(8.0)
     file = xo.export(lambda x: x[1:] - x[:-1], x, target="pt2", path=tmp_path / "f", dynamic={"x": {0: "n"}})
-    assert any(note.startswith("it serves only n > 2: ") for note in file.report.notes), file.report
+    assert any(note.startswith("it is correct only for n > 2: ") for note in file.report.notes), file.report
     with pytest.raises(xo.errors.XArrayOpsError, match="the file does not run with these arguments"):
         file(np.arange(2.0))
 

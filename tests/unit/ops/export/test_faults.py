@@ -201,7 +201,7 @@ def test_the_next_exporter_serves(exporter: type[_Faulty], monkeypatch: pytest.M
     file = xo.export(function, X, W, MASK, target="onnx", path=tmp_path / "f", dynamic=DYNAMIC)
     assert file.report.route == "second"
     assert file.report.refused["faulty"].startswith("the file is wrong at the examples: result 0: ")
-    assert "faulty did not serve: the file is wrong at the examples" in str(file.report)
+    assert "faulty was not used: the file is wrong at the examples" in str(file.report)
 
 
 def test_differences_at_nan_and_at_length_one_are_notes(
@@ -216,4 +216,4 @@ def test_differences_at_nan_and_at_length_one_are_notes(
     file = xo.export(function, X, W, MASK, target="onnx", path=tmp_path / "f", dynamic=DYNAMIC)
     first, second = file.report.notes
     assert first.startswith("differs at NaN or infinities: ")
-    assert second == "it serves only n > 1: no axis of length 1"
+    assert second == "it is correct only for n > 1: no axis of length 1"

@@ -335,7 +335,7 @@ def test_wrong_declarations():
         made.native("numpy:cpp", sources={"a.cc": ""}, **declared)
     with pytest.raises(ValueError, match=r"end in .*, not a\.f90"):
         made.native("cpp", sources={"a.f90": ""}, **declared)
-    with pytest.raises(ValueError, match=r"a\.h is no source"):
+    with pytest.raises(ValueError, match=r"a\.h is not a source"):
         made.native("cpp", sources={"a.h": ""}, **declared)
     with pytest.raises(FileNotFoundError):
         made.native("cpp", sources="missing.cc", **declared)

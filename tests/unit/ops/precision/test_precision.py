@@ -122,7 +122,7 @@ def test_explain_shows_the_policy_and_the_casts():
         (cast,) = {c.copies for c in xo.explain("attention", q, q, q).candidates if c.name == "numpy:blocked"}
         assert cast[0] == "casts operand 1, float16 -> float32"
         found = xo.explain("einsum", "i,i->", np.arange(3), np.arange(3))
-        assert found.summary.endswith("the precision policy leaves these dtypes alone")
+        assert found.summary.endswith("the precision policy does not affect these dtypes")
     with xo.precision(compute="float64", output="float16"):
         copies = xo.explain("vecdot", X, X).candidates[0].copies
         assert copies[-1] == "casts the result, float64 -> float16"

@@ -256,7 +256,7 @@ class TestCalibration:
             (
                 lambda: xo.quantize(self.x, axis=0, calibration=xo.calibrate(self.x)),
                 TypeError,
-                "Instead: leave them out",
+                "Instead: omit them",
             ),
             (
                 lambda: xo.quantize(self.x.T, calibration=xo.calibrate(self.x, axis=1)),

@@ -45,10 +45,10 @@ function names(own, roof, x, y) {
   const label = ([text, cells]) => {
     const byRate = [...cells].sort((a, b) => rateOf(b) - rateOf(a));
     const half = 3.8 * text.length;
-    const beside = (row, right, down) => ({ x: position(row).x + right, y: position(row).y + down, half,
+    const nearby = (row, right, down) => ({ x: position(row).x + right, y: position(row).y + down, half,
       roof: y.at(allowed(roof, intensity(row))) });
     const [first, last] = [byRate[0], byRate[byRate.length - 1]];
-    const at = [beside(first, 0, -13), beside(last, 0, 14), beside(first, -half - 8, 0)].find(isFree);
+    const at = [nearby(first, 0, -13), nearby(last, 0, 14), nearby(first, -half - 8, 0)].find(isFree);
     if (!at) return null;
     taken.push(at);
     return svg("text", { class: "end", x: at.x, y: at.y + 4, "text-anchor": "middle" }, text);

@@ -1,3 +1,4 @@
+# Long: one table of cases.
 """The cases of attention: every option alone, every pair of options, and inputs that expose near-correct kernels.
 
 The calls of a row that find most errors come first, because some variants make only the first calls. Shapes recur so

@@ -1,3 +1,4 @@
+# Long: the rows of one table, which share their index expressions.
 """Sorting, searching, selecting, sets, and indexed updates."""
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ void shifted(tvm::ffi::TensorView x, double factor, tvm::ffi::TensorView out) {
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(shifted, shifted);
 """
 REFUSALS = (
-    *("not C-contiguous", "no memory to look at", "the kernel runs on cpu", "compiler was found", "is not installed"),
-    *("no way to call compiled functions", "XLA owns the memory"),
+    *("not C-contiguous", "exposes no memory", "the kernel runs on cpu", "compiler was found", "is not installed"),
+    *("compiled kernels are not supported", "XLA owns the memory"),
 )
 """Accepted reasons why a C++ kernel does not serve: the array's memory, a missing installation, or the library."""
 _numbers = count()

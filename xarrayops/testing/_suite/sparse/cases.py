@@ -1,3 +1,4 @@
+# Long: one table of operands and verbs.
 """Valid operands of the sparse verbs, and one row for each way to call a verb."""
 
 from __future__ import annotations

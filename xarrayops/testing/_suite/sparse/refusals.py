@@ -1,3 +1,4 @@
+# Long: one table of malformed operands and the error that each must raise.
 """Errors of the sparse verbs: malformed parts, invalid operands, arrays of several libraries, missing containers."""
 
 from __future__ import annotations
