@@ -9,9 +9,9 @@ The gradients are equal before anything is measured.
 
 The memory on PyTorch is the growth of the resident set during a second call, each in a process of its own in which the
 C library returns freed memory to the system; on JAX it is what XLA allocates for the compiled function, its
-arguments and results. The bars: at most 0.25 of the plain memory on PyTorch and with a scan, 0.6 with JAX's layers one after the
-other, and at most 1.5 of the plain time. Ends with 3 if one is missed. On CPUs JAX's own checkpoint misses the second:
-XLA removes the barriers between the first and the second computation, and then keeps the products.
+arguments and results. The bars: at most 0.25 of the plain memory on PyTorch and with a scan, 0.6 with JAX's layers one
+after the other, and at most 1.5 of the plain time. Ends with 3 if one is missed. On CPUs JAX's own checkpoint misses
+the second: XLA removes the barriers between the first and the second computation, and then keeps the products.
 """
 
 from __future__ import annotations
