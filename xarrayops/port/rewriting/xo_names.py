@@ -15,7 +15,7 @@ import libcst as cst
 import xarrayops as xo
 import xarrayops.numpy as theirs
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN
-from xarrayops._core.numpy_names.keywords import RENAMED_KEYWORDS, parameters
+from xarrayops._core.numpy_names.keywords import RENAMED_KEYWORDS, parameters, renamed_keyword
 from xarrayops.numpy._elementwise import SAME_BINARY, SAME_UNARY, UFUNCS
 from xarrayops.plugin.dtypes import DTYPE_NAMES
 from xarrayops.port.rewriting.context import Context, argument, dotted
@@ -149,8 +149,9 @@ class _Arguments:
             return name
         if theirs.index(name) < len(by_position) and name not in RENAMED_KEYWORDS:
             return by_position[theirs.index(name)]
-        if RENAMED_KEYWORDS.get(name) in self._parameters:
-            return RENAMED_KEYWORDS[name]
+        renamed = renamed_keyword(name, self._parameters)
+        if renamed is not None:
+            return renamed
         if _is_default(self._theirs[name], node):
             return None
         raise _Stays(f": xo.{self._verb} has no {name}=")

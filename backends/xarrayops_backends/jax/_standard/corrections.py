@@ -94,7 +94,7 @@ def reshape(x: Array, /, shape: int | tuple[int, ...], *, copy: bool | None = No
 def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
     """Sum half types in float32: an intermediate sum that overflows would stay infinite to the end."""
     made = x.dtype if dtype is None else jnp.dtype(dtype)
-    if jnp.issubdtype(made, jnp.floating) and jnp.finfo(made).bits <= 16:
+    if jnp.issubdtype(made, jnp.floating) and made.itemsize <= 2:
         sums = jnp.cumulative_sum(x, axis=axis, dtype=jnp.float32, include_initial=include_initial)
         return sums.astype(made)
     return jnp.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
