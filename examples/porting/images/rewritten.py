@@ -9,10 +9,9 @@ The images come from ``microscope.py``, which stands for a reader of files.
 import sys
 
 import numpy
-from microscope import make_images
-
 import xarrayops as xo
 import xarrayops.numpy as np
+from microscope import make_images
 
 
 def repair(images, limit):

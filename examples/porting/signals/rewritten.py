@@ -8,10 +8,9 @@ The recordings come from ``recording.py``, which stands for a reader of files.
 
 import sys
 
-from recording import RATE, make_recording
-
 import xarrayops as xo
 import xarrayops.numpy as np
+from recording import RATE, make_recording
 
 
 def remove_drift(x):

@@ -8,10 +8,9 @@ The plate comes from ``plate.py``, which stands for a reader of files.
 
 import sys
 
-from plate import make_plate
-
 import xarrayops as xo
 import xarrayops.numpy as np
+from plate import make_plate
 
 
 def faces(conductivity):

@@ -62,9 +62,11 @@ class ExchangeSuite:
     def test_conversion_to_its_own_library(self, variant: Variant) -> None:
         """Conversion to its own library returns the array itself; ``copy=True`` returns new memory."""
         x = variant.array(sample("float32"))
+        # A compiler may trace this call although it does not trace other conversions.
+        run = (lambda function, *args: function(*args)) if "convert" in variant.untraceable else variant.run
         for to in (variant.library, x, variant.backend.namespace):
             assert xo.convert(x, to) is x
-            assert np.array_equal(variant.values(called(variant, "convert", xo.convert, x, to)), variant.values(x))
+            assert np.array_equal(variant.values(run(xo.convert, x, to)), variant.values(x))
             assert xo.convert(x, to, copy=False) is x
         other = xo.convert(x, variant.library, copy=True)
         assert not xo.shares_memory(x, other)

@@ -318,7 +318,7 @@ class AtSuite:
         with pytest.raises(TypeError, match="copy must be True, False or None"):
             xo.at(x)[0].set(1.0, copy="invalid")  # type: ignore[arg-type]
         whole = variant.make(sample("int32", (2, 3)))
-        with pytest.raises(xo.Unsupported, match=r"divide does not serve .* Instead"):
+        with pytest.raises(xo.Unsupported, match=r"divide does not support arrays of .* Instead"):
             xo.at(whole)[0].divide(2)
 
     @depends_on("memory")
