@@ -95,7 +95,7 @@ ANSWERS = {
     "fft2": (xo.fft, "xo.fft has no fft2. Instead: xarrayops.numpy.fft.fft2"),
     "csr_array": (
         xo.sparse,
-        "xo.sparse has no csr_array: containers stay those of their library; xo.sparse.from_dense",
+        "xo.sparse has no csr_array: containers keep the class of their library; xo.sparse.from_dense",
     ),
     "matmul": (xo.sparse, "xo.sparse has no matmul. Instead: xo.matmul"),
     "exp": (xo.sparse, "xo.sparse has no exp. Instead: xo.exp of the dense array xo.sparse.to_dense(s)"),
@@ -171,7 +171,7 @@ def test_torch_compile_sees_no_difference():
         ("cumsum", "xarrayops.namespaces.numpy has no 'cumsum'. Instead: xo.cumulative_sum ("),
         (
             "zzzqq",
-            "xarrayops.namespaces.numpy has no 'zzzqq': it has the functions of the array API standard and ",
+            "xarrayops.namespaces.numpy has no 'zzzqq': it has only the functions of the array API standard and ",
         ),
     ],
 )

@@ -230,7 +230,7 @@ def test_explain_names_engines_for_arrays_without_kernels():
     xo.backend("torch")
     found = xo.explain("attention", *arrays)
     assert found.chosen == "array_api_strict:generic"
-    assert 'torch:sdpa-flash can, without a copy, and is most likely quicker: with xo.engines("torch")' in found.summary
+    assert 'torch:sdpa-flash can, without a copy, and is probably faster: with xo.engines("torch")' in found.summary
     with xo.engines("torch"):
         inside = xo.explain("attention", *arrays)
         assert close(xo.attention(*arrays))

@@ -198,7 +198,7 @@ class TestRefusals:
             (
                 lambda: xo.qmatmul(self.x, xo.quantize(self.w, axis=0)),
                 ValueError,
-                "w has several scales along the axis",
+                "w has several scales along the contracted axis",
             ),
             (lambda: xo.qmatmul(xo.quantize(self.x, axis=1), weights), ValueError, "x has several scales along"),
             (lambda: xo.qmatmul(self.x, xo.quantize(self.w[:, 0], axis=0)), ValueError, "w has several scales"),

@@ -141,7 +141,7 @@ def test_argument_is_not_changed(library):
     [
         (lambda x: x, X, ValueError, r"xo.grad\(<lambda>\): the function returned float64 of shape \(3, 4\)"),
         (lambda x: xo.sum(x) > 0, X, ValueError, "returned bool"),
-        (lambda x: 3.0, X, TypeError, "returned float, not an array"),
+        (lambda x: 3.0, X, TypeError, "returned float, not a 0-d array"),
         (lambda x: xo.sum(x), np.arange(3), TypeError, "is int64; gradients require floating-point arrays"),
         (lambda x: xo.sum(xo.real(x)), X + 1j, Unsupported, "is complex128"),
     ],
