@@ -205,9 +205,7 @@ def test_a_number_in_place_of_a_function(backend_module):
 def test_misspelt_candidates_beyond_the_standard():
     module = ModuleType("beyond")
     module.SEGMENTSUM_CANDIDATES = []
-    with pytest.raises(
-        xo.InvalidBackend, match="defines SEGMENTSUM_CANDIDATES, which no function of tools/extra.pyi uses"
-    ):
+    with pytest.raises(xo.InvalidBackend, match="defines SEGMENTSUM_CANDIDATES, which no function"):
         validate_extra(module)
     del module.SEGMENTSUM_CANDIDATES
     module.SEGMENT_SUM_CANDIDATES = []
