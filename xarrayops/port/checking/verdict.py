@@ -72,7 +72,7 @@ def _compared(ratio: float) -> str:
 
 def _is_only_for_numpy(finding: Finding) -> bool:
     """Whether the program uses dtypes that only NumPy supports, or code compiled for NumPy."""
-    return "only NumPy has arrays" in finding.what or "for arrays of NumPy only" in finding.what
+    return "only NumPy has arrays" in finding.what or "for NumPy arrays only" in finding.what
 
 
 def _reasons(findings: Sequence[Finding]) -> tuple[str, ...]:
