@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.source import Program
 
+NUMPY_DTYPE, NUMPY_CODE = "only NumPy has arrays of the dtype", "compiles for NumPy arrays only"
+"""What findings say of dtypes and code for which no other library serves: the verdict looks for these words."""
 KINDS = {
     "name": "a name of NumPy that no other library has",
     "argument": "an argument that is not supported on every library",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops.port.findings import ALL, Finding, finding
+from xarrayops.port.findings import ALL, NUMPY_DTYPE, Finding, finding
 from xarrayops.port.source import Program
 from xarrayops.port.source.numpy_results import dtype_of
 
@@ -64,7 +64,7 @@ def _of_dtype(program: Program, node: ast.Call) -> Iterator[Finding]:
     given += node.args[:1] if is_method else []
     for dtype in given:
         if _is_only_numpy(program, dtype):
-            what = f"only NumPy has arrays of the dtype {program.text(dtype)}"
+            what = f"{NUMPY_DTYPE} {program.text(dtype)}"
             instead = "numbers for names and dates; one array for each field; float64 for wider numbers"
             yield finding(program, node, "dtype", what, instead, ALL)
 

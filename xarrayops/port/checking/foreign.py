@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops.port.findings import ALL, Finding, finding
+from xarrayops.port.findings import ALL, NUMPY_CODE, Finding, finding
 from xarrayops.port.source import Program
 from xarrayops.port.source.names import is_foreign
 
@@ -39,6 +39,6 @@ def _of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
 def _of_decorator(program: Program, node: ast.expr) -> Iterator[Finding]:
     name = program.names.resolve(node.func if isinstance(node, ast.Call) else node)
     if name is not None and name.partition(".")[0] in _COMPILERS:
-        what = f"{name} compiles for NumPy arrays only"
+        what = f"{name} {NUMPY_CODE}"
         instead = "the same computation on whole arrays, without the decorator; or keep the function on the CPU"
         yield finding(program, node, "foreign call", what, instead)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from xarrayops.plugin.arrays import Record
-from xarrayops.port.findings import ALL, COSTS, NOTES, Finding
+from xarrayops.port.findings import ALL, COSTS, NOTES, NUMPY_CODE, NUMPY_DTYPE, Finding
 from xarrayops.port.trace.forecast import Forecast, shown
 
 READY, SMALL_FIXES, REDESIGN, STAY = "ready", "small fixes", "redesign", "stay on the CPU"
@@ -72,7 +72,7 @@ def _compared(ratio: float) -> str:
 
 def _is_only_for_numpy(finding: Finding) -> bool:
     """Whether the program uses dtypes that only NumPy supports, or code compiled for NumPy."""
-    return "only NumPy has arrays" in finding.what or "for NumPy arrays only" in finding.what
+    return NUMPY_DTYPE in finding.what or NUMPY_CODE in finding.what
 
 
 def _reasons(findings: Sequence[Finding]) -> tuple[str, ...]:
