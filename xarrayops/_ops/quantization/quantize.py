@@ -71,12 +71,11 @@ def quantize(
     Laws: with ``y = dequantize(quantize(x))``, ``abs(y - x) <= scale * (0.5 + 2**-14)``; the small term is for the
     rounding of scale, quotient and product. With a calibration this holds for all x in its range; other x, also
     infinities, get the nearest end of the range. Where x is 0, y is 0. In the symmetric scheme, ``quantize(-x).values``
-    is
-    ``-quantize(x).values``.
+    is ``-quantize(x).values``.
 
     - Integers cannot represent NaN. A channel with a NaN gets the scale NaN, so that all results computed from it are
-    NaN.
-      Without a calibration, the same holds for a channel with an infinity, or with a range beyond the greatest number.
+      NaN. Without a calibration, the same holds for a channel with an infinity, or with a range beyond the greatest
+      number.
     - An empty channel, or one of zeros, has values that represent 0.
     - The scale is at least 2**-62 (float64: 2**-510), so that products of two scales are normal numbers on libraries
       that flush subnormal ones to zero. Magnitudes far below that become 0.
