@@ -11,18 +11,21 @@ import xarrayops as xo
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._operands import (
     array as as_array,
+    arrays,
+    entitled,
     first_array,
     is_array,
     is_fortran,
+    name_of_default,
     new_array,
     no_subclass,
     ordered,
     plain_number,
+    public,
     reference,
     refuse,
     size_of,
 )
-from xarrayops.numpy._promotion import name_of_default
 from xarrayops.numpy._ranges import arange
 
 Shape = int | tuple[int, ...]
@@ -65,11 +68,7 @@ def asarray(
     return ordered("asarray", x, order)
 
 
-def asanyarray(
-    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
-) -> Any:
-    """An array with the values, by `xarrayops.asarray`; there are no subclasses."""
-    return asarray(a, dtype, order, device=device, copy=copy, like=like)
+asanyarray = asarray
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
@@ -226,24 +225,20 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, like: An
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Literal["xy", "ij"] = "xy") -> Any:
     """Grids of coordinates, by `xarrayops.meshgrid`; with ``sparse`` vectors that broadcast to them."""
-    from xarrayops.numpy._operands import arrays
-
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     if not xi:
         return ()
     vectors = [xo.reshape(x, (size_of(x),)) for x in arrays(*xi)]
-    if sparse or len({x.dtype for x in vectors}) > 1 or len(vectors) == 1:
-        places = [1, 0, *range(2, len(vectors))] if indexing == "xy" and len(vectors) > 1 else [*range(len(vectors))]
-        thin = [
-            xo.reshape(x, tuple(-1 if axis == place else 1 for axis in range(len(vectors))))
-            for x, place in zip(vectors, places, strict=True)
-        ]
-        if sparse:
-            return tuple(thin)
-        shape = xo.broadcast_shapes(*(x.shape for x in thin))
-        return tuple(xo.asarray(xo.broadcast_to(x, tuple(shape)), copy=bool(copy)) for x in thin)
-    return tuple(xo.meshgrid(*vectors, indexing=indexing))
+    places = [1, 0, *range(2, len(vectors))] if indexing == "xy" and len(vectors) > 1 else [*range(len(vectors))]
+    thin = [
+        xo.reshape(x, tuple(-1 if axis == place else 1 for axis in range(len(vectors))))
+        for x, place in zip(vectors, places, strict=True)
+    ]
+    if sparse:
+        return tuple(thin)
+    shape = tuple(xo.broadcast_shapes(*(x.shape for x in thin)))
+    return tuple(xo.asarray(xo.broadcast_to(x, shape), copy=bool(copy)) for x in thin)
 
 
 def fromfunction(
@@ -282,11 +277,10 @@ def frombuffer(buffer: Any, dtype: Any = None, count: int = -1, offset: int = 0,
 
 
 def _window(name: str) -> Callable[[Any], Any]:
+    @entitled(name, f"The window of M values, by `xarrayops.{name}`.")
     def window(M: Any) -> Any:
         return getattr(xo, name)(max(int(plain_number(M)), 0), dtype=name_of_default(float))
 
-    window.__name__ = window.__qualname__ = name
-    window.__doc__ = f"The window of M values, by `xarrayops.{name}`."
     return window
 
 
@@ -298,9 +292,4 @@ def kaiser(M: Any, beta: float) -> Any:
     return xo.kaiser(max(int(plain_number(M)), 0), float(beta), dtype=name_of_default(float))
 
 
-__all__ = [
-    *("array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype"),
-    *("bartlett", "blackman", "copy", "empty", "empty_like", "eye", "from_dlpack", "frombuffer", "fromfunction"),
-    *("fromiter", "full", "full_like", "hamming", "hanning", "identity", "indices", "kaiser"),
-    *("meshgrid", "ones", "ones_like", "require", "tri", "zeros", "zeros_like"),
-]
+__all__ = public(globals())

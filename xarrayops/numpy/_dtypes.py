@@ -16,11 +16,8 @@ from xarrayops._core.backends.dtype_names import DTypeName, name_of
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.numpy_names.renamed import DTYPE_CODES, RENAMED
 from xarrayops.errors import Unsupported
-from xarrayops.numpy._operands import arrays, is_array, new_array
-from xarrayops.numpy._promotion import KINDS as SIZES, NUMBERS, casts, promoted
+from xarrayops.numpy._operands import DTYPES_OF_NUMPY, NUMBERS, arrays, casts, is_array, new_array, promoted, public
 from xarrayops.plugin.dtypes import DTYPE_NAMES
-
-_KIND_CODES = {"bool": "b", "uint": "u", "int": "i", "float": "f", "complex": "c"}
 
 
 class dtype(DTypeName):  # noqa: N801 - NumPy's name
@@ -65,23 +62,29 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
     @property
     def kind(self) -> builtins.str:
         """NumPy's letter for the kind: b, u, i, f or c."""
-        return _KIND_CODES[SIZES[self.name][0]] if self.name in SIZES else "V"
+        return self._of_numpy.kind
 
     @property
     def char(self) -> builtins.str:
         """NumPy's letter for the dtype, such as d for float64."""
-        codes = (code for code, name in DTYPE_CODES.items() if name == self.name and len(code) == 1)
-        return next(codes, "V")
+        return self._of_numpy.char
 
     @property
     def itemsize(self) -> int:
         """The number of bytes of an element."""
-        return SIZES[self.name][1] // 8 if self.name in SIZES else 2 if self.name == "bfloat16" else 1
+        return self._of_numpy.itemsize
 
     @property
     def str(self) -> builtins.str:
         """NumPy's code, such as ``<f8``."""
         return f"{'|' if self.itemsize == 1 else '<'}{self.kind}{self.itemsize}"
+
+    @property
+    def _of_numpy(self) -> Any:
+        """NumPy's dtype; bytes for dtypes that NumPy lacks."""
+        import numpy
+
+        return numpy.dtype(self.name if self.name in DTYPES_OF_NUMPY else "V2" if self.name == "bfloat16" else "V1")
 
 
 class Kind:
@@ -102,7 +105,7 @@ class Kind:
 
 
 def _kind(name: str) -> str:
-    return SIZES[name][0] if name in SIZES else "float"
+    return name.rstrip("0123456789") if name in DTYPES_OF_NUMPY else "float"
 
 
 def is_scalar(x: Any) -> bool:
@@ -141,7 +144,7 @@ def _kind_of(arg: Any) -> Any:
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """Whether a cast between dtypes is allowed, by NumPy's rules."""
-    if type(from_) in (bool, int, float, complex):
+    if type(from_) in NUMBERS:
         raise TypeError("can_cast() does not support Python ints, floats, and complex: give a dtype or an array")
     return casts(_name("can_cast", from_), _name("can_cast", to), casting)
 
@@ -158,12 +161,9 @@ def result_type(*arrays_and_dtypes: Any) -> dtype:
     """The dtype to which NumPy promotes arrays, dtypes and Python numbers."""
     if not arrays_and_dtypes:
         raise ValueError("at least one array or dtype is required")
-    numbers = [type(x) for x in arrays_and_dtypes if type(x) in (bool, int, float, complex)]
-    names = [_name("result_type", x) for x in arrays_and_dtypes if type(x) not in (bool, int, float, complex)]
-    if not names:
-        return dtype(max(numbers, key=(bool, int, float, complex).index))
-    name = promoted(names, numbers)
-    return dtype(name if name is not None else xo.result_type(*names))
+    numbers = [type(x) for x in arrays_and_dtypes if type(x) in NUMBERS]
+    names = [_name("result_type", x) for x in arrays_and_dtypes if type(x) not in NUMBERS]
+    return dtype(promoted(names or ["bool"], numbers) or xo.result_type(*names))
 
 
 def promote_types(type1: Any, type2: Any, /) -> dtype:
@@ -227,7 +227,7 @@ _ALIASES = (
     *("bool_", "byte", "cdouble", "csingle", "double", "half", "int_", "intc", "intp", "long", "longlong", "short"),
     *("single", "ubyte", "uint", "uintc", "uintp", "ulong", "ulonglong", "ushort"),
 )
-DTYPES = {name: dtype(name) for name in SIZES} | {name: dtype(RENAMED[name]) for name in _ALIASES}
+DTYPES = {name: dtype(name) for name in DTYPES_OF_NUMPY} | {name: dtype(RENAMED[name]) for name in _ALIASES}
 """The dtypes, by NumPy's names."""
 _CLASSES = {
     "generic": "bool int uint float complex",
@@ -300,3 +300,6 @@ class ndarray(metaclass=_Arrays):  # noqa: N801 - NumPy's name
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("np.ndarray is for isinstance only. Instead: np.empty(shape, dtype)")
+
+
+__all__ = [name for name in public(globals()) if name not in ("Kind", "is_scalar", "named")]

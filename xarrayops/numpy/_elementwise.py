@@ -7,7 +7,7 @@ from math import pi
 from typing import Any
 
 import xarrayops as xo
-from xarrayops.numpy._operands import alike, arrays, harmonised, is_complex, is_integer
+from xarrayops.numpy._operands import alike, arrays, harmonised, is_complex, is_integer, together
 from xarrayops.numpy._ufunc import BinaryUfunc, ProductUfunc, UnaryUfunc, ufunc
 from xarrayops.plugin.dtypes import FLOATING_EXTRA, FLOATING_RESULTS
 
@@ -138,22 +138,22 @@ def _exp2(x: Any) -> Any:
 
 def _matmul(x1: Any, x2: Any) -> Any:
     """The products of matrices, by `xarrayops.matmul`."""
-    return xo.matmul(*harmonised(*arrays(x1, x2)))
+    return xo.matmul(*together(x1, x2))
 
 
 def _vecdot(x1: Any, x2: Any) -> Any:
     """The products of vectors, the first one conjugated, by `xarrayops.vecdot`."""
-    return xo.vecdot(*harmonised(*arrays(x1, x2)))
+    return xo.vecdot(*together(x1, x2))
 
 
 def _matvec(x1: Any, x2: Any) -> Any:
     """The products of matrices with vectors."""
-    return xo.matmul(*harmonised(*arrays(x1, x2[..., None])))[..., 0]
+    return xo.matmul(*together(x1, x2[..., None]))[..., 0]
 
 
 def _vecmat(x1: Any, x2: Any) -> Any:
     """The products of conjugated vectors with matrices."""
-    return xo.matmul(*harmonised(*arrays(xo.conj(x1)[..., None, :], x2)))[..., 0, :]
+    return xo.matmul(*together(xo.conj(x1)[..., None, :], x2))[..., 0, :]
 
 
 def _ours(name: str) -> Callable[..., Any]:

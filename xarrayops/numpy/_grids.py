@@ -8,7 +8,7 @@ import xarrayops as xo
 from xarrayops.errors import Unsupported
 from xarrayops.numpy._creation import meshgrid
 from xarrayops.numpy._joining import concatenate
-from xarrayops.numpy._operands import arrays, first_array
+from xarrayops.numpy._operands import arrays, first_array, public
 from xarrayops.numpy._ranges import arange, linspace
 
 
@@ -21,7 +21,7 @@ def _vector(part: slice, like: Any = None) -> Any:
     return arange(start, part.stop, step, like=like)
 
 
-class Grid:
+class _Grid:
     """Returns the grids of the values of its slices: ``np.mgrid[0:3, 0:2]``."""
 
     def __init__(self, sparse: bool) -> None:
@@ -40,7 +40,7 @@ def _is_floating(x: Any) -> bool:
     return xo.isdtype(x.dtype, "real floating")
 
 
-class Joined:
+class _Joined:
     """Joins arrays, numbers and slices: ``np.r_[1:4, 0, x]``, and as columns ``np.c_[x, y]``."""
 
     def __init__(self, columns: bool) -> None:
@@ -58,7 +58,7 @@ class Joined:
         return concatenate([xo.reshape(x, (-1, 1)) if x.ndim == 1 else x for x in members], -1)
 
 
-class Index:
+class _Index:
     """Returns its index: ``np.s_[1:3]``. With ``maketuple`` always a tuple."""
 
     def __init__(self, maketuple: bool) -> None:
@@ -68,8 +68,8 @@ class Index:
         return (item,) if self.maketuple and not isinstance(item, tuple) else item
 
 
-mgrid, ogrid = Grid(sparse=False), Grid(sparse=True)
-r_, c_ = Joined(columns=False), Joined(columns=True)
-index_exp, s_ = Index(maketuple=True), Index(maketuple=False)
+mgrid, ogrid = _Grid(sparse=False), _Grid(sparse=True)
+r_, c_ = _Joined(columns=False), _Joined(columns=True)
+index_exp, s_ = _Index(maketuple=True), _Index(maketuple=False)
 
-__all__ = ["c_", "index_exp", "mgrid", "ogrid", "r_", "s_"]
+__all__ = public(globals())

@@ -10,6 +10,7 @@ from typing import Any
 import xarrayops as xo
 from xarrayops.numpy._dtypes import can_cast
 from xarrayops.numpy._operands import (
+    NUMBERS,
     alike,
     array,
     arrays,
@@ -18,11 +19,11 @@ from xarrayops.numpy._operands import (
     one_axis,
     operands,
     overwritten,
+    public,
     raveled,
     size_of,
     written,
 )
-from xarrayops.numpy._promotion import NUMBERS
 from xarrayops.numpy._ranges import arange
 
 
@@ -129,8 +130,6 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
     """The members along an axis where the condition is true, by `xarrayops.compress`."""
     mask, x = arrays(condition, a)
-    if mask.ndim != 1:
-        raise ValueError("condition must be a 1-d array")
     return written("compress", xo.compress(mask != 0, x, axis=axis), out)
 
 
@@ -142,8 +141,7 @@ def extract(condition: Any, arr: Any) -> Any:
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """Each element from the choice that the index names, by `xarrayops.where`."""
-    members = [choices[i] for i in range(len(choices))] if not isinstance(choices, list) else choices
-    index, *members = arrays(a, *members)
+    index, *members = arrays(a, *choices)
     index = _in_bounds("choose", _integers("choose", index), len(members), mode)
     members = harmonised(*members)
     shape = xo.broadcast_shapes(index.shape, *(x.shape for x in members))
@@ -214,9 +212,15 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
     m, v = arrays(a, mask, values)[1:]
     if size_of(v) == 0:
         return
-    filled = xo.astype(xo.take(raveled(v), xo.remainder(arange(size_of(a), like=a), size_of(v)), axis=0), a.dtype)
+    filled = _repeated(v, size_of(a), a)
     result = xo.where(m != 0, xo.reshape(filled, tuple(a.shape)), a)
     overwritten("putmask", a, ..., result, "a = xo.where(mask, values, a)")
+
+
+def _repeated(values: Any, count: int, like: Any) -> Any:
+    """That many values in the dtype of an array, repeated as needed."""
+    places = xo.remainder(arange(count, like=like), size_of(values))
+    return xo.astype(xo.take(raveled(values), places, axis=0), like.dtype)
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
@@ -229,7 +233,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         return
     if size_of(v) == 0:
         raise ValueError("Cannot insert from an empty array!")
-    chosen = xo.take(raveled(v), xo.remainder(arange(index.shape[0], like=arr), size_of(v)), axis=0)
+    chosen = _repeated(v, index.shape[0], arr)
     overwritten("place", arr, tuple(_unraveled(index, tuple(arr.shape))), chosen, "arr = xo.where(mask, vals, arr)")
 
 
@@ -241,10 +245,8 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     index = _in_bounds("put", raveled(_integers("put", index)), size_of(a), mode)
     if index.shape[0] == 0 or size_of(values) == 0:
         return
-    values = xo.take(raveled(values), xo.remainder(arange(index.shape[0], like=a), size_of(values)), axis=0)
-    overwritten(
-        "put", a, tuple(_unraveled(index, tuple(a.shape))), xo.astype(values, a.dtype), "a = xo.at(a)[index].set(v)"
-    )
+    values = _repeated(values, index.shape[0], a)
+    overwritten("put", a, tuple(_unraveled(index, tuple(a.shape))), values, "a = xo.at(a)[index].set(v)")
 
 
 def _unraveled(index: Any, shape: tuple[int, ...]) -> list[Any]:
@@ -352,16 +354,9 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Set the main diagonal, in place, by `xarrayops.fill_diagonal`."""
-    if a.ndim < 2:
-        raise ValueError("array must be at least 2-d")
     value = arrays(a, val)[1]
     filled = xo.fill_diagonal(a, xo.astype(value, a.dtype) if value.ndim else val, wrap=wrap)
     overwritten("fill_diagonal", a, ..., filled, "a = xo.fill_diagonal(a, val)")
 
 
-__all__ = [
-    *("argwhere", "choose", "compress", "copyto", "diag_indices", "diag_indices_from", "extract", "fill_diagonal"),
-    *("flatnonzero", "ix_", "nonzero", "piecewise", "place", "put", "put_along_axis", "putmask", "ravel_multi_index"),
-    *("select", "take", "take_along_axis", "tril_indices", "tril_indices_from", "triu_indices", "triu_indices_from"),
-    *("unravel_index", "where"),
-]
+__all__ = public(globals())

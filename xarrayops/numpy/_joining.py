@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import xarrayops as xo
 from xarrayops.numpy._dtypes import can_cast, named
 from xarrayops.numpy._operands import (
     array,
-    arrays,
     arrays as as_arrays,
     axes_of,
     first_array,
@@ -18,6 +17,7 @@ from xarrayops.numpy._operands import (
     is_array,
     is_integer,
     one_axis,
+    public,
     raveled,
     size_of,
     written,
@@ -31,7 +31,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     if unused:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {', '.join(unused)}")
     width = pad_width if isinstance(pad_width, dict) else _plain(pad_width)
-    return xo.pad(arrays(array)[0], width, mode, **{name: _plain(value) for name, value in kwargs.items()})
+    return xo.pad(as_arrays(array)[0], width, mode, **{name: _plain(value) for name, value in kwargs.items()})
 
 
 _PAD_OPTIONS = {"constant": "constant_values", "linear_ramp": "end_values"} | {
@@ -63,7 +63,7 @@ def _places(obj: Any, extent: int | None = None) -> Any:
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """The values before the indices along an axis, by `xarrayops.insert`."""
-    x, v = arrays(arr, values)
+    x, v = as_arrays(arr, values)
     return xo.insert(x, _places(obj), xo.astype(v, x.dtype), axis=axis)
 
 
@@ -82,17 +82,12 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     if x.ndim == 0:
         return x
-    found = xo.nonzero(x)
-    if found[0].shape[0] == 0:
-        return x[tuple(slice(0, 0) if place in axes else slice(None) for place in range(x.ndim))]
-    ends = trim.lower()
-    index = tuple(
-        slice(int(xo.min(i)) if "f" in ends else None, int(xo.max(i)) + 1 if "b" in ends else None)
-        if place in axes
-        else slice(None)
-        for place, i in enumerate(found)
-    )
-    result = x[index]
+    found, index = xo.nonzero(x), [slice(None)] * x.ndim
+    for place in axes:
+        i = found[place]
+        low, high = (int(xo.min(i)), int(xo.max(i)) + 1) if i.shape[0] else (0, 0)
+        index[place] = slice(low if "f" in trim.lower() else None, high if "b" in trim.lower() or not high else None)
+    result = x[tuple(index)]
     return result.tolist() if isinstance(filt, list) and first_array((filt,)) is None else result
 
 
@@ -227,9 +222,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
         if sections <= 0:
             raise ValueError("number sections must be larger than 0.")
         each, extra = divmod(extent, sections)
-        ends = [0]
-        for i in range(sections):
-            ends.append(ends[-1] + each + (i < extra))
+        ends = [0, *accumulate([each + 1] * extra + [each] * (sections - extra))]
     index = (slice(None),) * axis
     return [x[(*index, slice(start, stop))] for start, stop in pairwise(ends)]
 
@@ -242,43 +235,27 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return array_split(x, indices_or_sections, axis)
 
 
+def _of_rank(function: str, ary: Any, least: int) -> Any:
+    x = array(ary)
+    if x.ndim < least:
+        raise ValueError(f"{function} only works on arrays of {least} or more dimensions")
+    return x
+
+
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """The parts of an array along its second axis, or of a vector along its only axis."""
-    x = array(ary)
-    if x.ndim == 0:
-        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    x = _of_rank("hsplit", ary, 1)
     return split(x, indices_or_sections, 1 if x.ndim > 1 else 0)
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """The parts of an array of two or more dimensions along its first axis."""
-    x = array(ary)
-    if x.ndim < 2:
-        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
-    return split(x, indices_or_sections, 0)
+    return split(_of_rank("vsplit", ary, 2), indices_or_sections, 0)
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """The parts of an array of three or more dimensions along its third axis."""
-    x = array(ary)
-    if x.ndim < 3:
-        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
-    return split(x, indices_or_sections, 2)
+    return split(_of_rank("dsplit", ary, 3), indices_or_sections, 2)
 
 
-__all__ = [
-    *("delete", "insert", "pad", "trim_zeros"),
-    *(
-        "append",
-        "array_split",
-        "block",
-        "column_stack",
-        "concat",
-        "concatenate",
-        "dsplit",
-        "dstack",
-        "hsplit",
-        "hstack",
-    ),
-    *("row_stack", "split", "stack", "unstack", "vsplit", "vstack"),
-]
+__all__ = public(globals())

@@ -15,6 +15,7 @@ from xarrayops.numpy._operands import (
     array,
     arrays,
     floating,
+    floats,
     harmonised,
     is_array,
     is_complex,
@@ -22,9 +23,11 @@ from xarrayops.numpy._operands import (
     one_axis,
     operands,
     overwritten,
+    public,
     raveled,
     refuse,
     size_of,
+    together,
     written,
 )
 
@@ -33,9 +36,7 @@ def clip(
     a: Any, a_min: Any = ..., a_max: Any = ..., out: Any = None, *, min: Any = ..., max: Any = ..., **kwargs: Any
 ) -> Any:
     """The elements limited to a minimum and a maximum, by `xarrayops.clip`."""
-    refuse(
-        "clip", "np.where(where, np.clip(...), out), or astype", **{name: True for name in kwargs if name != "casting"}
-    )
+    refuse("clip", "np.where(where, np.clip(...), out), or astype", **{name: name != "casting" for name in kwargs})
     if (a_min is not ... or a_max is not ...) and (min is not ... or max is not ...):
         raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
     if (a_min is ...) != (a_max is ...):
@@ -45,10 +46,7 @@ def clip(
         )
     limits = (min, max) if a_min is ... else (a_min, a_max)
     low, high = (None if limit is ... else limit for limit in limits)
-    x = arrays(a, *(limit for limit in (low, high) if is_array(limit)))[0]
-    x, *given = operands(x, *(limit for limit in (low, high) if limit is not None))
-    values = iter(given)
-    low, high = (None if limit is None else next(values) for limit in (low, high))
+    x, low, high = operands(arrays(a, low, high)[0], low, high)
     return written("clip", xo.clip(x, low, high), out, kwargs.get("casting", "same_kind"))
 
 
@@ -186,8 +184,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """The linear interpolation between points, by `xarrayops.interp`."""
-    at, points, values = harmonised(*map(floating, arrays(x, xp, fp)))
-    return xo.interp(at, points, values, left=left, right=right, period=period)
+    return xo.interp(*floats(x, xp, fp), left=left, right=right, period=period)
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
@@ -228,8 +225,7 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
 
 
 def _sliding(function: Callable[..., Any], a: Any, v: Any, mode: Any) -> Any:
-    x, y = harmonised(*arrays(a, v))
-    x, y = (xo.reshape(z, (1,)) if z.ndim == 0 else z for z in (x, y))
+    x, y = (xo.reshape(z, (1,)) if z.ndim == 0 else z for z in together(a, v))
     return function(x, y, _mode(mode))
 
 
@@ -255,7 +251,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """The index of the bin of each element, by `xarrayops.digitize`."""
-    return xo.digitize(*harmonised(*arrays(x, bins)), right=right)
+    return xo.digitize(*together(x, bins), right=right)
 
 
 def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
@@ -266,14 +262,8 @@ def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
         )
     x, w = arrays(a, weights)
     x = xo.astype(x, "uint8") if xo.isdtype(x.dtype, "bool") else x
-    bins = (
-        bins
-        if type(bins) is int
-        else int(bins)
-        if not hasattr(bins, "ndim") and hasattr(bins, "__index__")
-        else (arrays(x, bins)[1])
-    )
-    return floating(x), bins, w
+    is_number = hasattr(bins, "__index__") and not hasattr(bins, "ndim")
+    return floating(x), int(bins) if is_number else arrays(x, bins)[1], w
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
@@ -322,7 +312,7 @@ def _variables(x: Any, y: Any, dtype: Any) -> list[Any]:
 
 def polyval(p: Any, x: Any) -> Any:
     """The values of a polynomial, by `xarrayops.polyval`."""
-    return xo.polyval(*harmonised(*arrays(p, x)))
+    return xo.polyval(*together(p, x))
 
 
 def polyfit(
@@ -350,9 +340,4 @@ def shares_memory(a: Any, b: Any, /, max_work: int | None = -1) -> bool:
 may_share_memory = shares_memory
 
 
-__all__ = [
-    *("angle", "around", "bincount", "clip", "convolve", "corrcoef", "correlate", "cov", "diff", "digitize"),
-    *("ediff1d", "fix", "gradient", "histogram", "histogram_bin_edges", "imag", "interp", "isneginf"),
-    *("isposinf", "may_share_memory", "nan_to_num", "polyfit", "polyval", "real", "real_if_close", "round"),
-    *("shares_memory", "sinc", "trapezoid", "unwrap"),
-]
+__all__ = public(globals())

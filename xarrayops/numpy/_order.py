@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import Any, Literal
 
 import xarrayops as xo
@@ -16,17 +17,18 @@ from xarrayops.numpy._operands import (
     is_integer,
     one_axis,
     operands,
+    public,
     raveled,
     refuse,
     size_of,
+    together,
 )
 
 _KINDS = ("quicksort", "mergesort", "heapsort", "stable", "introselect", None)
 _FIELDS = "sort by several keys with np.lexsort"
 
 
-def _sorting(function: str, a: Any, axis: int | None, kind: Any, order: Any, stable: Any) -> tuple[Any, int, bool]:
-    """The array, the axis, and whether the order of equal elements is kept."""
+def _sorted(function: str, a: Any, axis: int | None, kind: Any, order: Any, stable: Any, *kth: Any) -> Any:
     refuse(function, _FIELDS, order=order is not None)
     if kind not in _KINDS:
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
@@ -34,19 +36,27 @@ def _sorting(function: str, a: Any, axis: int | None, kind: Any, order: Any, sta
         raise ValueError("`kind` and keyword parameters can't be provided at the same time.")
     x = array(a)
     x, axis = (raveled(x), 0) if axis is None else (x, axis)
-    return x, one_axis(axis, x.ndim), True
+    return getattr(xo, function)(x, *kth, axis=one_axis(axis, x.ndim))
 
 
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
     """The elements in ascending order along an axis, by `xarrayops.sort`; the sort is stable."""
-    x, axis, is_stable = _sorting("sort", a, axis, kind, order, stable)
-    return xo.sort(x, axis=axis, stable=is_stable)
+    return _sorted("sort", a, axis, kind, order, stable)
 
 
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
     """The indices that sort along an axis, by `xarrayops.argsort`; the sort is stable."""
-    x, axis, is_stable = _sorting("argsort", a, axis, kind, order, stable)
-    return xo.argsort(x, axis=axis, stable=is_stable)
+    return _sorted("argsort", a, axis, kind, order, stable)
+
+
+def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+    """The elements with each kth element at its sorted position, by `xarrayops.partition`."""
+    return _sorted("partition", a, axis, kind, order, None, kth)
+
+
+def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+    """The indices that bring each kth element to its sorted position, by `xarrayops.argpartition`."""
+    return _sorted("argpartition", a, axis, kind, order, None, kth)
 
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
@@ -57,25 +67,12 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     return xo.lexsort(arrays(*members), axis=axis)
 
 
-def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
-    """The elements with each kth element at its sorted position, by `xarrayops.partition`."""
-    x, axis, _ = _sorting("partition", a, axis, kind, order, None)
-    return xo.partition(x, kth, axis=axis)
-
-
-def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
-    """The indices that bring each kth element to its sorted position, by `xarrayops.argpartition`."""
-    x, axis, _ = _sorting("argpartition", a, axis, kind, order, None)
-    return xo.argpartition(x, kth, axis=axis)
-
-
 def searchsorted(a: Any, v: Any, side: Literal["left", "right"] = "left", sorter: Any = None) -> Any:
     """The positions of the values in a sorted vector, by `xarrayops.searchsorted`."""
-    x, values, order = arrays(a, v, sorter)
-    x, values = harmonised(x, values)
+    *values, order = arrays(a, v, sorter)
     if side not in ("left", "right"):
         raise ValueError(f"search side must be one of 'left' or 'right' (got {side!r})")
-    return xo.searchsorted(x, values, side=side, sorter=order)
+    return xo.searchsorted(*harmonised(*values), side=side, sorter=order)
 
 
 def isin(
@@ -84,7 +81,7 @@ def isin(
     """Whether each element is one of the others, by `xarrayops.isin`."""
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
-    return xo.isin(*harmonised(*arrays(element, test_elements)), invert=invert)
+    return xo.isin(*together(element, test_elements), invert=invert)
 
 
 def unique(
@@ -102,14 +99,7 @@ def unique(
     if not equal_nan and not is_integer(x):
         if axis is not None:
             raise Unsupported("np.unique: equal_nan=False with axis= is not supported. Instead: leave out one of them")
-        found = xo.unique_all(x)
-        wanted = (
-            (True, found.values),
-            (return_index, found.indices),
-            (return_inverse, found.inverse_indices),
-            (return_counts, found.counts),
-        )
-        results = tuple(each for is_wanted, each in wanted if is_wanted)
+        results = tuple(compress(xo.unique_all(x), (True, return_index, return_inverse, return_counts)))
         return results if len(results) > 1 else results[0]
     if axis is not None:
         axis = one_axis(axis, x.ndim)
@@ -140,7 +130,7 @@ def unique_values(x: Any) -> Any:
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """The sorted distinct elements of both arrays, by `xarrayops.intersect1d`."""
-    x, y = harmonised(*arrays(ar1, ar2))
+    x, y = together(ar1, ar2)
     return xo.intersect1d(x, y, assume_unique=assume_unique, return_indices=return_indices)
 
 
@@ -152,12 +142,12 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """The sorted distinct elements that are in exactly one of the arrays, by `xarrayops.setxor1d`."""
-    return xo.setxor1d(*harmonised(*arrays(ar1, ar2)), assume_unique=assume_unique)
+    return xo.setxor1d(*together(ar1, ar2), assume_unique=assume_unique)
 
 
 def union1d(ar1: Any, ar2: Any) -> Any:
     """The sorted distinct elements of both arrays, by `xarrayops.union1d`."""
-    return xo.union1d(*harmonised(*arrays(ar1, ar2)))
+    return xo.union1d(*together(ar1, ar2))
 
 
 def _close(a: Any, b: Any) -> list[Any]:
@@ -169,7 +159,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
     """Whether the elements of each pair are close, by `xarrayops.isclose`."""
     x, y = _close(a, b)
     if hasattr(rtol, "dtype") or hasattr(atol, "dtype"):
-        x, y, rtol, atol = harmonised(*arrays(floating(x), floating(y), rtol, atol))
+        x, y, rtol, atol = together(*(floating(x), floating(y), rtol, atol))
         near = xo.logical_and(xo.abs(x - y) <= atol + rtol * xo.abs(y), xo.isfinite(y))
         near = xo.logical_or(near, x == y)
         return xo.logical_or(near, xo.logical_and(xo.isnan(x), xo.isnan(y))) if equal_nan else near
@@ -183,7 +173,7 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Whether shapes and elements are equal, by `xarrayops.array_equal`; a Python bool, so lazy arrays compute."""
-    x, y = harmonised(*arrays(a1, a2))
+    x, y = together(a1, a2)
     return bool(xo.array_equal(x, y, equal_nan=equal_nan))
 
 
@@ -208,8 +198,4 @@ def isreal(x: Any) -> Any:
     return xo.logical_not(iscomplex(x))
 
 
-__all__ = [
-    *("allclose", "argpartition", "argsort", "array_equal", "array_equiv", "intersect1d", "isclose", "iscomplex"),
-    *("isin", "isreal", "lexsort", "partition", "searchsorted", "setdiff1d", "setxor1d", "sort", "union1d", "unique"),
-    *("unique_all", "unique_counts", "unique_inverse", "unique_values"),
-]
+__all__ = public(globals())

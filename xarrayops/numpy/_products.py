@@ -6,16 +6,12 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import array, arrays, harmonised, one_axis, raveled, refuse, size_of, written
-
-
-def _pair(a: Any, b: Any) -> list[Any]:
-    return harmonised(*arrays(a, b))
+from xarrayops.numpy._operands import array, one_axis, public, raveled, refuse, size_of, together, written
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """The sums of the products along the last axis of a and the second to last of b, by `xarrayops.tensordot`."""
-    x, y = _pair(a, b)
+    x, y = together(a, b)
     if x.ndim == 0 or y.ndim == 0:
         return written("dot", xo.multiply(x, y), out)
     if x.ndim <= 2 and y.ndim <= 2:
@@ -25,7 +21,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 
 def inner(a: Any, b: Any, /) -> Any:
     """The sums of the products along the last axes, by `xarrayops.tensordot`."""
-    x, y = _pair(a, b)
+    x, y = together(a, b)
     if x.ndim == 0 or y.ndim == 0:
         return xo.multiply(x, y)
     if x.shape[-1] != y.shape[-1]:
@@ -35,13 +31,13 @@ def inner(a: Any, b: Any, /) -> Any:
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """The products of all pairs of elements, by `xarrayops.multiply`."""
-    x, y = _pair(a, b)
+    x, y = together(a, b)
     return written("outer", xo.multiply(raveled(x)[:, None], raveled(y)[None, :]), out)
 
 
 def vdot(a: Any, b: Any, /) -> Any:
     """The sum of the products of the conjugated elements of a with the elements of b, by `xarrayops.vecdot`."""
-    x, y = _pair(a, b)
+    x, y = together(a, b)
     x, y = raveled(x), raveled(y)
     if tuple(x.shape) != tuple(y.shape):
         raise ValueError("cannot reshape: vdot needs arrays of the same size")
@@ -50,7 +46,7 @@ def vdot(a: Any, b: Any, /) -> Any:
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """The sums of the products along pairs of axes, by `xarrayops.tensordot`."""
-    x, y = _pair(a, b)
+    x, y = together(a, b)
     if isinstance(axes, int):
         return xo.tensordot(x, y, axes=axes)
     places = [(each,) if isinstance(each, int) else tuple(each) for each in axes]
@@ -64,15 +60,13 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 def kron(a: Any, b: Any) -> Any:
     """The Kronecker product, by `xarrayops.kron`."""
-    return xo.kron(*_pair(a, b))
+    return xo.kron(*together(a, b))
 
 
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
     """Sums of products in Einstein notation, by `xarrayops.einsum`, which chooses the order of the products."""
-    refuse(
-        "einsum", "cast the operands or the result with astype", **{name: True for name in kwargs if name == "dtype"}
-    )
-    refuse("einsum", "leave it out", **{name: True for name in kwargs if name not in ("dtype", "order", "casting")})
+    refuse("einsum", "cast the operands or the result with astype", dtype="dtype" in kwargs)
+    refuse("einsum", "leave it out", **{name: name not in ("dtype", "order", "casting") for name in kwargs})
     if not operands:
         raise ValueError(
             "must specify the einstein sum subscripts string and at least one operand, or at least one "
@@ -81,7 +75,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     if not isinstance(operands[0], str):
         operands = _with_letters(operands)
     subscripts, *values = operands
-    return written("einsum", xo.einsum(subscripts, *harmonised(*arrays(*values))), out)
+    return written("einsum", xo.einsum(subscripts, *together(*values)), out)
 
 
 def _with_letters(operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -102,7 +96,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     """The cross products of vectors of three elements, by `xarrayops.linalg.cross`."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = _pair(a, b)
+    x, y = together(a, b)
     x, y = xo.moveaxis(x, one_axis(axisa, x.ndim), -1), xo.moveaxis(y, one_axis(axisb, y.ndim), -1)
     if x.shape[-1] not in (2, 3) or y.shape[-1] not in (2, 3):
         raise ValueError("incompatible dimensions for cross product (dimension must be 2 or 3)")
@@ -179,7 +173,4 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     return xo.stack(powers if increasing else powers[::-1], axis=1)
 
 
-__all__ = [
-    *("cross", "diag", "diagflat", "diagonal", "dot", "einsum", "inner", "kron", "outer", "tensordot", "trace"),
-    *("tril", "triu", "vander", "vdot"),
-]
+__all__ = public(globals())

@@ -8,8 +8,17 @@ from typing import Any
 import xarrayops as xo
 from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import array as as_array, arrays, floating, harmonised, one_axis, plain_number, reference
-from xarrayops.numpy._promotion import NUMBERS, name_of_default
+from xarrayops.numpy._operands import (
+    NUMBERS,
+    array as as_array,
+    arrays,
+    floats,
+    name_of_default,
+    one_axis,
+    plain_number,
+    public,
+    reference,
+)
 
 
 def arange(
@@ -44,7 +53,8 @@ def linspace(
     parts = num - 1 if endpoint else num
     if _are_numbers(start, stop):
         start, stop = plain_number(start), plain_number(stop)
-        x = xo.linspace(start, stop, num, dtype=_widest(start, stop), device=device, endpoint=endpoint)
+        dtype_of_numbers = name_of_default(complex if complex in (type(start), type(stop)) else float)
+        x = xo.linspace(start, stop, num, dtype=dtype_of_numbers, device=device, endpoint=endpoint)
         step = (stop - start) / parts if parts > 0 else xo.nan
     else:
         x, step = _between(start, stop, num, parts)
@@ -58,13 +68,9 @@ def _are_numbers(*values: Any) -> bool:
     return all(isinstance(as_number(value), (int, float, complex)) for value in values)
 
 
-def _widest(*values: Any) -> str | None:
-    return name_of_default(complex if any(isinstance(value, complex) for value in values) else float)
-
-
 def _between(start: Any, stop: Any, num: int, parts: int) -> tuple[Any, Any]:
     """Values between arrays along a new first axis, and the step."""
-    start, stop = xo.broadcast_arrays(*harmonised(*map(floating, arrays(start, stop))))
+    start, stop = xo.broadcast_arrays(*floats(start, stop))
     start, stop = (xo.astype(x, "float64") if xo.isdtype(x.dtype, ("integral", "bool")) else x for x in (start, stop))
     steps = xo.arange(num, dtype=start.dtype, like=start)
     steps = xo.reshape(steps, (num, *(1,) * start.ndim))
@@ -82,17 +88,12 @@ def logspace(
     if _are_numbers(base):
         x = xo.pow(plain_number(base), linspace(start, stop, num, endpoint, axis=axis))
     else:
-        start, stop, bases = _of_equal_ndim(start, stop, base)
+        start, stop, bases = arrays(start, stop, base)
+        ndim = max(x.ndim for x in (start, stop, bases))
+        start, stop, bases = (xo.reshape(x, (*(1,) * (ndim - x.ndim), *x.shape)) for x in (start, stop, bases))
         exponents = linspace(start, stop, num, endpoint, axis=axis)
         x = xo.pow(xo.astype(xo.expand_dims(bases, axis=axis), exponents.dtype), exponents)
     return x if dtype is None else xo.astype(x, named(dtype))
-
-
-def _of_equal_ndim(*values: Any) -> list[Any]:
-    """The values as arrays with the same number of dimensions: axes of extent 1 come first."""
-    found = arrays(*values)
-    ndim = max(x.ndim for x in found)
-    return [xo.reshape(x, (*(1,) * (ndim - x.ndim), *x.shape)) for x in found]
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
@@ -115,7 +116,7 @@ def _have_one_sign(start: Any, stop: Any) -> bool:
 
 def _between_by_factors(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
     """Values between arrays, or between complex numbers, along a new first axis, as NumPy computes them."""
-    first, last = xo.broadcast_arrays(*harmonised(*map(floating, arrays(start, stop))))
+    first, last = xo.broadcast_arrays(*floats(start, stop))
     if bool(xo.any(xo.logical_or(first == 0, last == 0))):
         raise ValueError("Geometric sequence cannot include zero")
     sign = xo.sign(first)
@@ -125,4 +126,4 @@ def _between_by_factors(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
     return xo.concat([*ends[0], x[1 : num - len(ends[1])], *ends[1]], axis=0) if num else x
 
 
-__all__ = ["arange", "geomspace", "linspace", "logspace"]
+__all__ = public(globals())

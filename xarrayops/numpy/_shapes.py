@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 from typing import Any
 
 import xarrayops as xo
@@ -13,6 +14,7 @@ from xarrayops.numpy._operands import (
     is_fortran,
     no_subclass,
     one_axis,
+    public,
     raise_out_of_bounds,
     raveled,
     size_of,
@@ -22,9 +24,7 @@ from xarrayops.numpy._operands import (
 def _extents(shape: Any, size: int) -> tuple[int, ...]:
     """The shape, with -1 replaced by its extent."""
     extents = tuple(int(n) for n in shape) if isinstance(shape, Iterable) else (int(shape),)
-    rest = 1
-    for n in extents:
-        rest *= n if n != -1 else 1
+    rest = prod(n for n in extents if n != -1)
     if extents.count(-1) == 1 and rest and size % rest == 0:
         return tuple(size // rest if n == -1 else n for n in extents)
     return extents
@@ -58,14 +58,11 @@ def resize(a: Any, new_shape: Any) -> Any:
     """The elements in another shape, repeated or cut off as needed, by `xarrayops.tile`."""
     x = raveled(array(a))
     shape = _extents(new_shape, 0)
-    size = 1
-    for n in shape:
-        if n < 0:
-            raise ValueError("all elements of `new_shape` must be non-negative")
-        size *= n
+    if any(n < 0 for n in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
     if size_of(x) == 0:
         return xo.zeros(shape, dtype=x.dtype, like=x)
-    return xo.reshape(xo.tile(x, (-(-size // size_of(x)),))[:size], shape)
+    return xo.reshape(xo.tile(x, (-(-prod(shape) // size_of(x)),))[: prod(shape)], shape)
 
 
 def transpose(a: Any, axes: Any = None) -> Any:
@@ -174,9 +171,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     """The arrays broadcast to their common shape, by `xarrayops.broadcast_to`."""
     no_subclass("broadcast_arrays", subok)
-    members = arrays(*args)
-    shape = tuple(xo.broadcast_shapes(*(x.shape for x in members)))
-    return tuple(x if tuple(x.shape) == shape else xo.broadcast_to(x, shape) for x in members)
+    return tuple(xo.broadcast_arrays(*arrays(*args)))
 
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
@@ -256,10 +251,7 @@ def shape(a: Any) -> tuple[int, ...]:
 def size(a: Any, axis: Any = None) -> int:
     """The number of elements, or of elements along the axes."""
     x = array(a)
-    result = 1
-    for place in axes_of(x, axis):
-        result *= x.shape[place]
-    return result
+    return prod(x.shape[place] for place in axes_of(x, axis))
 
 
 def isfortran(a: Any) -> bool:
@@ -276,9 +268,4 @@ def iterable(y: Any) -> bool:
     return getattr(y, "ndim", 1) > 0
 
 
-__all__ = [
-    *("atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "expand_dims"),
-    *("flip", "fliplr", "flipud", "isfortran", "iterable", "matrix_transpose", "moveaxis", "ndim", "permute_dims"),
-    *("ravel", "repeat", "reshape", "resize", "roll", "rollaxis", "rot90", "shape", "size", "squeeze", "swapaxes"),
-    *("tile", "transpose"),
-]
+__all__ = [name for name in public(globals()) if name != "of_dimensions"]

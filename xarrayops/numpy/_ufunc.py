@@ -51,12 +51,11 @@ class ufunc:  # noqa: N801 - NumPy's name
     nin = 1
     nout = 1
 
-    def __init__(self, name: str, function: Callable[..., Any], *, nout: int = 1, kernel: str = "") -> None:
+    def __init__(self, name: str, function: Callable[..., Any], *, nout: int = 1) -> None:
         self.__name__ = self.__qualname__ = name
+        self.__module__ = "xarrayops.numpy"
         self._function = function
         self.nout = nout
-        self.kernel = kernel or name
-        """The name of the function; aliases such as power and pow share one."""
         self.__doc__ = (getattr(function, "__doc__", None) or "").partition("\n")[0]
 
     def __repr__(self) -> str:
@@ -73,17 +72,22 @@ class ufunc:  # noqa: N801 - NumPy's name
     @property
     def identity(self) -> float | None:
         """The result of an empty reduction; None if there is none."""
-        return IDENTITIES.get(self.kernel)
+        return IDENTITIES.get(self.__name__)
 
-    def _call(self, values: tuple[Any, ...], out: Any, where: Any, casting: str, order: Any, dtype: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function of the operands; each kind of function has its parameters."""
+        raise NotImplementedError
+
+    def _call(
+        self, values: tuple[Any, ...], out: Any, where: Any, casting: str, order: Any, dtype: Any, subok: Any
+    ) -> Any:
+        no_subclass(self.__name__, subok, True)
         if where is not True:
-            values = _guarded(values, out, where)
+            *guarded, mask = arrays(*values, where)
+            values = tuple(xo.where(mask, x, 1) for x in guarded)  # 1, so that unused values cause no warnings
         if dtype is not None:
-            values = tuple(
-                xo.astype(x, named(dtype))
-                for x in arrays(*values, only_of(out) if self.nout == 1 else None)
-                if x is not None
-            )[: self.nin]
+            like = only_of(out) if self.nout == 1 else None
+            values = tuple(xo.astype(x, named(dtype)) for x in arrays(*values, like)[: self.nin])
         result = self._function(*operands(*values))
         if self.nout > 1:
             return self._several(result, out, casting)
@@ -91,27 +95,13 @@ class ufunc:  # noqa: N801 - NumPy's name
             result = kept(self.__name__, result, out, where)
         return written(self.__name__, ordered(self.__name__, result, order), out, casting)
 
-    def _of(
-        self,
-        *values: Any,
-        out: Any = None,
-        where: Any = True,
-        casting: str = "same_kind",
-        order: str = "K",
-        dtype: Any = None,
-    ) -> Any:
-        """The function of the operands, with the options of all ufuncs."""
-        return self._call(values, out, where, casting, order, dtype)
-
     def _several(self, results: tuple[Any, ...], out: Any, casting: str) -> tuple[Any, ...]:
         if out is None:
             return results
-        if not isinstance(out, tuple) or len(out) != self.nout:
-            raise TypeError(
-                "'out' must be a tuple of arrays"
-                if not isinstance(out, tuple)
-                else "The 'out' tuple must have exactly one entry per ufunc output"
-            )
+        if not isinstance(out, tuple):
+            raise TypeError("'out' must be a tuple of arrays")
+        if len(out) != self.nout:
+            raise TypeError("The 'out' tuple must have exactly one entry per ufunc output")
         return tuple(written(self.__name__, r, o, casting) for r, o in zip(results, out, strict=True))
 
     def _require_two(self, method: str) -> None:
@@ -131,8 +121,8 @@ class ufunc:  # noqa: N801 - NumPy's name
         """The function applied along the axes, from the first element to the last."""
         self._require_two("reduce")
         (x,) = arrays(array)
-        if self.kernel in REDUCTIONS:
-            return reduced(REDUCTIONS[self.kernel], x, axis, dtype, out, keepdims, initial, where)
+        if self.__name__ in REDUCTIONS:
+            return reduced(REDUCTIONS[self.__name__], x, axis, dtype, out, keepdims, initial, where)
         if where is not True:
             raise Unsupported(
                 f"np.{self.__name__}.reduce: where= is not supported. Instead: np.where(where, x, value) "
@@ -151,7 +141,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         x = xo.reshape(x, (*x.shape[: len(rest)], prod(x.shape[len(rest) :])))
         result = None if initial is None else xo.full(x.shape[:-1], initial, dtype=x.dtype, like=x)
         for member in xo.unstack(x, axis=-1):
-            result = member if result is None else self._of(result, member)
+            result = member if result is None else self(result, member)
         if result is None:
             if self.identity is None:
                 raise ValueError(f"zero-size array to reduction operation {self.__name__} which has no identity")
@@ -163,11 +153,11 @@ class ufunc:  # noqa: N801 - NumPy's name
         self._require_two("accumulate")
         (x,) = arrays(array)
         axis = one_axis(axis, x.ndim)
-        if self.kernel in ("add", "multiply") and not xo.isdtype(x.dtype, "bool"):
-            cumulative = xo.cumulative_sum if self.kernel == "add" else xo.cumulative_prod
+        if self.__name__ in ("add", "multiply") and not xo.isdtype(x.dtype, "bool"):
+            cumulative = xo.cumulative_sum if self.__name__ == "add" else xo.cumulative_prod
             return written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out)
         x = x if dtype is None else xo.astype(x, named(dtype))
-        partial = list(accumulate(xo.unstack(x, axis=axis), self._of))
+        partial = list(accumulate(xo.unstack(x, axis=axis), self))
         return written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out)
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
@@ -183,11 +173,11 @@ class ufunc:  # noqa: N801 - NumPy's name
         """The function of all pairs of elements of A and B."""
         self._require_two("outer")
         a, b = arrays(A, B)
-        return self._of(xo.reshape(a, (*a.shape, *(1,) * b.ndim)), b, **kwargs)
+        return self(xo.reshape(a, (*a.shape, *(1,) * b.ndim)), b, **kwargs)
 
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
         """Apply the function to the selected elements of a, in place; duplicate indices accumulate."""
-        update = UPDATES.get(self.kernel)
+        update = UPDATES.get(self.__name__)
         if update is None:
             raise Unsupported(
                 f"np.{self.__name__}.at is not supported. Instead, for distinct indices: "
@@ -220,8 +210,7 @@ class UnaryUfunc(ufunc):
         dtype: Any = None,
         subok: bool = True,
     ) -> Any:
-        no_subclass(self.__name__, subok, True)
-        return self._call((x,), out, where, casting, order, dtype)
+        return self._call((x,), out, where, casting, order, dtype, subok)
 
 
 class BinaryUfunc(ufunc):
@@ -242,8 +231,7 @@ class BinaryUfunc(ufunc):
         dtype: Any = None,
         subok: bool = True,
     ) -> Any:
-        no_subclass(self.__name__, subok, True)
-        return self._call((x1, x2), out, where, casting, order, dtype)
+        return self._call((x1, x2), out, where, casting, order, dtype, subok)
 
 
 class ProductUfunc(ufunc):
@@ -266,18 +254,11 @@ class ProductUfunc(ufunc):
         dtype: Any = None,
         subok: bool = True,
     ) -> Any:
-        no_subclass(self.__name__, subok, True)
         moved = "np.moveaxis of the operands, and np.expand_dims of the result"
-        is_moved = axis is not None and self.kernel != "vecdot"
+        is_moved = axis is not None and self.__name__ != "vecdot"
         refuse(self.__name__, moved, axes=axes is not None, axis=is_moved, keepdims=bool(keepdims))
         values = (x1, x2) if axis is None else tuple(xo.moveaxis(x, axis, -1) for x in arrays(x1, x2))
-        return self._call(values, out, True, casting, order, dtype)
-
-
-def _guarded(values: tuple[Any, ...], out: Any, where: Any) -> tuple[Any, ...]:
-    """The operands, with 1 where the mask is false, so that unused values cause no warnings."""
-    *values_, mask = arrays(*values, where)
-    return tuple(xo.where(mask, x, 1) for x in values_)
+        return self._call(values, out, True, casting, order, dtype, subok)
 
 
 def _along(axis: int, index: Any) -> tuple[Any, ...]:

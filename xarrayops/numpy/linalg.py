@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from math import prod
 from typing import Any, Literal, NamedTuple
 
@@ -15,12 +16,14 @@ from xarrayops.numpy._operands import (
     arrays,
     axes_of,
     floating,
-    harmonised,
+    floats,
     is_complex,
     is_integer,
     one_axis,
+    public,
     raveled,
     size_of,
+    together,
     written,
 )
 from xarrayops.numpy._products import dot, outer as _outer, tensordot as _tensordot
@@ -36,10 +39,6 @@ class EigResult(NamedTuple):
 def _matrices(a: Any) -> Any:
     """The argument as an array of floating-point numbers."""
     return floating(array(a))
-
-
-def _pair(a: Any, b: Any) -> list[Any]:
-    return harmonised(*map(floating, arrays(a, b)))
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
@@ -59,7 +58,7 @@ def cond(x: Any, p: Any = None) -> Any:
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The cross products of vectors of three elements, by `xarrayops.linalg.cross`."""
-    x, y = harmonised(*arrays(x1, x2))
+    x, y = together(x1, x2)
     if x.shape[axis] != 3 or y.shape[axis] != 3:
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
@@ -125,7 +124,7 @@ def inv(a: Any) -> Any:
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
     """The least-squares solution, by `xarrayops.linalg.lstsq`, with NumPy's form of the residuals."""
-    x, y = _pair(a, b)
+    x, y = floats(a, b)
     rounding = float(xo.finfo("float64" if is_integer(x) else x.dtype).eps) / 2
     rtol = rounding if rcond == -1 else rcond
     solution, sums, rank, values = xo.linalg.lstsq(x, y, rtol=rtol)
@@ -139,7 +138,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
 
 def matmul(x1: Any, x2: Any, /) -> Any:
     """The products of matrices, by `xarrayops.matmul`."""
-    return xo.matmul(*harmonised(*arrays(x1, x2)))
+    return xo.matmul(*together(x1, x2))
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
@@ -196,10 +195,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     members = list(arrays)
     if len(members) < 2:
         raise ValueError("Expecting at least two arrays.")
-    result = members[0]
-    for member in members[1:]:
-        result = dot(result, member)
-    return written("linalg.multi_dot", result, out)
+    return written("linalg.multi_dot", reduce(dot, members), out)
 
 
 def outer(x1: Any, x2: Any, /) -> Any:
@@ -218,8 +214,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
         raise ValueError("`rtol` and `rcond` can't be both set.")
     x = _hermitian(a, "L") if hermitian else _matrices(a)
     limit = rcond if rtol is None else rtol
-    default = None if limit is None and rtol is None and rcond is None else limit
-    return xo.linalg.pinv(x, rtol=1e-15 if default is None else default)
+    return xo.linalg.pinv(x, rtol=1e-15 if limit is None else limit)
 
 
 def qr(a: Any, mode: Literal["reduced", "complete", "r", "raw"] = "reduced") -> Any:
@@ -239,7 +234,7 @@ def slogdet(a: Any) -> Any:
 
 def solve(a: Any, b: Any) -> Any:
     """The solution of linear equations, by `xarrayops.linalg.solve`."""
-    return xo.linalg.solve(*_pair(a, b))
+    return xo.linalg.solve(*floats(a, b))
 
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
@@ -269,7 +264,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
     """The solution of linear equations between arrays, by `xarrayops.linalg.solve`."""
-    x, y = _pair(a, b)
+    x, y = floats(a, b)
     if axes is not None:
         moved = axes_of(x, tuple(axes))
         x = xo.permute_dims(x, (*(i for i in range(x.ndim) if i not in moved), *moved))
@@ -285,11 +280,11 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The products of vectors, the first one conjugated, by `xarrayops.vecdot`."""
-    return xo.vecdot(*harmonised(*arrays(x1, x2)), axis=axis)
+    return xo.vecdot(*together(x1, x2), axis=axis)
 
 
 def __dir__() -> list[str]:
-    return sorted(name for name in __all__)
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:
@@ -298,8 +293,4 @@ def __getattr__(name: str) -> Any:
     raise missing(__name__, name)
 
 
-__all__ = [
-    *("cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul"),
-    *("matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr"),
-    *("slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm"),
-]
+__all__ = [name for name in public(globals()) if name != "EigResult"]
