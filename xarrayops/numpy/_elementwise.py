@@ -7,7 +7,9 @@ from math import pi
 from typing import Any
 
 import xarrayops as xo
-from xarrayops.numpy._operands import alike, arrays, harmonised, is_complex, is_integer, together
+from xarrayops._core.numpy_names.renamed import RENAMED
+from xarrayops._surface import FAMILIES, ROLES
+from xarrayops.numpy._operands import alike, arrays, entitled, harmonised, is_complex, is_integer, together
 from xarrayops.numpy._ufunc import BinaryUfunc, ProductUfunc, UnaryUfunc, ufunc
 from xarrayops.plugin.dtypes import FLOATING_EXTRA, FLOATING_RESULTS
 
@@ -74,14 +76,14 @@ def _heaviside(x1: Any, x2: Any) -> Any:
     return xo.where(xo.isnan(x1), x1, xo.where(x1 == 0, x2, xo.astype(x1 > 0, x1.dtype)))
 
 
-def _extremum_of_numbers(extremum: Callable[..., Any]) -> Callable[..., Any]:
+def _extremum_of_numbers(name: str, extremum: Callable[..., Any]) -> Callable[..., Any]:
+    @entitled(name, f"The {extremum.__name__} of each pair; for a number and NaN it is the number.")
     def function(x1: Any, x2: Any) -> Any:
         x1, x2 = alike(x1, x2)
         if is_integer(x1) and is_integer(x2):
             return extremum(x1, x2)
         return xo.where(xo.isnan(x1), x2, xo.where(xo.isnan(x2), x1, extremum(x1, x2)))
 
-    function.__doc__ = f"The {extremum.__name__} of each pair; for a number and NaN it is the number."
     return function
 
 
@@ -111,12 +113,8 @@ def _spacing(x: Any) -> Any:
     return xo.copysign(xo.where(xo.isfinite(x), distance, xo.nan), xo.where(xo.isfinite(x), x, 1.0))
 
 
-def _times(factor: float, text: str) -> Callable[..., Any]:
-    def function(x: Any) -> Any:
-        return _as_floating(x) * factor
-
-    function.__doc__ = text
-    return function
+def _times(name: str, factor: float, text: str) -> Callable[..., Any]:
+    return entitled(name, text)(lambda x: _as_floating(x) * factor)
 
 
 def _rint(x: Any) -> Any:
@@ -160,13 +158,13 @@ def _ours(name: str) -> Callable[..., Any]:
     """Our function, looked up at the first call; integers become floating-point where NumPy converts them."""
     is_floating = name in _FLOATING
 
+    @entitled(name, f"By `xarrayops.{name}`.")
     def function(*values: Any) -> Any:
         ours = getattr(xo, name)
         if is_floating:
             values = tuple(harmonised(*values, 0.5)[:-1]) if _are_integers(values) else values
         return ours(*values)
 
-    function.__doc__ = f"By `xarrayops.{name}`."
     return function
 
 
@@ -175,63 +173,28 @@ def _are_integers(values: tuple[Any, ...]) -> bool:
     return all(is_integer(x) if hasattr(x, "dtype") else isinstance(x, int) for x in values)
 
 
-SAME_UNARY = (
-    *("abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_invert", "cbrt", "ceil", "conj", "cos"),
-    *("cosh", "exp", "expm1", "floor", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2"),
-    *("logical_not", "negative", "positive", "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh"),
-    *("trunc",),
+_OTHERS = ("clip", "imag", "pow", "real", "reciprocal", "round")
+"""Elementwise functions of the standard that are not ufuncs, or that need more than our function."""
+_SAME = [*(n for n, family in FAMILIES.items() if family == "standard.elementwise" and n not in _OTHERS), "cbrt"]
+SAME_UNARY = [name for name in _SAME if len(ROLES[name]) == 1]
+SAME_BINARY = [name for name in _SAME if len(ROLES[name]) == 2]
+_UNARY = (
+    _times("deg2rad", pi / 180, "Degrees as radians."),
+    _times("rad2deg", 180 / pi, "Radians as degrees."),
+    *(_exp2, _fabs, _reciprocal, _rint, _spacing),
 )
-SAME_BINARY = (
-    *("add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor"),
-    *("copysign", "divide", "equal", "floor_divide", "greater", "greater_equal", "hypot", "less", "less_equal"),
-    *("logaddexp", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "nextafter"),
-    *("not_equal", "remainder", "subtract"),
+_BINARY = (
+    _extremum_of_numbers("fmax", xo.maximum),
+    _extremum_of_numbers("fmin", xo.minimum),
+    *(_float_power, _fmod, _heaviside, _ldexp, _logaddexp2, _pow),
 )
-_ALIASES = {
-    "absolute": "abs",
-    "arccos": "acos",
-    "arccosh": "acosh",
-    "arcsin": "asin",
-    "arcsinh": "asinh",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arctanh": "atanh",
-    "bitwise_not": "bitwise_invert",
-    "conjugate": "conj",
-    "degrees": "rad2deg",
-    "invert": "bitwise_invert",
-    "left_shift": "bitwise_left_shift",
-    "mod": "remainder",
-    "power": "pow",
-    "radians": "deg2rad",
-    "right_shift": "bitwise_right_shift",
-    "true_divide": "divide",
-}
-"""NumPy's names that are aliases of another name."""
-UFUNCS: dict[str, ufunc] = {
-    **{name: UnaryUfunc(name, _ours(name)) for name in SAME_UNARY},
-    **{name: BinaryUfunc(name, _ours(name)) for name in SAME_BINARY},
-    "deg2rad": UnaryUfunc("deg2rad", _times(pi / 180, "Degrees as radians.")),
-    "divmod": BinaryUfunc("divmod", _divmod, nout=2),
-    "exp2": UnaryUfunc("exp2", _exp2),
-    "fabs": UnaryUfunc("fabs", _fabs),
-    "float_power": BinaryUfunc("float_power", _float_power),
-    "fmax": BinaryUfunc("fmax", _extremum_of_numbers(xo.maximum)),
-    "fmin": BinaryUfunc("fmin", _extremum_of_numbers(xo.minimum)),
-    "fmod": BinaryUfunc("fmod", _fmod),
-    "heaviside": BinaryUfunc("heaviside", _heaviside),
-    "ldexp": BinaryUfunc("ldexp", _ldexp),
-    "logaddexp2": BinaryUfunc("logaddexp2", _logaddexp2),
-    "matmul": ProductUfunc("matmul", _matmul),
-    "matvec": ProductUfunc("matvec", _matvec),
-    "modf": UnaryUfunc("modf", _modf, nout=2),
-    "pow": BinaryUfunc("pow", _pow),
-    "rad2deg": UnaryUfunc("rad2deg", _times(180 / pi, "Radians as degrees.")),
-    "reciprocal": UnaryUfunc("reciprocal", _reciprocal),
-    "rint": UnaryUfunc("rint", _rint),
-    "spacing": UnaryUfunc("spacing", _spacing),
-    "vecdot": ProductUfunc("vecdot", _vecdot),
-    "vecmat": ProductUfunc("vecmat", _vecmat),
-}
+_NAMED = (
+    *map(UnaryUfunc, (*map(_ours, SAME_UNARY), *_UNARY)),
+    *map(BinaryUfunc, (*map(_ours, SAME_BINARY), *_BINARY)),
+    *map(ProductUfunc, (_matmul, _matvec, _vecdot, _vecmat)),
+    *(UnaryUfunc(_modf, nout=2), BinaryUfunc(_divmod, nout=2)),
+)
+UFUNCS: dict[str, ufunc] = {function.__name__: function for function in _NAMED}
 """The elementwise functions by NumPy's name."""
-UFUNCS |= {alias: UFUNCS[name] for alias, name in _ALIASES.items()}
+UFUNCS |= {alias: UFUNCS[name] for alias, name in RENAMED.items() if name in UFUNCS and alias not in (*UFUNCS, "fix")}
+UFUNCS |= {"degrees": UFUNCS["rad2deg"], "radians": UFUNCS["deg2rad"]}

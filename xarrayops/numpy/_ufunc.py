@@ -51,8 +51,8 @@ class ufunc:  # noqa: N801 - NumPy's name
     nin = 1
     nout = 1
 
-    def __init__(self, name: str, function: Callable[..., Any], *, nout: int = 1) -> None:
-        self.__name__ = self.__qualname__ = name
+    def __init__(self, function: Callable[..., Any], *, nout: int = 1) -> None:
+        self.__name__ = self.__qualname__ = function.__name__.removeprefix("_")
         self.__module__ = "xarrayops.numpy"
         self._function = function
         self.nout = nout
