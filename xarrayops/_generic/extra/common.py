@@ -91,6 +91,16 @@ def normal_axis(axis: int, ndim: int) -> int:
     return axis % ndim
 
 
+def one_axis(xp: ModuleType, x: Array, axis: int | None) -> tuple[Array, int]:
+    """x and the non-negative axis; without an axis, the elements as a vector."""
+    return (xp.reshape(x, (-1,)), 0) if axis is None else (x, normal_axis(axis, x.ndim))
+
+
+def part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
+    """The elements from start to stop along an axis."""
+    return x[(slice(None),) * axis + (slice(start, stop), ...)]
+
+
 def normal_axes(axis: Axes, ndim: int) -> tuple[int, ...]:
     """The non-negative axes; ValueError for duplicates. None stands for all."""
     if axis is None:

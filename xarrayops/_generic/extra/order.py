@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import normal_axis, whole
+from xarrayops._generic.extra.common import normal_axis, one_axis, part, whole
 from xarrayops.plugin.arrays import Array
 
 
 def _checked(xp: ModuleType, x: Array, kth: Any, axis: int | None) -> tuple[Array, int]:
-    if axis is None:
-        x, axis = xp.reshape(x, (-1,)), 0
-    axis = normal_axis(axis, x.ndim)
+    x, axis = one_axis(xp, x, axis)
     for k in kth if isinstance(kth, (tuple, list)) else (kth,):
         if x.shape[axis] and not -x.shape[axis] <= whole("kth", k) < x.shape[axis]:
             raise ValueError(f"kth={k} is out of bounds for an axis of length {x.shape[axis]}")
@@ -47,11 +45,8 @@ def topk(xp: ModuleType, x: Array, /, k: int, *, axis: int = -1, largest: bool =
         raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
     axis = require_count(x, k, axis)
     order = xp.argsort(x, axis=axis)
-    start = (slice(None),) * axis
-    if largest:
-        order = xp.flip(order[(*start, slice(x.shape[axis] - k, None), ...)], axis=axis)
-    else:
-        order = order[(*start, slice(0, k), ...)]
+    n = x.shape[axis]
+    order = xp.flip(part(order, axis, n - k, n), axis=axis) if largest else part(order, axis, 0, k)
     return xp.take_along_axis(x, order, axis=axis), order
 
 

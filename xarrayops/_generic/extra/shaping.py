@@ -76,9 +76,7 @@ def compress(xp: ModuleType, condition: Array, x: Array, /, *, axis: int | None 
     """The elements at the indices where the condition is true."""
     if condition.ndim != 1:
         raise ValueError(f"the condition must be a vector, but its shape is {tuple(condition.shape)}")
-    if axis is None:
-        x, axis = xp.reshape(x, (-1,)), 0
-    axis, condition = normal_axis(axis, x.ndim), astype(xp, condition, xp.bool)
+    (x, axis), condition = one_axis(xp, x, axis), astype(xp, condition, xp.bool)
     if condition.shape[0] > x.shape[axis] and xp.any(condition[x.shape[axis] :]):
         raise IndexError(f"the condition is true beyond the {x.shape[axis]} elements of the axis")
     if x.ndim == 1 and condition.shape[0] == x.shape[axis]:
@@ -112,9 +110,7 @@ def _place(index: Any, extent: int, end: int) -> int:
 
 def delete(xp: ModuleType, x: Array, index: Any, /, *, axis: int | None = None) -> Array:
     """The pieces between the elements are joined."""
-    if axis is None:
-        x, axis = xp.reshape(x, (-1,)), 0
-    axis = normal_axis(axis, x.ndim)
+    x, axis = one_axis(xp, x, axis)
     extent = x.shape[axis]
     removed = sorted(set(places(index, extent, end=extent - 1)[0]))
     if not removed:
@@ -124,20 +120,14 @@ def delete(xp: ModuleType, x: Array, index: Any, /, *, axis: int | None = None) 
         kept = xp.asarray([i for i in range(extent) if i not in gone], dtype=index_dtype(xp, x), device=device_of(x))
         return xp.take(x, kept, axis=axis)
     bounds = zip([-1, *removed], [*removed, extent], strict=True)
-    pieces = [_piece(x, axis, low + 1, high) for low, high in bounds if low + 1 < high]
-    return xp.concat(pieces, axis=axis) if pieces else _piece(x, axis, 0, 0)
-
-
-def _piece(x: Array, axis: int, start: int, stop: int) -> Array:
-    return x[(slice(None),) * axis + (slice(start, stop), ...)]
+    pieces = [part(x, axis, low + 1, high) for low, high in bounds if low + 1 < high]
+    return xp.concat(pieces, axis=axis) if pieces else part(x, axis, 0, 0)
 
 
 def insert(xp: ModuleType, x: Array, index: Any, values: Any, /, *, axis: int | None = None) -> Array:
     """The pieces of x and the values are joined in turn."""
     values = astype(xp, as_array(xp, values, x), x.dtype)
-    if axis is None:
-        x, axis = xp.reshape(x, (-1,)), 0
-    axis = normal_axis(axis, x.ndim)
+    x, axis = one_axis(xp, x, axis)
     extent = x.shape[axis]
     found, is_one = places(index, extent, end=extent)
     values = atleast_nd(xp, values, x.ndim)
@@ -155,9 +145,9 @@ def insert(xp: ModuleType, x: Array, index: Any, values: Any, /, *, axis: int | 
     for end in range(1, len(order) + 1):
         place = found[order[end - 1]]
         if end == len(order) or found[order[end]] != place:
-            pieces += [_piece(x, axis, last, place), _piece(values, axis, begin, end)]
+            pieces += [part(x, axis, last, place), part(values, axis, begin, end)]
             last, begin = place, end
-    return xp.concat([*pieces, _piece(x, axis, last, extent)], axis=axis)
+    return xp.concat([*pieces, part(x, axis, last, extent)], axis=axis)
 
 
 def windows(x: Array, window_shape: Any, axis: Any) -> list[tuple[int, int]]:

@@ -16,6 +16,7 @@ from xarrayops._generic.extra.common import (
     floating_beside,
     normal_axes,
     normal_axis,
+    part,
 )
 from xarrayops.plugin.arrays import Array
 
@@ -90,7 +91,7 @@ def trapezoid(xp: ModuleType, y: Array, x: Any = None, /, *, dx: float = 1.0, ax
         step = xp.diff(x, axis=0 if x.ndim == 1 else axis)
         if x.ndim == 1:
             step = xp.reshape(step, (-1, *(1,) * (y.ndim - axis - 1)))
-    lower, upper = _from(y, axis, 0, -1), _from(y, axis, 1, None)
+    lower, upper = part(y, axis, 0, -1), part(y, axis, 1, None)
     return xp.sum(step * (lower + upper) / 2, axis=axis)
 
 
@@ -98,10 +99,6 @@ def require_coordinates(y: Array, x: Array, axis: int) -> None:
     """Raise unless the coordinates of samples are a vector of the length of the axis, or have the shape of y."""
     if tuple(x.shape) not in ((y.shape[axis],), tuple(y.shape)):
         raise ValueError(f"x must be a vector of {y.shape[axis]}, or have the shape {tuple(y.shape)}, not {x.shape}")
-
-
-def _from(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
-    return x[(slice(None),) * axis + (slice(start, stop), ...)]
 
 
 def gradient(xp: ModuleType, x: Array, /, *spacing: Any, axis: Axes = None, edge_order: int = 1) -> Any:
@@ -124,7 +121,7 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
         raise ValueError(f"axis {axis} of length {n} is too short for edge_order={order}")
 
     def at(start: int | None, stop: int | None) -> Array:
-        return _from(x, axis, start, stop)
+        return part(x, axis, start, stop)
 
     if not getattr(step, "ndim", 0):
         inside = (at(2, None) - at(None, -2)) / (2.0 * step)

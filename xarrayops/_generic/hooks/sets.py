@@ -36,19 +36,13 @@ def unique(
 def _row_ranks(xp: ModuleType, rows: Array, *, equal_nan: bool) -> Array:
     """The rank of each row in lexicographic order. Neighbouring columns are merged until one is left."""
     keys = _keys(xp, rows, equal_nan=equal_nan)
-    if keys.shape[1] % 2 or not keys.shape[1]:
-        keys = _padded(xp, keys)
-    while keys.shape[1] > 1:
-        keys = _ranks(xp, keys[:, ::2], keys[:, 1::2])
-        if keys.shape[1] > 1 and keys.shape[1] % 2:
-            keys = _padded(xp, keys)
+    while keys.shape[1] != 1:
+        if keys.shape[1] % 2 or not keys.shape[1]:  # an additional column of zeros does not change the order
+            column = xp.zeros((keys.shape[0], 1), dtype=keys.dtype, device=keys.device)
+            keys = xp.concat([keys, column], axis=1)
+        if keys.shape[1] > 1:
+            keys = _ranks(xp, keys[:, ::2], keys[:, 1::2])
     return keys[:, 0]
-
-
-def _padded(xp: ModuleType, keys: Array) -> Array:
-    """The keys with an additional column of zeros, which does not change the order."""
-    column = xp.zeros((keys.shape[0], 1), dtype=keys.dtype, device=keys.device)
-    return xp.concat([keys, column], axis=1)
 
 
 def _keys(xp: ModuleType, rows: Array, *, equal_nan: bool) -> Array:
