@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import as_array, astype, counted, device_of, index_dtype, normal_axis, whole
+from xarrayops._generic.extra.common import (
+    as_array,
+    astype,
+    counted,
+    device_of,
+    index_dtype,
+    normal_axis,
+    one_axis,
+    part,
+    whole,
+)
 from xarrayops.plugin.arrays import Array
 
 _FEW_PIECES = 16
