@@ -69,6 +69,11 @@ def index_dtype(xp: ModuleType, x: Array) -> object:
     return xp.__array_namespace_info__().default_dtypes(device=device_of(x))["indexing"]
 
 
+def indices(xp: ModuleType, values: list[int], like: Array) -> Array:
+    """Indices as an array of the library's index dtype."""
+    return xp.asarray(values, dtype=index_dtype(xp, like), device=device_of(like))
+
+
 def whole(name: str, value: Any) -> int:
     """The integer; TypeError for other objects, also booleans."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):

@@ -6,7 +6,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import astype, counted, device_of, index_dtype, normal_axis, part, widest
+from xarrayops._generic.extra import common
 from xarrayops._generic.extra.quantiles import median
 from xarrayops.plugin.arrays import Array
 
@@ -51,11 +51,11 @@ def pad_widths(x: Array, pad_width: Any, mode: str, reflect_type: str = "even") 
     if reflect_type not in ("even", "odd"):
         raise ValueError(f"reflect_type={reflect_type!r} is neither 'even' nor 'odd'")
     if isinstance(pad_width, dict):
-        by_axis = {normal_axis(axis, x.ndim): width for axis, width in pad_width.items()}
+        by_axis = {common.normal_axis(axis, x.ndim): width for axis, width in pad_width.items()}
         found = [pairs("pad_width", by_axis.get(axis, 0), 1)[0] for axis in range(x.ndim)]
     else:
         found = pairs("pad_width", pad_width, x.ndim)
-    widths = [(counted("pad_width", before), counted("pad_width", after)) for before, after in found]
+    widths = [(common.counted("pad_width", before), common.counted("pad_width", after)) for before, after in found]
     if mode not in ("constant", "empty"):
         for axis, width in enumerate(widths):
             if not x.shape[axis] and width != (0, 0):
@@ -84,10 +84,10 @@ def _side(
     """The values before (side 0) or after (side 1) an axis, in a mode that looks at one end only."""
     shape = (*x.shape[:axis], width, *x.shape[axis + 1 :])
     if mode in ("constant", "empty"):
-        return xp.full(shape, number_for(xp, x, value), dtype=x.dtype, device=device_of(x))
+        return xp.full(shape, number_for(xp, x, value), dtype=x.dtype, device=common.device_of(x))
     if mode in STATISTICS:
         return xp.broadcast_to(_statistic(xp, x, axis, side, mode, length), shape)
-    end = part(x, axis, -1, None) if side else part(x, axis, 0, 1)
+    end = common.part(x, axis, -1, None) if side else common.part(x, axis, 0, 1)
     return xp.broadcast_to(end, shape) if mode == "edge" else _ramp(xp, end, axis, side, width, value)
 
 
@@ -107,28 +107,28 @@ def _statistic(xp: ModuleType, x: Array, axis: int, side: int, mode: str, length
         if mode in ("maximum", "minimum") or n < 0:
             raise ValueError(f"stat_length={length} must be positive for mode={mode!r}")
         n = extent if length is None else 0
-    chosen = part(x, axis, extent - n, extent) if side else part(x, axis, 0, n)
+    chosen = common.part(x, axis, extent - n, extent) if side else common.part(x, axis, 0, n)
     if mode in ("maximum", "minimum"):
         return (xp.max if mode == "maximum" else xp.min)(chosen, axis=axis, keepdims=True)
     is_whole = xp.isdtype(x.dtype, "integral")
-    reduced = widest(xp, chosen)
+    reduced = common.widest(xp, chosen)
     average = xp.mean if mode == "mean" else partial(median, xp)
     found = average(reduced, axis=axis, keepdims=True)
-    return astype(xp, xp.round(found) if is_whole else found, x.dtype)
+    return common.astype(xp, xp.round(found) if is_whole else found, x.dtype)
 
 
 def _ramp(xp: ModuleType, end: Array, axis: int, side: int, width: int, value: Any) -> Array:
     """A ramp from ``value``, at the outer end, in equal steps up to but excluding the edge."""
     if not width:
-        return part(end, axis, 0, 0)
-    work = widest(xp, end)
+        return common.part(end, axis, 0, 0)
+    work = common.widest(xp, end)
     real = xp.real(work) if xp.isdtype(work.dtype, "complex floating") else work
-    steps = xp.arange(width, dtype=real.dtype, device=device_of(end))
+    steps = xp.arange(width, dtype=real.dtype, device=common.device_of(end))
     steps = steps if not side else width - 1 - steps
     found = value + (work - value) * xp.reshape(steps / width, (width, *(1,) * (end.ndim - axis - 1)))
     if xp.isdtype(end.dtype, "integral"):
         found = xp.floor(found)
-    return astype(xp, found, end.dtype)
+    return common.astype(xp, found, end.dtype)
 
 
 def _periodic(
@@ -152,10 +152,9 @@ def _mirrored(xp: ModuleType, x: Array, axis: int, places: range, mode: str) -> 
     """The values for positions outside an axis: a slice or its reverse within one period, else taken by index."""
     n = x.shape[axis]
     if not places or len(places) > n - (mode == "reflect"):
-        indices = xp.asarray([source(p, n, mode) for p in places], dtype=index_dtype(xp, x), device=device_of(x))
-        return xp.take(x, indices, axis=axis)
+        return xp.take(x, common.indices(xp, [source(p, n, mode) for p in places], x), axis=axis)
     first, last = sorted((source(places[0], n, mode), source(places[-1], n, mode)))
-    found = part(x, axis, first, last + 1)
+    found = common.part(x, axis, first, last + 1)
     return found if mode == "wrap" else xp.flip(found, axis=axis)
 
 
@@ -176,7 +175,8 @@ def _odd(xp: ModuleType, x: Array, found: Array, axis: int, places: range, mode:
     period = 2 * n if mode == "symmetric" else 2 * (n - 1)
     is_reflected = [place % period >= (n if mode == "symmetric" else n - 1) for place in places]
     shape = (len(places), *(1,) * (x.ndim - axis - 1))
-    folds = xp.reshape(xp.asarray([place // period for place in places], dtype=x.dtype, device=device_of(x)), shape)
-    mask = xp.reshape(xp.asarray(is_reflected, device=device_of(x)), shape)
-    first, last = part(x, axis, 0, 1), part(x, axis, n - 1, n)
+    device = common.device_of(x)
+    folds = xp.reshape(xp.asarray([place // period for place in places], dtype=x.dtype, device=device), shape)
+    mask = xp.reshape(xp.asarray(is_reflected, device=device), shape)
+    first, last = common.part(x, axis, 0, 1), common.part(x, axis, n - 1, n)
     return xp.where(mask, 2 * last - found, found) + 2 * folds * (last - first)
