@@ -16,7 +16,7 @@ from xarrayops._core.backends.dtype_names import DTypeName, name_of
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.numpy_names.renamed import DTYPE_CODES, RENAMED
 from xarrayops.errors import Unsupported
-from xarrayops.numpy._operands import DTYPES_OF_NUMPY, NUMBERS, arrays, casts, is_array, new_array, promoted, public
+from xarrayops.numpy import _operands as ops
 from xarrayops.plugin.dtypes import DTYPE_NAMES
 
 
@@ -39,9 +39,9 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
         if len(values) > 1:
             raise TypeError(f"np.{self.name} takes one value, not {len(values)}")
         value = values[0] if values else 0
-        if is_array(value) and not is_numpy_scalar(value):
+        if ops.is_array(value) and not is_numpy_scalar(value):
             return xo.astype(value, self.name)
-        x = new_array(float(value) if isinstance(value, str) else value, dtype=self.name)
+        x = ops.new_array(float(value) if isinstance(value, str) else value, dtype=self.name)
         return x[()] if x.ndim == 0 else x
 
     def __instancecheck__(self, x: Any) -> bool:
@@ -84,7 +84,7 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
         """NumPy's dtype; bytes for dtypes that NumPy lacks."""
         import numpy
 
-        return numpy.dtype(self.name if self.name in DTYPES_OF_NUMPY else "V2" if self.name == "bfloat16" else "V1")
+        return numpy.dtype(self.name if self.name in ops.DTYPES_OF_NUMPY else "V2" if self.name == "bfloat16" else "V1")
 
 
 class Kind:
@@ -105,22 +105,22 @@ class Kind:
 
 
 def _kind(name: str) -> str:
-    return name.rstrip("0123456789") if name in DTYPES_OF_NUMPY else "float"
+    return name.rstrip("0123456789") if name in ops.DTYPES_OF_NUMPY else "float"
 
 
 def is_scalar(x: Any) -> bool:
     """Whether x is a scalar: a NumPy scalar, or a 0-d array of a library without scalars."""
     if is_numpy_scalar(x):
         return True
-    return is_array(x) and x.ndim == 0 and xo.backend(x).name != "numpy"
+    return ops.is_array(x) and x.ndim == 0 and xo.backend(x).name != "numpy"
 
 
 def named(dtype: Any) -> Any:
     """The name of a dtype in any of NumPy's notations; other values, such as None, are returned unchanged."""
     if dtype is None or isinstance(dtype, DTypeName):
         return None if dtype is None else dtype.name
-    if isinstance(dtype, type) and dtype in NUMBERS:
-        return NUMBERS[dtype]
+    if isinstance(dtype, type) and dtype in ops.NUMBERS:
+        return ops.NUMBERS[dtype]
     if isinstance(dtype, str):
         code = dtype.removeprefix("<").removeprefix("=").removeprefix("|")
         return DTYPE_CODES.get(code) or (dtype if code in DTYPE_NAMES else RENAMED.get(code, dtype))
@@ -144,14 +144,14 @@ def _kind_of(arg: Any) -> Any:
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """Whether a cast between dtypes is allowed, by NumPy's rules."""
-    if type(from_) in NUMBERS:
+    if type(from_) in ops.NUMBERS:
         raise TypeError("can_cast() does not support Python ints, floats, and complex: give a dtype or an array")
-    return casts(_name("can_cast", from_), _name("can_cast", to), casting)
+    return ops.casts(_name("can_cast", from_), _name("can_cast", to), casting)
 
 
 def _name(function: str, obj: Any) -> str:
     """The name of a dtype, or of an array's dtype."""
-    name = name_of(obj.dtype if is_array(obj) else named(obj))
+    name = name_of(obj.dtype if ops.is_array(obj) else named(obj))
     if name not in DTYPE_NAMES:
         raise TypeError(f"np.{function}: {obj!r} is not a dtype of numbers or an array")
     return name
@@ -161,9 +161,9 @@ def result_type(*arrays_and_dtypes: Any) -> dtype:
     """The dtype to which NumPy promotes arrays, dtypes and Python numbers."""
     if not arrays_and_dtypes:
         raise ValueError("at least one array or dtype is required")
-    numbers = [type(x) for x in arrays_and_dtypes if type(x) in NUMBERS]
-    names = [_name("result_type", x) for x in arrays_and_dtypes if type(x) not in NUMBERS]
-    return dtype(promoted(names or ["bool"], numbers) or xo.result_type(*names))
+    numbers = [type(x) for x in arrays_and_dtypes if type(x) in ops.NUMBERS]
+    names = [_name("result_type", x) for x in arrays_and_dtypes if type(x) not in ops.NUMBERS]
+    return dtype(ops.promoted(names or ["bool"], numbers) or xo.result_type(*names))
 
 
 def promote_types(type1: Any, type2: Any, /) -> dtype:
@@ -199,7 +199,7 @@ def iinfo(type: Any) -> Any:
 
 def _of_number(obj: Any) -> Any:
     """The dtype of a number or an array, or the dtype itself."""
-    return name_of(arrays(obj)[0].dtype) if type(obj) in (int, float, complex) or is_array(obj) else named(obj)
+    return name_of(ops.arrays(obj)[0].dtype) if type(obj) in (int, float, complex) or ops.is_array(obj) else named(obj)
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
@@ -210,7 +210,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 def iscomplexobj(x: Any) -> bool:
     """Whether the dtype is complex, by `xarrayops.isdtype`."""
-    return xo.isdtype(arrays(x)[0].dtype, "complex floating")
+    return xo.isdtype(ops.arrays(x)[0].dtype, "complex floating")
 
 
 def isrealobj(x: Any) -> bool:
@@ -227,7 +227,7 @@ _ALIASES = (
     *("bool_", "byte", "cdouble", "csingle", "double", "half", "int_", "intc", "intp", "long", "longlong", "short"),
     *("single", "ubyte", "uint", "uintc", "uintp", "ulong", "ulonglong", "ushort"),
 )
-DTYPES = {name: dtype(name) for name in DTYPES_OF_NUMPY} | {name: dtype(RENAMED[name]) for name in _ALIASES}
+DTYPES = {name: dtype(name) for name in ops.DTYPES_OF_NUMPY} | {name: dtype(RENAMED[name]) for name in _ALIASES}
 """The dtypes, by NumPy's names."""
 _CLASSES = {
     "generic": "bool int uint float complex",
@@ -292,7 +292,7 @@ class _Arrays(type):
     """The class of `ndarray`: an array of any known library is an instance."""
 
     def __instancecheck__(cls, x: Any) -> bool:
-        return not is_numpy_scalar(x) and is_array(x)
+        return not is_numpy_scalar(x) and ops.is_array(x)
 
 
 class ndarray(metaclass=_Arrays):  # noqa: N801 - NumPy's name
@@ -302,4 +302,4 @@ class ndarray(metaclass=_Arrays):  # noqa: N801 - NumPy's name
         raise TypeError("np.ndarray is for isinstance only. Instead: np.empty(shape, dtype)")
 
 
-__all__ = [name for name in public(globals()) if name not in ("Kind", "is_scalar", "named")]
+__all__ = [name for name in ops.public(globals()) if name not in ("Kind", "is_scalar", "named")]

@@ -9,7 +9,7 @@ from typing import Any
 import xarrayops as xo
 from xarrayops._core.numpy_names.renamed import RENAMED
 from xarrayops._surface import FAMILIES, ROLES
-from xarrayops.numpy._operands import alike, arrays, entitled, harmonised, is_complex, is_integer, together
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._ufunc import BinaryUfunc, ProductUfunc, UnaryUfunc, ufunc
 from xarrayops.plugin.dtypes import FLOATING_EXTRA, FLOATING_RESULTS
 
@@ -18,20 +18,20 @@ _FLOATING = {*FLOATING_RESULTS, *FLOATING_EXTRA}
 
 def _fabs(x: Any) -> Any:
     """The absolute values of real numbers, as floating-point numbers."""
-    if is_complex(x):
+    if ops.is_complex(x):
         raise TypeError("np.fabs takes real numbers. Instead: np.abs(x)")
     return xo.abs(_as_floating(x))
 
 
 def _as_floating(x: Any) -> Any:
     """x, or integers in NumPy's floating-point dtype."""
-    return xo.astype(x, "float64") if is_integer(x) else x
+    return xo.astype(x, "float64") if ops.is_integer(x) else x
 
 
 def _float_power(x1: Any, x2: Any) -> Any:
     """x1 to the power of x2, in at least double precision."""
-    x1, x2 = arrays(x1, x2)
-    dtype = "complex128" if is_complex(x1) or is_complex(x2) else "float64"
+    x1, x2 = ops.arrays(x1, x2)
+    dtype = "complex128" if ops.is_complex(x1) or ops.is_complex(x2) else "float64"
     return xo.pow(xo.astype(x1, dtype), xo.astype(x2, dtype))
 
 
@@ -50,8 +50,8 @@ def _modf(x: Any) -> tuple[Any, Any]:
 
 def _fmod(x1: Any, x2: Any) -> Any:
     """The remainder of truncated division, with the sign of x1."""
-    x1, x2 = alike(x1, x2)
-    if is_integer(x1) and is_integer(x2):
+    x1, x2 = ops.alike(x1, x2)
+    if ops.is_integer(x1) and ops.is_integer(x2):
         remainder = xo.remainder(xo.abs(x1), xo.abs(x2))
         return xo.where(x1 < 0, -remainder, remainder)
     remainder = xo.remainder(xo.abs(x1), xo.abs(xo.where(xo.isinf(x2), 1.0, x2)))
@@ -61,8 +61,8 @@ def _fmod(x1: Any, x2: Any) -> Any:
 
 def _ldexp(x1: Any, x2: Any) -> Any:
     """x1 times two to the power of x2."""
-    x1, x2 = arrays(x1, x2)
-    if not is_integer(x2):
+    x1, x2 = ops.arrays(x1, x2)
+    if not ops.is_integer(x2):
         raise TypeError("np.ldexp: x2 must hold integers. Instead: x1 * np.exp2(x2)")
     x1 = _as_floating(x1)
     half = xo.astype(xo.floor_divide(x2, 2), x1.dtype)
@@ -72,15 +72,15 @@ def _ldexp(x1: Any, x2: Any) -> Any:
 
 def _heaviside(x1: Any, x2: Any) -> Any:
     """0 for negative x1, x2 for 0, and 1 for positive x1."""
-    x1, x2 = map(_as_floating, alike(x1, x2))
+    x1, x2 = map(_as_floating, ops.alike(x1, x2))
     return xo.where(xo.isnan(x1), x1, xo.where(x1 == 0, x2, xo.astype(x1 > 0, x1.dtype)))
 
 
 def _extremum_of_numbers(name: str, extremum: Callable[..., Any]) -> Callable[..., Any]:
-    @entitled(name, f"The {extremum.__name__} of each pair; for a number and NaN it is the number.")
+    @ops.entitled(name, f"The {extremum.__name__} of each pair; for a number and NaN it is the number.")
     def function(x1: Any, x2: Any) -> Any:
-        x1, x2 = alike(x1, x2)
-        if is_integer(x1) and is_integer(x2):
+        x1, x2 = ops.alike(x1, x2)
+        if ops.is_integer(x1) and ops.is_integer(x2):
             return extremum(x1, x2)
         return xo.where(xo.isnan(x1), x2, xo.where(xo.isnan(x2), x1, extremum(x1, x2)))
 
@@ -89,7 +89,7 @@ def _extremum_of_numbers(name: str, extremum: Callable[..., Any]) -> Callable[..
 
 def _logaddexp2(x1: Any, x2: Any) -> Any:
     """The logarithm to base 2 of the sum of the powers of two."""
-    x1, x2 = map(_as_floating, alike(x1, x2))
+    x1, x2 = map(_as_floating, ops.alike(x1, x2))
     greater, is_equal = xo.maximum(x1, x2), x1 == x2
     distance = xo.abs(xo.where(is_equal, 0.0, x1) - xo.where(is_equal, 0.0, x2))
     return greater + xo.log1p(xo.pow(2.0, -distance)) / 0.6931471805599453
@@ -97,7 +97,7 @@ def _logaddexp2(x1: Any, x2: Any) -> Any:
 
 def _reciprocal(x: Any) -> Any:
     """One divided by each element; for integers other than 1 and -1 the result is 0."""
-    if not is_integer(x):
+    if not ops.is_integer(x):
         return xo.reciprocal(x)
     return xo.where(xo.logical_or(x == 1, x == -1), x, 0)
 
@@ -114,7 +114,7 @@ def _spacing(x: Any) -> Any:
 
 
 def _times(name: str, factor: float, text: str) -> Callable[..., Any]:
-    return entitled(name, text)(lambda x: _as_floating(x) * factor)
+    return ops.entitled(name, text)(lambda x: _as_floating(x) * factor)
 
 
 def _rint(x: Any) -> Any:
@@ -124,7 +124,7 @@ def _rint(x: Any) -> Any:
 
 def _pow(x1: Any, x2: Any) -> Any:
     """x1 to the power of x2; negative integer powers of integers raise where values are known."""
-    if type(x2) is int and x2 < 0 and is_integer(x1):
+    if type(x2) is int and x2 < 0 and ops.is_integer(x1):
         raise ValueError("Integers to negative integer powers are not allowed.")
     return xo.pow(x1, x2)
 
@@ -136,33 +136,33 @@ def _exp2(x: Any) -> Any:
 
 def _matmul(x1: Any, x2: Any) -> Any:
     """The products of matrices, by `xarrayops.matmul`."""
-    return xo.matmul(*together(x1, x2))
+    return xo.matmul(*ops.together(x1, x2))
 
 
 def _vecdot(x1: Any, x2: Any) -> Any:
     """The products of vectors, the first one conjugated, by `xarrayops.vecdot`."""
-    return xo.vecdot(*together(x1, x2))
+    return xo.vecdot(*ops.together(x1, x2))
 
 
 def _matvec(x1: Any, x2: Any) -> Any:
     """The products of matrices with vectors."""
-    return xo.matmul(*together(x1, x2[..., None]))[..., 0]
+    return xo.matmul(*ops.together(x1, x2[..., None]))[..., 0]
 
 
 def _vecmat(x1: Any, x2: Any) -> Any:
     """The products of conjugated vectors with matrices."""
-    return xo.matmul(*together(xo.conj(x1)[..., None, :], x2))[..., 0, :]
+    return xo.matmul(*ops.together(xo.conj(x1)[..., None, :], x2))[..., 0, :]
 
 
 def _ours(name: str) -> Callable[..., Any]:
     """Our function, looked up at the first call; integers become floating-point where NumPy converts them."""
     is_floating = name in _FLOATING
 
-    @entitled(name, f"By `xarrayops.{name}`.")
+    @ops.entitled(name, f"By `xarrayops.{name}`.")
     def function(*values: Any) -> Any:
         ours = getattr(xo, name)
         if is_floating:
-            values = tuple(harmonised(*values, 0.5)[:-1]) if _are_integers(values) else values
+            values = tuple(ops.harmonised(*values, 0.5)[:-1]) if _are_integers(values) else values
         return ours(*values)
 
     return function
@@ -170,7 +170,7 @@ def _ours(name: str) -> Callable[..., Any]:
 
 def _are_integers(values: tuple[Any, ...]) -> bool:
     """Whether no operand is floating-point."""
-    return all(is_integer(x) if hasattr(x, "dtype") else isinstance(x, int) for x in values)
+    return all(ops.is_integer(x) if hasattr(x, "dtype") else isinstance(x, int) for x in values)
 
 
 _OTHERS = ("clip", "imag", "pow", "real", "reciprocal", "round")

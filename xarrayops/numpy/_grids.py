@@ -6,9 +6,9 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops.errors import Unsupported
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._creation import meshgrid
 from xarrayops.numpy._joining import concatenate
-from xarrayops.numpy._operands import arrays, first_array, public
 from xarrayops.numpy._ranges import arange, linspace
 
 
@@ -50,8 +50,8 @@ class _Joined:
         parts = key if isinstance(key, tuple) else (key,)
         if any(isinstance(part, str) for part in parts):
             raise Unsupported("np.r_ with a string is not supported. Instead: np.concatenate or np.stack with axis=")
-        like = first_array(part for part in parts if not isinstance(part, slice))
-        members = arrays(*(_vector(part, like) if isinstance(part, slice) else part for part in parts))
+        like = ops.first_array(part for part in parts if not isinstance(part, slice))
+        members = ops.arrays(*(_vector(part, like) if isinstance(part, slice) else part for part in parts))
         members = [xo.reshape(x, (1,)) if x.ndim == 0 else x for x in members]
         if not self.columns:
             return concatenate(members)
@@ -72,4 +72,4 @@ mgrid, ogrid = _Grid(sparse=False), _Grid(sparse=True)
 r_, c_ = _Joined(columns=False), _Joined(columns=True)
 index_exp, s_ = _Index(maketuple=True), _Index(maketuple=False)
 
-__all__ = public(globals())
+__all__ = ops.public(globals())

@@ -7,21 +7,8 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 import xarrayops as xo
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import can_cast, named
-from xarrayops.numpy._operands import (
-    array,
-    arrays as as_arrays,
-    axes_of,
-    first_array,
-    harmonised,
-    is_array,
-    is_integer,
-    one_axis,
-    public,
-    raveled,
-    size_of,
-    written,
-)
 from xarrayops.numpy._shapes import of_dimensions
 
 
@@ -31,7 +18,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     if unused:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {', '.join(unused)}")
     width = pad_width if isinstance(pad_width, dict) else _plain(pad_width)
-    return xo.pad(as_arrays(array)[0], width, mode, **{name: _plain(value) for name, value in kwargs.items()})
+    return xo.pad(ops.arrays(array)[0], width, mode, **{name: _plain(value) for name, value in kwargs.items()})
 
 
 _PAD_OPTIONS = {"constant": "constant_values", "linear_ramp": "end_values"} | {
@@ -51,33 +38,33 @@ def _places(obj: Any, extent: int | None = None) -> Any:
     """The positions for `insert` and `delete`: a slice, an integer or a list of integers, also from a mask."""
     if isinstance(obj, slice):
         return obj
-    x = array(obj)
+    x = ops.array(obj)
     if xo.isdtype(x.dtype, "bool"):
         if x.ndim != 1 or (extent is not None and x.shape[0] != extent):
             raise ValueError(f"a mask must be a vector with a value for each position, not of shape {x.shape}")
         return xo.nonzero(x)[0].tolist()
-    if not is_integer(x) and (size_of(x) or is_array(obj)):
+    if not ops.is_integer(x) and (ops.size_of(x) or ops.is_array(obj)):
         raise IndexError(f"indices must be integers or booleans, not {x.dtype}")
     return _plain(obj)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """The values before the indices along an axis, by `xarrayops.insert`."""
-    x, v = as_arrays(arr, values)
+    x, v = ops.arrays(arr, values)
     return xo.insert(x, _places(obj), xo.astype(v, x.dtype), axis=axis)
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """The array without the members at the indices along an axis, by `xarrayops.delete`."""
-    x = array(arr)
-    extent = size_of(x) if axis is None else x.shape[one_axis(axis, x.ndim)]
+    x = ops.array(arr)
+    extent = ops.size_of(x) if axis is None else x.shape[ops.one_axis(axis, x.ndim)]
     return xo.delete(x, _places(obj, extent), axis=axis)
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """The array without leading and trailing zeros, by `xarrayops.nonzero`; the values are read."""
-    x = array(filt)
-    axes = axes_of(x, axis)
+    x = ops.array(filt)
+    axes = ops.axes_of(x, axis)
     if trim.lower() not in ("f", "b", "fb", "bf"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     if x.ndim == 0:
@@ -88,12 +75,12 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
         low, high = (int(xo.min(i)), int(xo.max(i)) + 1) if i.shape[0] else (0, 0)
         index[place] = slice(low if "f" in trim.lower() else None, high if "b" in trim.lower() or not high else None)
     result = x[tuple(index)]
-    return result.tolist() if isinstance(filt, list) and first_array((filt,)) is None else result
+    return result.tolist() if isinstance(filt, list) and ops.first_array((filt,)) is None else result
 
 
 def _sequence(function: str, members: Any) -> list[Any]:
     """The arrays of a sequence, in NumPy's common dtype; an array is the sequence of its members."""
-    if is_array(members):
+    if ops.is_array(members):
         members = xo.unstack(members)
     elif not isinstance(members, (list, tuple)):
         if not hasattr(members, "__getitem__"):
@@ -101,7 +88,7 @@ def _sequence(function: str, members: Any) -> list[Any]:
         members = list(members)
     if not members:
         raise ValueError(f"np.{function}: need at least one array to {function}")
-    return as_arrays(*members)
+    return ops.arrays(*members)
 
 
 def concatenate(
@@ -110,10 +97,10 @@ def concatenate(
     """The arrays joined along an axis, by `xarrayops.concat`."""
     members = _cast(_sequence("concatenate", arrays), dtype, casting)
     if axis is None:
-        members, axis = [raveled(x) for x in members], 0
+        members, axis = [ops.raveled(x) for x in members], 0
     elif members[0].ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    return written("concatenate", xo.concat(members, axis=one_axis(axis, members[0].ndim)), out, casting)
+    return ops.written("concatenate", xo.concat(members, axis=ops.one_axis(axis, members[0].ndim)), out, casting)
 
 
 concat = concatenate
@@ -121,7 +108,7 @@ concat = concatenate
 
 def _cast(members: list[Any], dtype: Any, casting: str) -> list[Any]:
     if dtype is None:
-        return harmonised(*members)
+        return ops.harmonised(*members)
     for x in members:
         if not can_cast(x, dtype, casting):
             raise TypeError(
@@ -135,12 +122,12 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
     members = _cast(_sequence("stack", arrays), dtype, casting)
     if len({tuple(x.shape) for x in members}) > 1:
         raise ValueError("all input arrays must have the same shape")
-    return written("stack", xo.stack(members, axis=one_axis(axis, members[0].ndim + 1)), out, casting)
+    return ops.written("stack", xo.stack(members, axis=ops.one_axis(axis, members[0].ndim + 1)), out, casting)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """The members of an array along an axis, by `xarrayops.unstack`."""
-    x = array(x)
+    x = ops.array(x)
     if x.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
     return tuple(xo.unstack(x, axis=axis))
@@ -175,7 +162,7 @@ def column_stack(tup: Any) -> Any:
 def block(arrays: Any) -> Any:
     """An array of nested lists of blocks, by `xarrayops.concat`."""
     depth = _depth(arrays)
-    members = as_arrays(*_blocks(arrays))
+    members = ops.arrays(*_blocks(arrays))
     return _joined(arrays, iter(members), max(depth, *(x.ndim for x in members)), depth, 0)
 
 
@@ -207,13 +194,13 @@ def _joined(blocks: Any, rest: Iterator[Any], ndim: int, depth: int, level: int)
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     """The values after the array along an axis, by default both as vectors, by `xarrayops.concat`."""
-    return concatenate(as_arrays(arr, values), axis)
+    return concatenate(ops.arrays(arr, values), axis)
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """The parts of an array along an axis: a number of parts, or split at indices."""
-    x = array(ary)
-    axis = one_axis(axis, x.ndim)
+    x = ops.array(ary)
+    axis = ops.one_axis(axis, x.ndim)
     extent = x.shape[axis]
     if isinstance(indices_or_sections, Iterable):
         ends = [0, *(int(i) for i in indices_or_sections), extent]
@@ -229,14 +216,14 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """The parts of an array along an axis: equal parts, or split at indices."""
-    x = array(ary)
-    if not isinstance(indices_or_sections, Iterable) and x.shape[one_axis(axis, x.ndim)] % int(indices_or_sections):
+    x = ops.array(ary)
+    if not isinstance(indices_or_sections, Iterable) and x.shape[ops.one_axis(axis, x.ndim)] % int(indices_or_sections):
         raise ValueError("array split does not result in an equal division")
     return array_split(x, indices_or_sections, axis)
 
 
 def _of_rank(function: str, ary: Any, least: int) -> Any:
-    x = array(ary)
+    x = ops.array(ary)
     if x.ndim < least:
         raise ValueError(f"{function} only works on arrays of {least} or more dimensions")
     return x
@@ -258,4 +245,4 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     return split(_of_rank("dsplit", ary, 3), indices_or_sections, 2)
 
 
-__all__ = public(globals())
+__all__ = ops.public(globals())

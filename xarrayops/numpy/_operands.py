@@ -200,6 +200,12 @@ def floating(x: Any) -> Any:
     return x if floating_dtype() is not None or not is_integer(x) else harmonised(x, 0.5)[0]
 
 
+def inexact(x: Any) -> Any:
+    """x, or integers in NumPy's default floating-point dtype: for steps that the library takes in the dtype of x."""
+    x = floating(x)
+    return xo.astype(x, "float64") if is_integer(x) else x
+
+
 def floats(*values: Any) -> list[Any]:
     """The values as arrays of one library, as floating-point numbers in NumPy's common dtype."""
     return harmonised(*map(floating, arrays(*values)))

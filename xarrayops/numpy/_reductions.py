@@ -8,21 +8,8 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops._generic.extra.statistics import along
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import (
-    array,
-    arrays,
-    axes_of,
-    entitled,
-    first_array,
-    floating,
-    is_complex,
-    is_integer,
-    public,
-    raveled,
-    refuse,
-    written,
-)
 
 Axis = int | tuple[int, ...] | None
 
@@ -43,10 +30,10 @@ LIMITED = ("max", "min")
 
 def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     """A reduction of some elements, joined with an initial value, in a dtype, into an output."""
-    x = array(a)
+    x = ops.array(a)
     if isinstance(axis, list):
         raise TypeError(f"np.{verb}: axis must be an integer or a tuple of integers, not a list")
-    axis = None if axis is None else axes_of(x, axis)
+    axis = None if axis is None else ops.axes_of(x, axis)
     if dtype is not None and verb in LIMITED:
         x = xo.astype(x, named(dtype))
     if where is not True:
@@ -61,7 +48,7 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
         result = getattr(xo, verb)(x, axis=axis, keepdims=bool(keepdims), **options)
         if initial is not None:
             result = getattr(xo, COMBINED[verb])(result, initial)
-    return written(verb, result, out)
+    return ops.written(verb, result, out)
 
 
 def _selected(verb: str, x: Any, where: Any, initial: Any) -> Any:
@@ -74,38 +61,38 @@ def _selected(verb: str, x: Any, where: Any, initial: Any) -> Any:
         )
     if verb in ("all", "any") and not xo.isdtype(x.dtype, "bool"):
         x = x != 0
-    return xo.where(arrays(x, where)[1], x, NEUTRAL.get(verb, initial))
+    return xo.where(ops.arrays(x, where)[1], x, NEUTRAL.get(verb, initial))
 
 
 def _is_empty(x: Any, axis: tuple[int, ...] | None) -> bool:
-    return 0 in [x.shape[a] for a in axes_of(x, axis)]
+    return 0 in [x.shape[a] for a in ops.axes_of(x, axis)]
 
 
 def _of_no_elements(x: Any, axis: tuple[int, ...] | None, keepdims: bool, initial: Any) -> Any:
     """The initial value in the shape of the reduction."""
-    axes = axes_of(x, axis)
+    axes = ops.axes_of(x, axis)
     shape = tuple(1 if a in axes else n for a, n in enumerate(x.shape) if keepdims or a not in axes)
     return xo.full(shape, initial, dtype=x.dtype, like=x)
 
 
 def _numbers(x: Any, where: Any) -> Any:
     """A mask of the selected elements that are not NaN; True for all elements."""
-    if is_integer(x):
+    if ops.is_integer(x):
         return where
     mask = xo.logical_not(xo.isnan(x))
-    return mask if where is True else xo.logical_and(mask, arrays(mask, where)[1])
+    return mask if where is True else xo.logical_and(mask, ops.arrays(mask, where)[1])
 
 
 def _replaced(a: Any, value: Any) -> Any:
     """The elements with NaN replaced by a value."""
-    x = array(a)
-    return x if is_integer(x) else xo.where(xo.isnan(x), value, x)
+    x = ops.array(a)
+    return x if ops.is_integer(x) else xo.where(xo.isnan(x), value, x)
 
 
 def _total(name: str, text: str) -> Callable[..., Any]:
     verb = name.removeprefix("nan")
 
-    @entitled(name, text)
+    @ops.entitled(name, text)
     def function(
         a: Any,
         axis: Axis = None,
@@ -130,15 +117,15 @@ nanprod = _total("nanprod", "The product of the elements that are not NaN, by `x
 def _extremum(name: str, text: str) -> Callable[..., Any]:
     verb = name.removeprefix("nan")
 
-    @entitled(name, text)
+    @ops.entitled(name, text)
     def function(
         a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Any:
         if name == verb:
             return reduced(verb, a, axis, None, out, keepdims, initial, where)
-        x = array(a)
+        x = ops.array(a)
         if initial is None and where is True:
-            return written(name, getattr(xo, name)(x, axis=axis, keepdims=bool(keepdims)), out)
+            return ops.written(name, getattr(xo, name)(x, axis=axis, keepdims=bool(keepdims)), out)
         return reduced(verb, x, axis, None, out, keepdims, initial, _numbers(x, where))
 
     return function
@@ -163,18 +150,17 @@ def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, w
 
 def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
     """The largest element minus the smallest along the axes, by `xarrayops.ptp`."""
-    return written("ptp", xo.ptp(array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("ptp", xo.ptp(ops.array(a), axis=axis, keepdims=keepdims), out)
 
 
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The number of elements that are not zero, by `xarrayops.count_nonzero`."""
-    return xo.count_nonzero(array(a), axis=axis, keepdims=keepdims)
+    return xo.count_nonzero(ops.array(a), axis=axis, keepdims=keepdims)
 
 
 def _in(dtype: Any, x: Any) -> Any:
     """x in the given dtype, its own floating-point dtype, or the default; float64 instead of an integer dtype."""
-    x = floating(x) if dtype is None else xo.astype(x, named(dtype))
-    return xo.astype(x, "float64") if is_integer(x) else x
+    return ops.inexact(x if dtype is None else xo.astype(x, named(dtype)))
 
 
 def _sums(x: Any, mask: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
@@ -186,33 +172,33 @@ def _sums(x: Any, mask: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
 
 def _real(x: Any) -> Any:
     """The real dtype of a floating-point x."""
-    return xo.real(x).dtype if is_complex(x) else x.dtype
+    return xo.real(x).dtype if ops.is_complex(x) else x.dtype
 
 
 def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
     """The mean along the axes, by `xarrayops.mean`."""
-    x = _in(dtype, array(a))
+    x = _in(dtype, ops.array(a))
     if where is True:
-        return written("mean", xo.mean(x, axis=axis, keepdims=bool(keepdims)), out)
-    total, count = _sums(x, arrays(x, where)[1], axis, bool(keepdims))
-    return written("mean", xo.divide(total, count), out)
+        return ops.written("mean", xo.mean(x, axis=axis, keepdims=bool(keepdims)), out)
+    total, count = _sums(x, ops.arrays(x, where)[1], axis, bool(keepdims))
+    return ops.written("mean", xo.divide(total, count), out)
 
 
 def nanmean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
     """The mean of the elements that are not NaN, by `xarrayops.nanmean`."""
-    x = _of_inexact("nanmean", array(a), dtype)
+    x = _of_inexact("nanmean", ops.array(a), dtype)
     if where is True and dtype is None:
-        return written("nanmean", xo.nanmean(floating(x), axis=axis, keepdims=bool(keepdims)), out)
+        return ops.written("nanmean", xo.nanmean(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
     return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where))
 
 
 def _of_inexact(name: str, x: Any, dtype: Any) -> Any:
     """x; TypeError if it is floating-point and dtype is an integer dtype."""
-    if dtype is not None and not is_integer(x) and xo.isdtype(named(dtype), ("integral", "bool")):
+    if dtype is not None and not ops.is_integer(x) and xo.isdtype(named(dtype), ("integral", "bool")):
         raise TypeError(f"np.{name}: if x is inexact, then dtype must be inexact, not {dtype!r}")
     return x
 
@@ -220,7 +206,7 @@ def _of_inexact(name: str, x: Any, dtype: Any) -> Any:
 def _spread(name: str, text: str) -> Callable[..., Any]:
     is_root = name.endswith("std")
 
-    @entitled(name, f"{text}; ``correction`` is another name of ``ddof``.")
+    @ops.entitled(name, f"{text}; ``correction`` is another name of ``ddof``.")
     def function(
         a: Any,
         axis: Axis = None,
@@ -237,24 +223,24 @@ def _spread(name: str, text: str) -> Callable[..., Any]:
             if ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
-        found = _variance(name, array(a), axis, dtype, ddof, bool(keepdims), where, mean)
-        return written(name, xo.sqrt(found) if is_root else found, out)
+        found = _variance(name, ops.array(a), axis, dtype, ddof, bool(keepdims), where, mean)
+        return ops.written(name, xo.sqrt(found) if is_root else found, out)
 
     return function
 
 
 def _variance(name: str, x: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any) -> Any:
     if name.startswith("nan"):
-        if where is True and dtype is None and mean is None and not is_complex(x):
-            return xo.nanvar(floating(x), axis=axis, correction=ddof, keepdims=keepdims)
+        if where is True and dtype is None and mean is None and not ops.is_complex(x):
+            return xo.nanvar(ops.floating(x), axis=axis, correction=ddof, keepdims=keepdims)
         where = _numbers(_of_inexact(name, x, dtype), where)
     x = _in(dtype, x)
-    if where is True and mean is None and not is_complex(x):
+    if where is True and mean is None and not ops.is_complex(x):
         return xo.var(x, axis=axis, correction=ddof, keepdims=keepdims)
-    mask = xo.ones_like(x, dtype="bool") if where is True else arrays(x, where)[1]
+    mask = xo.ones_like(x, dtype="bool") if where is True else ops.arrays(x, where)[1]
     if mean is None:
         mean = xo.divide(*_sums(x, mask, axis, True))
-    centered = xo.subtract(x, arrays(x, mean)[1])
+    centered = xo.subtract(x, ops.arrays(x, mean)[1])
     total, count = _sums(xo.square(xo.abs(centered)), mask, axis, keepdims)
     return xo.divide(total, xo.maximum(count - ddof, 0))
 
@@ -267,22 +253,22 @@ nanstd = _spread("nanstd", "The standard deviation of the elements that are not 
 
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the largest element along an axis, by `xarrayops.argmax`."""
-    return written("argmax", xo.argmax(array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("argmax", xo.argmax(ops.array(a), axis=axis, keepdims=keepdims), out)
 
 
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the smallest element along an axis, by `xarrayops.argmin`."""
-    return written("argmin", xo.argmin(array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("argmin", xo.argmin(ops.array(a), axis=axis, keepdims=keepdims), out)
 
 
 def _extreme_place(verb: str, worst: float, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
-    x = array(a)
-    missing = None if is_integer(x) else xo.isnan(x)
+    x = ops.array(a)
+    missing = None if ops.is_integer(x) else xo.isnan(x)
     if missing is not None:
         if not xo.is_lazy(x) and bool(xo.any(xo.all(missing, axis=axis))):
             raise ValueError("All-NaN slice encountered")
         x = xo.where(missing, worst, x)
-    return written(f"nan{verb}", getattr(xo, verb)(x, axis=axis, keepdims=keepdims), out)
+    return ops.written(f"nan{verb}", getattr(xo, verb)(x, axis=axis, keepdims=keepdims), out)
 
 
 def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
@@ -296,18 +282,18 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
 
 
 def _accumulated(verb: str, x: Any, axis: int | None, dtype: Any, out: Any) -> Any:
-    x, axis = (raveled(x), 0) if axis is None else (x, axis)
-    return written(verb, getattr(xo, verb)(x, axis=axis, dtype=named(dtype)), out)
+    x, axis = (ops.raveled(x), 0) if axis is None else (x, axis)
+    return ops.written(verb, getattr(xo, verb)(x, axis=axis, dtype=named(dtype)), out)
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """The partial sums along an axis, by default of all elements, by `xarrayops.cumulative_sum`."""
-    return _accumulated("cumulative_sum", array(a), axis, dtype, out)
+    return _accumulated("cumulative_sum", ops.array(a), axis, dtype, out)
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """The partial products along an axis, by default of all elements, by `xarrayops.cumulative_prod`."""
-    return _accumulated("cumulative_prod", array(a), axis, dtype, out)
+    return _accumulated("cumulative_prod", ops.array(a), axis, dtype, out)
 
 
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
@@ -321,15 +307,15 @@ def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = No
 
 
 def _cumulative(verb: str, text: str) -> Callable[..., Any]:
-    @entitled(verb, text)
+    @ops.entitled(verb, text)
     def function(
         x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
     ) -> Any:
-        x = array(x)
+        x = ops.array(x)
         if axis is None and x.ndim != 1:
             raise ValueError(f"np.{verb}: for arrays that have not one dimension the axis is required")
         found = getattr(xo, verb)(x, axis=axis, dtype=named(dtype), include_initial=include_initial)
-        return written(verb, found, out)
+        return ops.written(verb, found, out)
 
     return function
 
@@ -340,14 +326,14 @@ cumulative_prod = _cumulative("cumulative_prod", "The partial products along an 
 
 def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """The weighted mean along the axes, by `xarrayops.average`; with ``returned`` also the sum of the weights."""
-    x = floating(array(a))
+    x = ops.floating(ops.array(a))
     if weights is None:
         result = xo.mean(x, axis=axis, keepdims=keepdims)
         count = xo.count_nonzero(xo.ones_like(x, dtype="bool"), axis=axis, keepdims=keepdims)
         total = xo.astype(count, result.dtype)
     else:
-        x, w = arrays(x, weights)
-        result = xo.average(x, axis=axis, weights=floating(w), keepdims=keepdims)
+        x, w = ops.arrays(x, weights)
+        result = xo.average(x, axis=axis, weights=ops.floating(w), keepdims=keepdims)
         w = w if tuple(w.shape) == tuple(x.shape) else along(xo, w, x, axis)
         total = xo.astype(xo.sum(w, axis=axis, keepdims=keepdims), result.dtype)
     return (result, xo.broadcast_to(total, tuple(result.shape))) if returned else result
@@ -355,12 +341,12 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
 
 def median(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The median along the axes, by `xarrayops.median`; the input is never overwritten."""
-    return written("median", xo.median(floating(array(a)), axis=axis, keepdims=bool(keepdims)), out)
+    return ops.written("median", xo.median(ops.floating(ops.array(a)), axis=axis, keepdims=bool(keepdims)), out)
 
 
 def nanmedian(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The median of the elements that are not NaN, by `xarrayops.nanmedian`; the input is never overwritten."""
-    return written("nanmedian", xo.nanmedian(floating(array(a)), axis=axis, keepdims=bool(keepdims)), out)
+    return ops.written("nanmedian", xo.nanmedian(ops.floating(ops.array(a)), axis=axis, keepdims=bool(keepdims)), out)
 
 
 _CHOOSING = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
@@ -368,7 +354,7 @@ _CHOOSING = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest"
 
 
 def _quantile(name: str, text: str) -> Callable[..., Any]:
-    @entitled(name, f"{text}, by `xarrayops.{name}`; the input is never overwritten.")
+    @ops.entitled(name, f"{text}, by `xarrayops.{name}`; the input is never overwritten.")
     def function(
         a: Any,
         q: Any,
@@ -380,14 +366,14 @@ def _quantile(name: str, text: str) -> Callable[..., Any]:
         *,
         weights: Any = None,
     ) -> Any:
-        refuse(name, "repeat each element by its weight, np.repeat(a, weights)", weights=weights is not None)
-        (x,) = arrays(a) if first_array((a,)) is not None else arrays(a, q)[:1]
-        x = x if method in _CHOOSING else floating(x)
-        q = q if isinstance(q, (int, float)) else floating(arrays(x, q)[1])
+        ops.refuse(name, "repeat each element by its weight, np.repeat(a, weights)", weights=weights is not None)
+        (x,) = ops.arrays(a) if ops.first_array((a,)) is not None else ops.arrays(a, q)[:1]
+        x = x if method in _CHOOSING else ops.floating(x)
+        q = q if isinstance(q, (int, float)) else ops.floating(ops.arrays(x, q)[1])
         is_of_axes = getattr(q, "ndim", 0) > 1
-        places = raveled(q) if is_of_axes else q
+        places = ops.raveled(q) if is_of_axes else q
         found = getattr(xo, name)(x, places, axis=axis, method=method, keepdims=bool(keepdims))
-        return written(name, xo.reshape(found, (*q.shape, *found.shape[1:])) if is_of_axes else found, out)
+        return ops.written(name, xo.reshape(found, (*q.shape, *found.shape[1:])) if is_of_axes else found, out)
 
     return function
 
@@ -397,4 +383,4 @@ percentile = _quantile("percentile", "Percentiles along the axes")
 nanquantile = _quantile("nanquantile", "Quantiles of the elements that are not NaN")
 nanpercentile = _quantile("nanpercentile", "Percentiles of the elements that are not NaN")
 
-__all__ = [name for name in public(globals()) if name != "reduced"]
+__all__ = [name for name in ops.public(globals()) if name != "reduced"]

@@ -9,21 +9,8 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops.errors import Unsupported
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import (
-    array,
-    arrays,
-    axes_of,
-    is_array,
-    kept,
-    no_subclass,
-    one_axis,
-    only_of,
-    operands,
-    ordered,
-    refuse,
-    written,
-)
 from xarrayops.numpy._reductions import COMBINED, reduced
 
 REDUCTIONS = {function: verb for verb, function in COMBINED.items()}
@@ -81,19 +68,19 @@ class ufunc:  # noqa: N801 - NumPy's name
     def _call(
         self, values: tuple[Any, ...], out: Any, where: Any, casting: str, order: Any, dtype: Any, subok: Any
     ) -> Any:
-        no_subclass(self.__name__, subok, True)
+        ops.no_subclass(self.__name__, subok, True)
         if where is not True:
-            *guarded, mask = arrays(*values, where)
+            *guarded, mask = ops.arrays(*values, where)
             values = tuple(xo.where(mask, x, 1) for x in guarded)  # 1, so that unused values cause no warnings
         if dtype is not None:
-            like = only_of(out) if self.nout == 1 else None
-            values = tuple(xo.astype(x, named(dtype)) for x in arrays(*values, like)[: self.nin])
-        result = self._function(*operands(*values))
+            like = ops.only_of(out) if self.nout == 1 else None
+            values = tuple(xo.astype(x, named(dtype)) for x in ops.arrays(*values, like)[: self.nin])
+        result = self._function(*ops.operands(*values))
         if self.nout > 1:
             return self._several(result, out, casting)
         if where is not True:
-            result = kept(self.__name__, result, out, where)
-        return written(self.__name__, ordered(self.__name__, result, order), out, casting)
+            result = ops.kept(self.__name__, result, out, where)
+        return ops.written(self.__name__, ops.ordered(self.__name__, result, order), out, casting)
 
     def _several(self, results: tuple[Any, ...], out: Any, casting: str) -> tuple[Any, ...]:
         if out is None:
@@ -102,7 +89,7 @@ class ufunc:  # noqa: N801 - NumPy's name
             raise TypeError("'out' must be a tuple of arrays")
         if len(out) != self.nout:
             raise TypeError("The 'out' tuple must have exactly one entry per ufunc output")
-        return tuple(written(self.__name__, r, o, casting) for r, o in zip(results, out, strict=True))
+        return tuple(ops.written(self.__name__, r, o, casting) for r, o in zip(results, out, strict=True))
 
     def _require_two(self, method: str) -> None:
         if self.nin != 2 or self.nout != 1:
@@ -120,7 +107,7 @@ class ufunc:  # noqa: N801 - NumPy's name
     ) -> Any:
         """The function applied along the axes, from the first element to the last."""
         self._require_two("reduce")
-        (x,) = arrays(array)
+        (x,) = ops.arrays(array)
         if self.__name__ in REDUCTIONS:
             return reduced(REDUCTIONS[self.__name__], x, axis, dtype, out, keepdims, initial, where)
         if where is not True:
@@ -128,11 +115,11 @@ class ufunc:  # noqa: N801 - NumPy's name
                 f"np.{self.__name__}.reduce: where= is not supported. Instead: np.where(where, x, value) "
                 f"with the neutral value of the function"
             )
-        return written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out)
+        return ops.written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out)
 
     def _folded(self, x: Any, axis: int | tuple[int, ...] | None, dtype: Any, keepdims: bool, initial: Any) -> Any:
         x = x if dtype is None else xo.astype(x, named(dtype))
-        axes = axes_of(x, axis)
+        axes = ops.axes_of(x, axis)
         if not axes:
             return x
         rest = [a for a in range(x.ndim) if a not in axes]
@@ -151,28 +138,28 @@ class ufunc:  # noqa: N801 - NumPy's name
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The results of applying the function to the first elements along an axis: all partial results."""
         self._require_two("accumulate")
-        (x,) = arrays(array)
-        axis = one_axis(axis, x.ndim)
+        (x,) = ops.arrays(array)
+        axis = ops.one_axis(axis, x.ndim)
         if self.__name__ in ("add", "multiply") and not xo.isdtype(x.dtype, "bool"):
             cumulative = xo.cumulative_sum if self.__name__ == "add" else xo.cumulative_prod
-            return written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out)
+            return ops.written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out)
         x = x if dtype is None else xo.astype(x, named(dtype))
         partial = list(accumulate(xo.unstack(x, axis=axis), self))
-        return written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out)
+        return ops.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out)
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The reductions of the slices between consecutive indices along an axis; the indices are read."""
         self._require_two("reduceat")
-        (x,) = arrays(array)
-        axis = one_axis(axis, x.ndim)
+        (x,) = ops.arrays(array)
+        axis = ops.one_axis(axis, x.ndim)
         parts = [self.reduce(x[_along(axis, slice(*ends))], axis, dtype) for ends in _slices(indices, x.shape[axis])]
         found = xo.stack(parts, axis=axis) if parts else x[_along(axis, slice(0, 0))]
-        return written(self.__name__, found, out)
+        return ops.written(self.__name__, found, out)
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
         """The function of all pairs of elements of A and B."""
         self._require_two("outer")
-        a, b = arrays(A, B)
+        a, b = ops.arrays(A, B)
         return self(xo.reshape(a, (*a.shape, *(1,) * b.ndim)), b, **kwargs)
 
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
@@ -183,11 +170,11 @@ class ufunc:  # noqa: N801 - NumPy's name
                 f"np.{self.__name__}.at is not supported. Instead, for distinct indices: "
                 f"a[indices] = np.{self.__name__}(a[indices], ...)"
             )
-        if not is_array(a):
+        if not ops.is_array(a):
             raise TypeError("first operand must be array")
-        value = array(b) if isinstance(b, (list, tuple)) else b
+        value = ops.arrays(a, b)[1] if isinstance(b, (list, tuple)) or ops.is_array(b) else b
         try:
-            getattr(xo.at(a)[indices], update)(value if not is_array(value) else arrays(a, value)[1], copy=False)
+            getattr(xo.at(a)[indices], update)(value, copy=False)
         except Unsupported as error:
             raise Unsupported(
                 f"np.{self.__name__}.at: {error}. Instead, for a library whose arrays do not change: "
@@ -256,8 +243,8 @@ class ProductUfunc(ufunc):
     ) -> Any:
         moved = "np.moveaxis of the operands, and np.expand_dims of the result"
         is_moved = axis is not None and self.__name__ != "vecdot"
-        refuse(self.__name__, moved, axes=axes is not None, axis=is_moved, keepdims=bool(keepdims))
-        values = (x1, x2) if axis is None else tuple(xo.moveaxis(x, axis, -1) for x in arrays(x1, x2))
+        ops.refuse(self.__name__, moved, axes=axes is not None, axis=is_moved, keepdims=bool(keepdims))
+        values = (x1, x2) if axis is None else tuple(xo.moveaxis(x, axis, -1) for x in ops.arrays(x1, x2))
         return self._call(values, out, True, casting, order, dtype, subok)
 
 
@@ -268,7 +255,7 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
 
 def _slices(indices: Any, extent: int) -> Iterator[tuple[int, int]]:
     """The ends of the slices of reduceat; an index that does not increase selects one element."""
-    starts = [int(i) for i in (indices if isinstance(indices, (list, tuple)) else xo.unstack(array(indices)))]
+    starts = [int(i) for i in (indices if isinstance(indices, (list, tuple)) else xo.unstack(ops.array(indices)))]
     if any(not 0 <= i < extent for i in starts):
         raise IndexError(f"index out of bounds in reduceat [0, {extent})")
     for i, start in enumerate(starts):

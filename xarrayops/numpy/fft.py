@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import xarrayops as xo
-from xarrayops.numpy._operands import array, entitled, floating, name_of_default, public, written
+from xarrayops.numpy import _operands as ops
 
 Axes = Sequence[int] | None
 
@@ -20,12 +20,12 @@ def _norm(norm: str | None) -> Any:
 def _along(name: str, text: str) -> Callable[..., Any]:
     """A transform along one axis."""
 
-    @entitled(name, f"{text}, by `xarrayops.fft.{name}`.")
+    @ops.entitled(name, f"{text}, by `xarrayops.fft.{name}`.")
     def function(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
-        x = floating(array(a))
+        x = ops.floating(ops.array(a))
         if n is not None and n < 1:
             raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
-        return written(f"fft.{name}", getattr(xo.fft, name)(x, n=n, axis=axis, norm=_norm(norm)), out)
+        return ops.written(f"fft.{name}", getattr(xo.fft, name)(x, n=n, axis=axis, norm=_norm(norm)), out)
 
     return function
 
@@ -34,17 +34,17 @@ def _over(name: str, text: str, default: Axes = None) -> Callable[..., Any]:
     """A transform over several axes."""
     ours = name.replace("2", "n")
 
-    @entitled(name, f"{text}, by `xarrayops.fft.{ours}`.")
+    @ops.entitled(name, f"{text}, by `xarrayops.fft.{ours}`.")
     def function(
         a: Any, s: Sequence[int] | None = None, axes: Axes = default, norm: str | None = None, out: Any = None
     ) -> Any:
-        x = floating(array(a))
+        x = ops.floating(ops.array(a))
         if s is not None:
             axes = tuple(range(x.ndim - len(s), x.ndim)) if axes is None else axes
             if len(s) != len(axes):
                 raise ValueError("Shape and axes have different lengths.")
             s = tuple(x.shape[axis] if extent == -1 else extent for extent, axis in zip(s, axes, strict=True))
-        return written(f"fft.{name}", getattr(xo.fft, ours)(x, s=s, axes=axes, norm=_norm(norm)), out)
+        return ops.written(f"fft.{name}", getattr(xo.fft, ours)(x, s=s, axes=axes, norm=_norm(norm)), out)
 
     return function
 
@@ -67,12 +67,12 @@ irfft2 = _over("irfft2", "The inverse of `rfft2`", (-2, -1))
 
 def fftfreq(n: int, d: float = 1.0, device: Any = None) -> Any:
     """The frequencies of `fft`, by `xarrayops.fft.fftfreq`."""
-    return xo.fft.fftfreq(_count(n), d=d, dtype=name_of_default(float), device=device)
+    return xo.fft.fftfreq(_count(n), d=d, dtype=ops.name_of_default(float), device=device)
 
 
 def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> Any:
     """The frequencies of `rfft`, by `xarrayops.fft.rfftfreq`."""
-    return xo.fft.rfftfreq(_count(n), d=d, dtype=name_of_default(float), device=device)
+    return xo.fft.rfftfreq(_count(n), d=d, dtype=ops.name_of_default(float), device=device)
 
 
 def _count(n: Any) -> int:
@@ -83,12 +83,12 @@ def _count(n: Any) -> int:
 
 def fftshift(x: Any, axes: Any = None) -> Any:
     """The frequencies with 0 in the middle, by `xarrayops.fft.fftshift`."""
-    return xo.fft.fftshift(array(x), axes=axes)
+    return xo.fft.fftshift(ops.array(x), axes=axes)
 
 
 def ifftshift(x: Any, axes: Any = None) -> Any:
     """The inverse of `fftshift`, by `xarrayops.fft.ifftshift`."""
-    return xo.fft.ifftshift(array(x), axes=axes)
+    return xo.fft.ifftshift(ops.array(x), axes=axes)
 
 
 def __dir__() -> list[str]:
@@ -101,4 +101,4 @@ def __getattr__(name: str) -> Any:
     raise missing(__name__, name)
 
 
-__all__ = public(globals())
+__all__ = ops.public(globals())
