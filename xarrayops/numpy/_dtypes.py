@@ -7,7 +7,6 @@ Also the class of all arrays, and the handling of floating-point errors.
 from __future__ import annotations
 
 import builtins
-from contextlib import ContextDecorator
 from math import log10
 from typing import Any, Self
 
@@ -255,21 +254,12 @@ def _require_silent(function: str, settings: dict[str, Any]) -> None:
         )
 
 
-class errstate(ContextDecorator):  # noqa: N801 - NumPy's name
+def errstate(**kwargs: Any) -> Any:
     """Floating-point errors in a ``with`` block: "ignore" or "warn" for NumPy; other libraries never warn."""
+    import numpy
 
-    def __init__(self, **kwargs: Any) -> None:
-        _require_silent("errstate", kwargs)
-        self._settings = kwargs
-
-    def __enter__(self) -> None:
-        import numpy
-
-        self._block = numpy.errstate(**self._settings)
-        self._block.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        self._block.__exit__(*error)
+    _require_silent("errstate", kwargs)
+    return numpy.errstate(**kwargs)
 
 
 def seterr(all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None) -> Any:

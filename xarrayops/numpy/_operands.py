@@ -61,13 +61,10 @@ def _has_backend(x: Any) -> bool:
 def first_array(values: Iterable[Any]) -> Any:
     """The array that determines the library: the first one, before any NumPy scalar; None without arrays."""
     scalar = None
-    for value in values:
-        for x in members(value):
-            if not is_array(x):
-                continue
-            if not is_numpy_scalar(x):
-                return x
-            scalar = x if scalar is None else scalar
+    for x in (member for value in values for member in members(value) if is_array(member)):
+        if not is_numpy_scalar(x):
+            return x
+        scalar = x if scalar is None else scalar
     return scalar
 
 
