@@ -266,11 +266,10 @@ def frombuffer(buffer: Any, dtype: Any = None, count: int = -1, offset: int = 0,
 
 
 def _window(name: str) -> Callable[[Any], Any]:
-    @ops.entitled(name, f"The window of M values, by `xarrayops.{name}`.")
     def window(M: Any) -> Any:
         return getattr(xo, name)(max(int(ops.plain_number(M)), 0), dtype=ops.name_of_default(float))
 
-    return window
+    return ops.entitled(window, name, f"The window of M values, by `xarrayops.{name}`.")
 
 
 bartlett, blackman, hamming, hanning = map(_window, ("bartlett", "blackman", "hamming", "hanning"))

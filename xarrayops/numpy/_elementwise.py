@@ -77,14 +77,13 @@ def _heaviside(x1: Any, x2: Any) -> Any:
 
 
 def _extremum_of_numbers(name: str, extremum: Callable[..., Any]) -> Callable[..., Any]:
-    @ops.entitled(name, f"The {extremum.__name__} of each pair; for a number and NaN it is the number.")
     def function(x1: Any, x2: Any) -> Any:
         x1, x2 = ops.alike(x1, x2)
         if ops.is_integer(x1) and ops.is_integer(x2):
             return extremum(x1, x2)
         return xo.where(xo.isnan(x1), x2, xo.where(xo.isnan(x2), x1, extremum(x1, x2)))
 
-    return function
+    return ops.entitled(function, name, f"The {extremum.__name__} of each pair; for a number and NaN it is the number.")
 
 
 def _logaddexp2(x1: Any, x2: Any) -> Any:
@@ -114,7 +113,7 @@ def _spacing(x: Any) -> Any:
 
 
 def _times(name: str, factor: float, text: str) -> Callable[..., Any]:
-    return ops.entitled(name, text)(lambda x: _as_floating(x) * factor)
+    return ops.entitled(lambda x: _as_floating(x) * factor, name, text)
 
 
 def _rint(x: Any) -> Any:
@@ -158,14 +157,13 @@ def _ours(name: str) -> Callable[..., Any]:
     """Our function, looked up at the first call; integers become floating-point where NumPy converts them."""
     is_floating = name in _FLOATING
 
-    @ops.entitled(name, f"By `xarrayops.{name}`.")
     def function(*values: Any) -> Any:
         ours = getattr(xo, name)
         if is_floating:
             values = tuple(ops.harmonised(*values, 0.5)[:-1]) if _are_integers(values) else values
         return ours(*values)
 
-    return function
+    return ops.entitled(function, name, f"By `xarrayops.{name}`.")
 
 
 def _are_integers(values: tuple[Any, ...]) -> bool:

@@ -10,6 +10,7 @@ import xarrayops as xo
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import can_cast, named
 from xarrayops.numpy._shapes import of_dimensions
+from xarrayops.plugin import nested
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
@@ -162,8 +163,8 @@ def column_stack(tup: Any) -> Any:
 def block(arrays: Any) -> Any:
     """An array of nested lists of blocks, by `xarrayops.concat`."""
     depth = _depth(arrays)
-    members = ops.arrays(*_blocks(arrays))
-    return _joined(arrays, iter(members), max(depth, *(x.ndim for x in members)), depth, 0)
+    leaves = ops.arrays(*nested.members(arrays))
+    return _joined(arrays, iter(leaves), max(depth, *(x.ndim for x in leaves)), depth, 0)
 
 
 def _depth(blocks: Any) -> int:
@@ -178,10 +179,6 @@ def _depth(blocks: Any) -> int:
     if len(depths) > 1:
         raise ValueError("List depths are mismatched.")
     return 1 + depths.pop()
-
-
-def _blocks(blocks: Any) -> list[Any]:
-    return [leaf for each in blocks for leaf in _blocks(each)] if isinstance(blocks, list) else [blocks]
 
 
 def _joined(blocks: Any, rest: Iterator[Any], ndim: int, depth: int, level: int) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
-from typing import Any, NoReturn
+from typing import Any
 
 import xarrayops as xo
 from xarrayops._core.backends.dtype_names import name_of
@@ -31,15 +31,11 @@ def public(module: dict[str, Any]) -> list[str]:
     return [n for n, x in module.items() if not n.startswith("_") and getattr(x, "__module__", None) == own]
 
 
-def entitled(name: str, text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator that gives a function its public name and its docstring, for functions made by another one."""
-
-    def with_title(function: Callable[..., Any]) -> Callable[..., Any]:
-        function.__name__ = function.__qualname__ = name
-        function.__doc__ = text
-        return function
-
-    return with_title
+def entitled(function: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
+    """The function under its public name, with its docstring: for functions made by another one."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function
 
 
 def is_array(x: Any) -> bool:
@@ -234,15 +230,10 @@ def one_axis(axis: Any, ndim: int) -> int:
     """The axis as a non-negative integer; NumPy's AxisError if it is out of bounds."""
     index = operator.index(axis)
     if not -ndim <= index < ndim:
-        raise_out_of_bounds(index, ndim)
+        from numpy.exceptions import AxisError
+
+        raise AxisError(f"axis {index} is out of bounds for array of dimension {ndim}")
     return index % ndim if ndim else index
-
-
-def raise_out_of_bounds(axis: int, ndim: int) -> NoReturn:
-    """Raise NumPy's AxisError."""
-    from numpy.exceptions import AxisError
-
-    raise AxisError(f"axis {axis} is out of bounds for array of dimension {ndim}")
 
 
 def raveled(x: Any) -> Any:

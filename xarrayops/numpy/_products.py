@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import xarrayops as xo
@@ -165,9 +166,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
         raise ValueError("x must be a one-dimensional array or sequence.")
     columns = ops.size_of(v) if N is None else N
     v = xo.astype(v, "int64") if xo.isdtype(v.dtype, ("integral", "bool")) else v
-    powers = [xo.ones_like(v)]
-    for _ in range(1, columns):
-        powers.append(powers[-1] * v)
+    powers = list(accumulate([v] * (columns - 1), xo.multiply, initial=xo.ones_like(v)))
     if not columns:
         return xo.zeros((ops.size_of(v), 0), dtype=v.dtype, like=v)
     return xo.stack(powers if increasing else powers[::-1], axis=1)

@@ -92,7 +92,6 @@ def _replaced(a: Any, value: Any) -> Any:
 def _total(name: str, text: str) -> Callable[..., Any]:
     verb = name.removeprefix("nan")
 
-    @ops.entitled(name, text)
     def function(
         a: Any,
         axis: Axis = None,
@@ -105,7 +104,7 @@ def _total(name: str, text: str) -> Callable[..., Any]:
         x = a if name == verb else _replaced(a, NEUTRAL[verb])
         return reduced(verb, x, axis, dtype, out, keepdims, initial, where)
 
-    return function
+    return ops.entitled(function, name, text)
 
 
 sum = _total("sum", "The sum along the axes, by `xarrayops.sum`.")
@@ -117,7 +116,6 @@ nanprod = _total("nanprod", "The product of the elements that are not NaN, by `x
 def _extremum(name: str, text: str) -> Callable[..., Any]:
     verb = name.removeprefix("nan")
 
-    @ops.entitled(name, text)
     def function(
         a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Any:
@@ -128,7 +126,7 @@ def _extremum(name: str, text: str) -> Callable[..., Any]:
             return ops.written(name, getattr(xo, name)(x, axis=axis, keepdims=bool(keepdims)), out)
         return reduced(verb, x, axis, None, out, keepdims, initial, _numbers(x, where))
 
-    return function
+    return ops.entitled(function, name, text)
 
 
 max = _extremum("max", "The largest element along the axes, by `xarrayops.max`.")
@@ -206,7 +204,6 @@ def _of_inexact(name: str, x: Any, dtype: Any) -> Any:
 def _spread(name: str, text: str) -> Callable[..., Any]:
     is_root = name.endswith("std")
 
-    @ops.entitled(name, f"{text}; ``correction`` is another name of ``ddof``.")
     def function(
         a: Any,
         axis: Axis = None,
@@ -226,7 +223,7 @@ def _spread(name: str, text: str) -> Callable[..., Any]:
         found = _variance(name, ops.array(a), axis, dtype, ddof, bool(keepdims), where, mean)
         return ops.written(name, xo.sqrt(found) if is_root else found, out)
 
-    return function
+    return ops.entitled(function, name, f"{text}; ``correction`` is another name of ``ddof``.")
 
 
 def _variance(name: str, x: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any) -> Any:
@@ -307,7 +304,6 @@ def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = No
 
 
 def _cumulative(verb: str, text: str) -> Callable[..., Any]:
-    @ops.entitled(verb, text)
     def function(
         x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
     ) -> Any:
@@ -317,7 +313,7 @@ def _cumulative(verb: str, text: str) -> Callable[..., Any]:
         found = getattr(xo, verb)(x, axis=axis, dtype=named(dtype), include_initial=include_initial)
         return ops.written(verb, found, out)
 
-    return function
+    return ops.entitled(function, verb, text)
 
 
 cumulative_sum = _cumulative("cumulative_sum", "The partial sums along an axis, by `xarrayops.cumulative_sum`.")
@@ -354,7 +350,6 @@ _CHOOSING = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest"
 
 
 def _quantile(name: str, text: str) -> Callable[..., Any]:
-    @ops.entitled(name, f"{text}, by `xarrayops.{name}`; the input is never overwritten.")
     def function(
         a: Any,
         q: Any,
@@ -375,7 +370,7 @@ def _quantile(name: str, text: str) -> Callable[..., Any]:
         found = getattr(xo, name)(x, places, axis=axis, method=method, keepdims=bool(keepdims))
         return ops.written(name, xo.reshape(found, (*q.shape, *found.shape[1:])) if is_of_axes else found, out)
 
-    return function
+    return ops.entitled(function, name, f"{text}, by `xarrayops.{name}`; the input is never overwritten.")
 
 
 quantile = _quantile("quantile", "Quantiles along the axes")

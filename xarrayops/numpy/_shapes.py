@@ -74,12 +74,10 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    """The array with two axes swapped, by `xarrayops.permute_dims`."""
+    """The array with two axes swapped, by `xarrayops.moveaxis`."""
     x = ops.array(a)
-    axes = list(range(x.ndim))
     i, j = ops.one_axis(axis1, x.ndim), ops.one_axis(axis2, x.ndim)
-    axes[i], axes[j] = axes[j], axes[i]
-    return xo.permute_dims(x, tuple(axes))
+    return x if i == j else xo.moveaxis(x, (i, j), (j, i))
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
@@ -97,9 +95,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """The array with one axis moved before another, by `xarrayops.moveaxis`."""
     x = ops.array(a)
     axis = ops.one_axis(axis, x.ndim)
-    start = start + x.ndim if start < 0 else start
-    if not 0 <= start <= x.ndim:
-        ops.raise_out_of_bounds(start, x.ndim + 1)
+    start = ops.one_axis(start, x.ndim + (start >= 0))
     return xo.moveaxis(x, axis, start - 1 if axis < start else start)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from itertools import accumulate
 from math import inf, prod
 from typing import Any
@@ -126,13 +127,12 @@ class ufunc:  # noqa: N801 - NumPy's name
         shape = tuple(1 if a in axes else n for a, n in enumerate(x.shape)) if keepdims else None
         x = xo.permute_dims(x, (*rest, *axes))
         x = xo.reshape(x, (*x.shape[: len(rest)], prod(x.shape[len(rest) :])))
-        result = None if initial is None else xo.full(x.shape[:-1], initial, dtype=x.dtype, like=x)
-        for member in xo.unstack(x, axis=-1):
-            result = member if result is None else self(result, member)
-        if result is None:
+        if initial is None and not x.shape[-1]:
             if self.identity is None:
                 raise ValueError(f"zero-size array to reduction operation {self.__name__} which has no identity")
-            result = xo.full(x.shape[:-1], self.identity, dtype=x.dtype, like=x)
+            initial = self.identity
+        start = [] if initial is None else [xo.full(x.shape[:-1], initial, dtype=x.dtype, like=x)]
+        result = reduce(self, [*start, *xo.unstack(x, axis=-1)])
         return result if shape is None else xo.reshape(result, shape)
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:

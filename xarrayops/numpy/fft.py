@@ -20,21 +20,19 @@ def _norm(norm: str | None) -> Any:
 def _along(name: str, text: str) -> Callable[..., Any]:
     """A transform along one axis."""
 
-    @ops.entitled(name, f"{text}, by `xarrayops.fft.{name}`.")
     def function(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
         x = ops.floating(ops.array(a))
         if n is not None and n < 1:
             raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
         return ops.written(f"fft.{name}", getattr(xo.fft, name)(x, n=n, axis=axis, norm=_norm(norm)), out)
 
-    return function
+    return ops.entitled(function, name, f"{text}, by `xarrayops.fft.{name}`.")
 
 
 def _over(name: str, text: str, default: Axes = None) -> Callable[..., Any]:
     """A transform over several axes."""
     ours = name.replace("2", "n")
 
-    @ops.entitled(name, f"{text}, by `xarrayops.fft.{ours}`.")
     def function(
         a: Any, s: Sequence[int] | None = None, axes: Axes = default, norm: str | None = None, out: Any = None
     ) -> Any:
@@ -46,7 +44,7 @@ def _over(name: str, text: str, default: Axes = None) -> Callable[..., Any]:
             s = tuple(x.shape[axis] if extent == -1 else extent for extent, axis in zip(s, axes, strict=True))
         return ops.written(f"fft.{name}", getattr(xo.fft, ours)(x, s=s, axes=axes, norm=_norm(norm)), out)
 
-    return function
+    return ops.entitled(function, name, f"{text}, by `xarrayops.fft.{ours}`.")
 
 
 fft = _along("fft", "The discrete Fourier transform")

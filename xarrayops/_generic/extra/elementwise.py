@@ -39,13 +39,7 @@ def logsumexp(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool 
     top = xp.max(x, axis=axis, keepdims=True)
     top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
     found = xp.log(xp.sum(xp.exp(x - top), axis=axis, keepdims=True)) + top
-    return found if keepdims else _without(xp, found, x.ndim, axis)
-
-
-def _without(xp: ModuleType, x: Array, ndim: int, axis: Axes) -> Array:
-    axes = range(ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
-    gone = {a % ndim for a in axes}
-    return xp.reshape(x, tuple(extent for a, extent in enumerate(x.shape) if a not in gone))
+    return found if keepdims else xp.squeeze(found, axis=common.normal_axes(axis, x.ndim))
 
 
 def one_hot(xp: ModuleType, x: Array, /, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Array:

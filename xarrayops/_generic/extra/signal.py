@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from types import ModuleType
 from typing import Any
 
@@ -111,9 +111,7 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
     if n <= order:
         raise ValueError(f"axis {axis} of length {n} is too short for edge_order={order}")
 
-    def at(start: int | None, stop: int | None) -> Array:
-        return common.part(x, axis, start, stop)
-
+    at = partial(common.part, x, axis)
     if not getattr(step, "ndim", 0):
         inside = (at(2, None) - at(None, -2)) / (2.0 * step)
         first, last = ((at(1, 2) - at(0, 1)) / step, (at(-1, None) - at(-2, -1)) / step)
@@ -125,9 +123,7 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
         raise ValueError(f"the coordinates along axis {axis} must be a vector of {n}, not {tuple(step.shape)}")
     d = xp.reshape(xp.diff(common.floating_beside(xp, x, step)[1]), (-1, *(1,) * (x.ndim - axis - 1)))
 
-    def gap(start: int | None, stop: int | None) -> Array:
-        return d[start:stop, ...]
-
+    gap = partial(common.part, d, 0)
     a, b = gap(None, -1), gap(1, None)
     inside = -b / (a * (a + b)) * at(None, -2) + (b - a) / (a * b) * at(1, -1) + a / (b * (a + b)) * at(2, None)
     if order == 1:
@@ -190,11 +186,8 @@ def _full(xp: ModuleType, long: Array, short: Array) -> Array:
     m = short.shape[0]
     long, short = common.alike(xp, long, short)
     fill = xp.zeros((m - 1,), dtype=long.dtype, device=common.device_of(long))
-    total = None
-    for i in range(m):
-        shifted = xp.concat([fill[:i], xp.multiply(long, short[i]), fill[i:]])
-        total = shifted if total is None else xp.add(total, shifted)
-    return total
+    shifted = (xp.concat([fill[:i], xp.multiply(long, short[i]), fill[i:]]) for i in range(m))
+    return reduce(xp.add, shifted)
 
 
 def require_coefficients(p: Array) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import reduce
 from types import ModuleType
 from typing import Any
 
@@ -26,12 +27,9 @@ def einsum(xp: ModuleType, subscripts: str, /, *operands: Array) -> Array:
     if not set(output) <= set(inputs) - {","} or len(set(output)) < len(output):
         raise ValueError(f"einsum {subscripts!r}: a label of the result must be in an operand, and be unique")
     labels = output + "".join(sorted(set(inputs) - {","} - set(output)))
-    product = None
-    for term, operand in zip(terms, operands, strict=True):
-        factor = _spread(xp, term, operand, labels)
-        product = factor if product is None else xp.multiply(product, factor)
+    factors = (_spread(xp, term, operand, labels) for term, operand in zip(terms, operands, strict=True))
+    product = reduce(xp.multiply, factors)
     summed = tuple(range(len(output), len(labels)))
-    assert product is not None
     return xp.sum(product, axis=summed, dtype=product.dtype) if summed else product
 
 

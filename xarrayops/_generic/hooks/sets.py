@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from types import ModuleType
 
 from xarrayops.plugin.arrays import Array
@@ -73,10 +74,7 @@ def _ranks(xp: ModuleType, *keys: Array) -> Array:
     for key in keys[-2::-1]:
         chosen = xp.argsort(xp.take_along_axis(key, order, axis=0), axis=0, stable=True)
         order = xp.take_along_axis(order, chosen, axis=0)
-    begins = None
-    for key in keys:
-        differs = _differs(xp, xp.take_along_axis(key, order, axis=0))
-        begins = differs if begins is None else xp.logical_or(begins, differs)
+    begins = reduce(xp.logical_or, (_differs(xp, xp.take_along_axis(key, order, axis=0)) for key in keys))
     ranks = xp.cumulative_sum(xp.astype(begins, order.dtype), axis=0) - 1
     return xp.take_along_axis(ranks, xp.argsort(order, axis=0, stable=True), axis=0)
 
