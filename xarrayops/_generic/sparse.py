@@ -172,14 +172,11 @@ def _count_to(library: SparseLibrary, stop: int, dtype: Any, *, like: Array) -> 
     return library.backend.namespace.arange(stop, dtype=dtype, device=functions["device"](like))
 
 
-def _number_dtype(library: SparseLibrary) -> Any:
-    has = library.backend.functions["import_refusal"]("float64") is None
-    return library.backend.native_dtype("float64" if has else "int32")
-
-
 def _numbered(library: SparseLibrary, s: Container) -> Container:
     """The container with the number of each entry, from 1, as its value."""
-    xp, data, dtype = library.backend.namespace, library.values(s), _number_dtype(library)
+    xp, data = library.backend.namespace, library.values(s)
+    has_float64 = library.backend.functions["import_refusal"]("float64") is None
+    dtype = library.backend.native_dtype("float64" if has_float64 else "int32")
     number = _count_to(library, math.prod(data.shape), dtype, like=data) + 1
     return library.with_values(s, xp.reshape(number, tuple(data.shape)))
 

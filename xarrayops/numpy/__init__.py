@@ -13,7 +13,6 @@ from xarrayops.numpy._creation import *
 from xarrayops.numpy._dtypes import *
 from xarrayops.numpy._dtypes import DTYPES as _DTYPES, KINDS as _KINDS
 from xarrayops.numpy._elementwise import UFUNCS as _UFUNCS
-from xarrayops.numpy._grids import *
 from xarrayops.numpy._indexing import *
 from xarrayops.numpy._joining import *
 from xarrayops.numpy._numeric import *

@@ -1,4 +1,3 @@
-# Long: functions of NumPy by the section of its reference.
 """New arrays. Without an array in ``like=`` they follow `xarrayops.use`, with NumPy's default dtypes."""
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def asarray(
     return ops.ordered("asarray", x, order)
 
 
-asanyarray = asarray
+asanyarray = asarray  # there are no subclasses
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
@@ -213,7 +212,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, like: An
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Literal["xy", "ij"] = "xy") -> Any:
-    """Grids of coordinates, by `xarrayops.meshgrid`; with ``sparse`` vectors that broadcast to them."""
+    """Grids of coordinates, by `xarrayops.broadcast_to`; with ``sparse`` vectors that broadcast to them."""
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     if not xi:

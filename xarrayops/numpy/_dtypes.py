@@ -1,4 +1,3 @@
-# Long: dtypes, and the classes of NumPy that refer to them.
 """Dtypes: names that are equal to the native dtypes of every library, and that cast when called.
 
 Also the class of all arrays, and the handling of floating-point errors.

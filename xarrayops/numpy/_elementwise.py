@@ -158,17 +158,11 @@ def _ours(name: str) -> Callable[..., Any]:
     is_floating = name in _FLOATING
 
     def function(*values: Any) -> Any:
-        ours = getattr(xo, name)
-        if is_floating:
-            values = tuple(ops.harmonised(*values, 0.5)[:-1]) if _are_integers(values) else values
-        return ours(*values)
+        if is_floating and all(ops.is_integer(x) if hasattr(x, "dtype") else isinstance(x, int) for x in values):
+            values = tuple(ops.harmonised(*values, 0.5)[:-1])
+        return getattr(xo, name)(*values)
 
     return ops.entitled(function, name, f"By `xarrayops.{name}`.")
-
-
-def _are_integers(values: tuple[Any, ...]) -> bool:
-    """Whether no operand is floating-point."""
-    return all(ops.is_integer(x) if hasattr(x, "dtype") else isinstance(x, int) for x in values)
 
 
 _OTHERS = ("clip", "imag", "pow", "real", "reciprocal", "round")

@@ -28,10 +28,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 
 def nonzero(a: Any) -> tuple[Any, ...]:
     """The indices of the elements that are not zero, an array for each axis, by `xarrayops.nonzero`."""
-    x = ops.array(a)
-    if x.ndim == 0:
-        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
-    return tuple(xo.nonzero(x))
+    return tuple(xo.nonzero(ops.array(a)))
 
 
 def flatnonzero(a: Any) -> Any:
@@ -50,16 +47,13 @@ def argwhere(a: Any) -> Any:
 def _in_bounds(function: str, indices: Any, extent: int, mode: str) -> Any:
     """The indices, with out-of-bounds ones handled by NumPy's mode."""
     if mode == "raise":
-        if not xo.is_lazy(indices) and ops.size_of(indices) and _is_outside(indices, extent):
+        is_known = not xo.is_lazy(indices) and ops.size_of(indices)
+        if is_known and bool(xo.any(xo.logical_or(indices < -extent, indices >= extent))):
             raise IndexError(f"np.{function}: an index is out of bounds for size {extent}")
         return xo.where(indices < 0, indices + extent, indices)
     if mode not in ("clip", "wrap"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     return xo.clip(indices, 0, extent - 1) if mode == "clip" else xo.remainder(indices, extent)
-
-
-def _is_outside(indices: Any, extent: int) -> bool:
-    return bool(xo.any(xo.logical_or(indices < -extent, indices >= extent)))
 
 
 def _integers(function: str, indices: Any) -> Any:

@@ -146,12 +146,11 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """The differences of neighbours in the flattened array, with values before and after, by `xarrayops.subtract`."""
     x, after, before = ops.arrays(ary, to_end, to_begin)
     x = ops.raveled(x)
-    members = [ops.raveled(xo.astype(each, x.dtype)) if each is not None else None for each in (before, after)]
     for given, name in ((before, "to_begin"), (after, "to_end")):
         if given is not None and ops.is_integer(x) and not ops.is_integer(given):
             raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
-    parts = [each for each in (members[0], xo.subtract(x[1:], x[:-1]), members[1]) if each is not None]
-    return xo.concat(parts) if len(parts) > 1 else parts[0]
+    parts = [each for each in (before, xo.subtract(x[1:], x[:-1]), after) if each is not None]
+    return xo.concat([ops.raveled(xo.astype(each, x.dtype)) for each in parts])
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
@@ -252,10 +251,7 @@ def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """The number of elements in each bin, and the edges of the bins, by `xarrayops.histogram`."""
     x, bins, w = _bins(a, bins, weights)
-    counts, edges = xo.histogram(x, bins, range=range, weights=w)
-    if density:
-        counts = xo.astype(counts, edges.dtype) / xo.diff(edges) / xo.astype(xo.sum(counts), edges.dtype)
-    return counts, edges
+    return xo.histogram(x, bins, range=range, density=bool(density), weights=w)
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:

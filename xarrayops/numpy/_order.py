@@ -135,14 +135,9 @@ def union1d(ar1: Any, ar2: Any) -> Any:
     return xo.union1d(*ops.together(ar1, ar2))
 
 
-def _close(a: Any, b: Any) -> list[Any]:
-    """Two operands of a comparison with tolerances, as arrays; Python numbers are weakly typed."""
-    return [xo.astype(z, "float64") if xo.isdtype(z.dtype, "bool") else z for z in ops.alike(a, b)]
-
-
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
     """Whether the elements of each pair are close, by `xarrayops.isclose`."""
-    x, y = _close(a, b)
+    x, y = (xo.astype(z, "float64") if xo.isdtype(z.dtype, "bool") else z for z in ops.alike(a, b))
     if hasattr(rtol, "dtype") or hasattr(atol, "dtype"):
         x, y, rtol, atol = ops.together(*(ops.floating(x), ops.floating(y), rtol, atol))
         near = xo.logical_and(xo.abs(x - y) <= atol + rtol * xo.abs(y), xo.isfinite(y))

@@ -38,11 +38,7 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 
 def vdot(a: Any, b: Any, /) -> Any:
     """The sum of the products of the conjugated elements of a with the elements of b, by `xarrayops.vecdot`."""
-    x, y = ops.together(a, b)
-    x, y = ops.raveled(x), ops.raveled(y)
-    if tuple(x.shape) != tuple(y.shape):
-        raise ValueError("cannot reshape: vdot needs arrays of the same size")
-    return xo.vecdot(x, y)
+    return xo.vecdot(*map(ops.raveled, ops.together(a, b)))
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
@@ -132,10 +128,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
 def diag(v: Any, k: int = 0) -> Any:
     """The diagonal of a matrix, or the matrix with a diagonal, by `xarrayops.diag`."""
-    x = ops.array(v)
-    if x.ndim not in (1, 2):
-        raise ValueError("Input must be 1- or 2-d.")
-    return xo.diag(x, k)
+    return xo.diag(ops.array(v), k)
 
 
 def diagflat(v: Any, k: int = 0) -> Any:

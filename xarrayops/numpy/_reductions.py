@@ -39,7 +39,7 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
     if where is not True:
         x = _selected(verb, x, where, initial)
     options = {"dtype": named(dtype)} if verb in ("sum", "prod") else {}
-    if verb in LIMITED and initial is not None and _is_empty(x, axis):
+    if verb in LIMITED and initial is not None and 0 in [x.shape[a] for a in ops.axes_of(x, axis)]:
         result = _of_no_elements(x, axis, keepdims, initial)
     elif axis == ():
         result = xo.astype(x, named(dtype) or x.dtype) if verb not in ("all", "any") else xo.astype(x, "bool")
@@ -62,10 +62,6 @@ def _selected(verb: str, x: Any, where: Any, initial: Any) -> Any:
     if verb in ("all", "any") and not xo.isdtype(x.dtype, "bool"):
         x = x != 0
     return xo.where(ops.arrays(x, where)[1], x, NEUTRAL.get(verb, initial))
-
-
-def _is_empty(x: Any, axis: tuple[int, ...] | None) -> bool:
-    return 0 in [x.shape[a] for a in ops.axes_of(x, axis)]
 
 
 def _of_no_elements(x: Any, axis: tuple[int, ...] | None, keepdims: bool, initial: Any) -> Any:

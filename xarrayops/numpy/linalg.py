@@ -1,4 +1,3 @@
-# Long: the functions of NumPy's module linalg.
 """NumPy's module linalg for the arrays of every library."""
 
 from __future__ import annotations
