@@ -77,7 +77,8 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     if x.ndim == 0:
         return x
-    found, index = xo.nonzero(x), [slice(None)] * x.ndim
+    found = xo.nonzero(x)
+    index: list[Any] = [slice(None)] * x.ndim
     for place in axes:
         i = found[place]
         low, high = (int(xo.min(i)), int(xo.max(i)) + 1) if i.shape[0] else (0, 0)

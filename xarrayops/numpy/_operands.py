@@ -177,9 +177,8 @@ def casts(source: str | None, target: str | None, casting: str) -> bool:
     """Whether ``casting`` allows the cast; dtypes that NumPy lacks may be cast."""
     import numpy
 
-    is_known = source in DTYPES_OF_NUMPY and target in DTYPES_OF_NUMPY
-    rule: Any = "same_kind" if casting == "same_value" else casting
-    return numpy.can_cast(source, target, rule) if is_known else numpy.can_cast("bool", "bool", rule)
+    names: Any = (source, target) if {source, target} <= {*DTYPES_OF_NUMPY} else ("bool", "bool")
+    return numpy.can_cast(*names, "same_kind" if casting == "same_value" else casting)  # type: ignore[arg-type]
 
 
 def _follows_default(native: Sequence[Any], numbers: Sequence[Any]) -> bool:

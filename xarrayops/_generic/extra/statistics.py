@@ -166,14 +166,13 @@ def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] |
     if count < 1:
         raise ValueError(f"bins={count} is not positive")
     dtype = common.floating(xp, x[:0]).dtype
+    limits = (0.0, 1.0) if limits is None and not x.shape[0] else limits
     if limits is not None:
         low, high = (float(limit) for limit in limits)
         if not (math.isfinite(low) and math.isfinite(high) and low <= high):
             raise ValueError(f"range={limits} is not finite and increasing")
         low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
         return xp.linspace(low, high, count + 1, dtype=dtype, device=common.device_of(x))
-    if not x.shape[0]:
-        return xp.linspace(0.0, 1.0, count + 1, dtype=dtype, device=common.device_of(x))
     first, last = (common.astype(xp, reduce(x), dtype) for reduce in (xp.min, xp.max))
     half = xp.where(first == last, xp.full_like(first, 0.5), xp.zeros_like(first))
     first, last = first - half, last + half

@@ -30,8 +30,7 @@ def _cosines(xp: ModuleType, n: int, factors: tuple[float, ...], dtype: Any, dev
 
 
 def _single(xp: ModuleType, n: int, dtype: Any, device: Any) -> Array:
-    dtype = xp.asarray(0.0).dtype if dtype is None else dtype
-    return xp.ones((max(n, 0),), dtype=dtype, device=device)
+    return _rounded(xp, xp.ones((max(n, 0),), device=device), dtype)
 
 
 def hanning(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None) -> Array:
