@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import reduce
 from itertools import accumulate
-from math import inf, prod
+from math import inf
 from typing import Any
 
 import xarrayops as xo
+from xarrayops._generic.extra.common import rows
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
@@ -123,17 +124,13 @@ class ufunc:  # noqa: N801 - NumPy's name
         axes = ops.axes_of(x, axis)
         if not axes:
             return x
-        rest = [a for a in range(x.ndim) if a not in axes]
-        shape = tuple(1 if a in axes else n for a, n in enumerate(x.shape)) if keepdims else None
-        x = xo.permute_dims(x, (*rest, *axes))
-        x = xo.reshape(x, (*x.shape[: len(rest)], prod(x.shape[len(rest) :])))
-        if initial is None and not x.shape[-1]:
+        values, shape = rows(xo, x, axes, keepdims=keepdims)
+        if initial is None and not values.shape[-1]:
             if self.identity is None:
                 raise ValueError(f"zero-size array to reduction operation {self.__name__} which has no identity")
             initial = self.identity
-        start = [] if initial is None else [xo.full(x.shape[:-1], initial, dtype=x.dtype, like=x)]
-        result = reduce(self, [*start, *xo.unstack(x, axis=-1)])
-        return result if shape is None else xo.reshape(result, shape)
+        start = [] if initial is None else [xo.full(values.shape[:-1], initial, dtype=x.dtype, like=x)]
+        return xo.reshape(reduce(self, [*start, *xo.unstack(values, axis=-1)]), shape)
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The results of applying the function to the first elements along an axis: all partial results."""
