@@ -11,6 +11,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 import xarrayops as xo
+from xarrayops._generic.extra.common import part
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._creation import meshgrid
@@ -215,8 +216,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
             raise ValueError("number sections must be larger than 0.")
         each, extra = divmod(extent, sections)
         ends = [0, *accumulate([each + 1] * extra + [each] * (sections - extra))]
-    index = (slice(None),) * axis
-    return [x[(*index, slice(start, stop))] for start, stop in pairwise(ends)]
+    return [part(x, axis, start, stop) for start, stop in pairwise(ends)]
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
@@ -250,13 +250,13 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     return split(_of_rank("dsplit", ary, 3), indices_or_sections, 2)
 
 
-def _vector(part: slice, like: Any = None) -> Any:
+def _vector(given: slice, like: Any = None) -> Any:
     """The values of a slice; an imaginary step is the number of values."""
-    start = 0 if part.start is None else part.start
-    step = 1 if part.step is None else part.step
+    start = 0 if given.start is None else given.start
+    step = 1 if given.step is None else given.step
     if isinstance(step, complex):
-        return linspace(start, part.stop, int(abs(step)))
-    return arange(start, part.stop, step, like=like)
+        return linspace(start, given.stop, int(abs(step)))
+    return arange(start, given.stop, step, like=like)
 
 
 class _Grid:
@@ -268,7 +268,7 @@ class _Grid:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             return _vector(key)
-        vectors = [_vector(part) for part in key]
+        vectors = [_vector(each) for each in key]
         if any(xo.isdtype(x.dtype, "real floating") for x in vectors):
             vectors = [xo.astype(x, "float64") for x in vectors]
         grids = meshgrid(*vectors, sparse=self.sparse, indexing="ij")
@@ -283,10 +283,10 @@ class _Joined:
 
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
-        if any(isinstance(part, str) for part in parts):
+        if any(isinstance(each, str) for each in parts):
             raise Unsupported("np.r_ with a string is not supported. Instead: np.concatenate or np.stack with axis=")
-        like = ops.first_array(part for part in parts if not isinstance(part, slice))
-        members = ops.arrays(*(_vector(part, like) if isinstance(part, slice) else part for part in parts))
+        like = ops.first_array(each for each in parts if not isinstance(each, slice))
+        members = ops.arrays(*(_vector(each, like) if isinstance(each, slice) else each for each in parts))
         members = [xo.reshape(x, (1,)) if x.ndim == 0 else x for x in members]
         if not self.columns:
             return concatenate(members)

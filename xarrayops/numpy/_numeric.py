@@ -9,6 +9,7 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops._core.backends.numpy_scalars import as_number
+from xarrayops._generic.extra.common import part
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
@@ -137,7 +138,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     if len(members) > 1:
         x = xo.concat(ops.harmonised(*members), axis=axis)
     for _ in range(n):
-        upper, lower = (x[(*(slice(None),) * axis, part)] for part in (slice(1, None), slice(None, -1)))
+        upper, lower = part(x, axis, 1, None), part(x, axis, None, -1)
         x = xo.not_equal(upper, lower) if xo.isdtype(x.dtype, "bool") else xo.subtract(upper, lower)
     return x
 
@@ -190,10 +191,9 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: floa
         wrapped = xo.where(xo.logical_and(wrapped == -low, steps > 0), low, wrapped)
     correction = wrapped - steps
     correction = xo.where(xo.abs(steps) < (period / 2 if discont is None else discont), 0, correction)
-    first = (*(slice(None),) * ops.one_axis(axis, x.ndim), slice(0, 1))
-    rest = (*first[:-1], slice(1, None))
-    changed = x[rest] + xo.cumulative_sum(correction, axis=axis)
-    return xo.concat(ops.harmonised(xo.astype(x[first], changed.dtype), changed), axis=axis)
+    axis = ops.one_axis(axis, x.ndim)
+    changed = part(x, axis, 1, None) + xo.cumulative_sum(correction, axis=axis)
+    return xo.concat(ops.harmonised(xo.astype(part(x, axis, 0, 1), changed.dtype), changed), axis=axis)
 
 
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:

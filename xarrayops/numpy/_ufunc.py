@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 import xarrayops as xo
-from xarrayops._generic.extra.common import rows
+from xarrayops._generic.extra.common import part, rows
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
@@ -149,8 +149,8 @@ class ufunc:  # noqa: N801 - NumPy's name
         self._require_two("reduceat")
         (x,) = ops.arrays(array)
         axis = ops.one_axis(axis, x.ndim)
-        parts = [self.reduce(x[_along(axis, slice(*ends))], axis, dtype) for ends in _slices(indices, x.shape[axis])]
-        found = xo.stack(parts, axis=axis) if parts else x[_along(axis, slice(0, 0))]
+        parts = [self.reduce(part(x, axis, *ends), axis, dtype) for ends in _slices(indices, x.shape[axis])]
+        found = xo.stack(parts, axis=axis) if parts else part(x, axis, 0, 0)
         return ops.written(self.__name__, found, out)
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
@@ -243,11 +243,6 @@ class ProductUfunc(ufunc):
         ops.refuse(self.__name__, moved, axes=axes is not None, axis=is_moved, keepdims=bool(keepdims))
         values = (x1, x2) if axis is None else tuple(xo.moveaxis(x, axis, -1) for x in ops.arrays(x1, x2))
         return self._call(values, out, True, casting, order, dtype, subok)
-
-
-def _along(axis: int, index: Any) -> tuple[Any, ...]:
-    """The index of one axis."""
-    return (*(slice(None),) * axis, index)
 
 
 def _slices(indices: Any, extent: int) -> Iterator[tuple[int, int]]:
