@@ -19,7 +19,7 @@ from xarrayops.plugin.nested import members
 
 NUMBERS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 """NumPy's default dtypes by class of Python number, the narrowest first."""
-DTYPES_OF_NUMPY = (*STANDARD_DTYPES, "float16")
+DTYPES_OF_NUMPY = frozenset((*STANDARD_DTYPES, "float16"))
 """The names of NumPy's dtypes of numbers."""
 _is_array_class: dict[type, bool] = {}
 _harmonised: dict[Any, str | None] = {}
@@ -57,10 +57,12 @@ def _has_backend(x: Any) -> bool:
 def first_array(values: Iterable[Any]) -> Any:
     """The array that determines the library: the first one, before any NumPy scalar; None without arrays."""
     scalar = None
-    for x in (member for value in values for member in members(value) if is_array(member)):
-        if not is_numpy_scalar(x):
-            return x
-        scalar = x if scalar is None else scalar
+    for value in values:
+        for x in members(value):
+            if is_array(x):
+                if not is_numpy_scalar(x):
+                    return x
+                scalar = x if scalar is None else scalar
     return scalar
 
 
@@ -167,7 +169,7 @@ def promoted(names: list[str | None], numbers: list[type]) -> str | None:
     """NumPy's common dtype of arrays with these dtypes and of Python numbers; None for dtypes that NumPy lacks."""
     import numpy
 
-    if not names or not {*names} <= {*DTYPES_OF_NUMPY}:
+    if not names or not {*names} <= DTYPES_OF_NUMPY:
         return None
     return numpy.result_type(*names, *(cls() for cls in numbers)).name  # type: ignore[arg-type]
 
@@ -177,7 +179,7 @@ def casts(source: str | None, target: str | None, casting: str) -> bool:
     """Whether ``casting`` allows the cast; dtypes that NumPy lacks may be cast."""
     import numpy
 
-    names: Any = (source, target) if {source, target} <= {*DTYPES_OF_NUMPY} else ("bool", "bool")
+    names: Any = (source, target) if {source, target} <= DTYPES_OF_NUMPY else ("bool", "bool")
     return numpy.can_cast(*names, "same_kind" if casting == "same_value" else casting)  # type: ignore[arg-type]
 
 

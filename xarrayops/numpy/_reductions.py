@@ -86,6 +86,7 @@ def _replaced(a: Any, value: Any) -> Any:
 
 
 def _total(name: str, text: str) -> Callable[..., Any]:
+    """A sum or a product."""
     verb = name.removeprefix("nan")
 
     def function(
@@ -110,6 +111,7 @@ nanprod = _total("nanprod", "The product of the elements that are not NaN, by `x
 
 
 def _extremum(name: str, text: str) -> Callable[..., Any]:
+    """A maximum or a minimum."""
     verb = name.removeprefix("nan")
 
     def function(
@@ -198,6 +200,7 @@ def _of_inexact(name: str, x: Any, dtype: Any) -> Any:
 
 
 def _spread(name: str, text: str) -> Callable[..., Any]:
+    """A variance or a standard deviation."""
     is_root = name.endswith("std")
 
     def function(
@@ -300,6 +303,8 @@ def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = No
 
 
 def _cumulative(verb: str, text: str) -> Callable[..., Any]:
+    """The partial sums or products, with the arguments of the standard."""
+
     def function(
         x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
     ) -> Any:
@@ -346,6 +351,8 @@ _CHOOSING = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest"
 
 
 def _quantile(name: str, text: str) -> Callable[..., Any]:
+    """Quantiles or percentiles."""
+
     def function(
         a: Any,
         q: Any,
