@@ -253,12 +253,15 @@ def _require_silent(function: str, settings: dict[str, Any]) -> None:
         )
 
 
-def errstate(**kwargs: Any) -> Any:
+class errstate:  # noqa: N801 - NumPy's name
     """Floating-point errors in a ``with`` block: "ignore" or "warn" for NumPy; other libraries never warn."""
-    import numpy
 
-    _require_silent("errstate", kwargs)
-    return numpy.errstate(**kwargs)
+    def __new__(cls, **kwargs: Any) -> Any:
+        """NumPy's context, which is a decorator too."""
+        import numpy
+
+        _require_silent("errstate", kwargs)
+        return numpy.errstate(**kwargs)
 
 
 def seterr(all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None) -> Any:
