@@ -165,22 +165,22 @@ def _differing(values: Sequence[Any]) -> str | None:
 
 
 @constant_while_tracing
-def promoted(names: list[str | None], numbers: list[type]) -> str | None:
+def promoted(names: Sequence[str | None], numbers: Sequence[type]) -> str | None:
     """NumPy's common dtype of arrays with these dtypes and of Python numbers; None for dtypes that NumPy lacks."""
     import numpy
 
     if not names or not {*names} <= DTYPES_OF_NUMPY:
         return None
-    return numpy.result_type(*names, *(cls() for cls in numbers)).name  # type: ignore[arg-type]
+    return numpy.result_type(*names, *(cls() for cls in numbers)).name
 
 
 @constant_while_tracing
-def casts(source: str | None, target: str | None, casting: str) -> bool:
+def casts(source: str | None, target: str | None, casting: Any) -> bool:
     """Whether ``casting`` allows the cast; dtypes that NumPy lacks may be cast."""
     import numpy
 
-    names: Any = (source, target) if {source, target} <= DTYPES_OF_NUMPY else ("bool", "bool")
-    return numpy.can_cast(*names, "same_kind" if casting == "same_value" else casting)  # type: ignore[arg-type]
+    names: tuple[Any, Any] = (source, target) if {source, target} <= DTYPES_OF_NUMPY else ("bool", "bool")
+    return numpy.can_cast(*names, "same_kind" if casting == "same_value" else casting)
 
 
 def _follows_default(native: Sequence[Any], numbers: Sequence[Any]) -> bool:
