@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import os
-import re
 import shutil
 import subprocess
 from collections import Counter
@@ -86,10 +85,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         item.stash[durations.GROUP] = durations.group_of(item)
         groups.setdefault(item.stash[durations.GROUP], []).append(item)
-        for mark in item.iter_markers("long_except"):
-            (quick,) = mark.args
-            if not re.match(quick, item.callspec.id):
-                item.add_marker(pytest.mark.long)
     recorded = durations.recorded()
     limits = [durations.limit_of_groups(recorded, *given) for given in zip(SECONDS, MOST, strict=True)]
     keep = [recorded.get(key, ()) for key in durations.KEEP]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -18,28 +16,6 @@ TESTS = Path(__file__).parents[1]
 RECORDED = json.loads((TESTS / "durations.json").read_text())
 LIMIT = 1.5
 """The seconds of a group in these tests."""
-LIST = """
-import re
-import sys
-import pytest
-
-class List:
-    def pytest_collection_finish(self, session):
-        for item in session.items:
-            for mark in item.iter_markers("long_except"):
-                speed = "quick" if re.match(mark.args[0], item.callspec.id) else "long"
-                print("listed", item.nodeid.partition("[")[0], speed)
-
-sys.exit(pytest.main(["--collect-only", "--every-test", "-qq", *sys.argv[1:]], plugins=[List()]))
-"""
-
-
-def test_every_pattern_matches_some_but_not_all_parameters() -> None:
-    files = [path for path in TESTS.rglob("test_*.py") if "@pytest.mark.long_except(" in path.read_text()]
-    done = subprocess.run([sys.executable, "-c", LIST, *files], cwd=TESTS, capture_output=True, text=True, check=True)
-    found = {tuple(line.split()[1:]) for line in done.stdout.splitlines() if line.startswith("listed")}
-    assert found, "no library of these tests is installed"
-    assert {test for test, speed in found if speed == "quick"} == {test for test, speed in found if speed == "long"}
 
 
 def functions(file: str) -> set[str]:

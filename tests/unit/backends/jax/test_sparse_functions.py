@@ -77,7 +77,6 @@ def expected(x: Any, other: Any, rows: Any, columns: Any, indices: Any, xp: Any 
     return found
 
 
-@pytest.mark.long_except(".*False|padded csr-True")
 @pytest.mark.parametrize(
     ("kind", "traced"), [(kind, traced) for kind in KINDS for traced in (False, True) if not traced or " " in kind]
 )
@@ -93,7 +92,6 @@ def test_functions_equal_those_of_dense_arrays(kind: str, traced: bool) -> None:
         np.testing.assert_allclose(result, right[name], rtol=1e-5, atol=1e-6, err_msg=name)
 
 
-@pytest.mark.long_except("padded csr")
 @pytest.mark.parametrize("kind", ["padded coo", "padded csr"])
 def test_gradients_are_those_of_dense_arrays(kind: str) -> None:
     with jax.enable_x64(True):
