@@ -52,21 +52,37 @@ from xarrayops_backends.numpy._random import (
     random_permutation,
     random_state,
 )
-from xarrayops_backends.numpy._standard.creation import asarray, fft_fftfreq, fft_rfftfreq
-from xarrayops_backends.numpy._standard.elementwise import clip, floor_divide, maximum, minimum
-from xarrayops_backends.numpy._standard.linalg import (
+from xarrayops_backends.numpy._standard import (
+    all,
+    any,
+    argsort,
+    asarray,
+    clip,
+    cumulative_sum,
+    diff,
     einsum,
+    fft_fftfreq,
+    fft_rfftfreq,
+    floor_divide,
     linalg_eig,
     linalg_eigvals,
     matmul,
     matmul_int32,
+    max,
+    maximum,
+    mean,
+    min,
+    minimum,
+    prod,
+    sort,
+    std,
+    sum,
     tensordot,
+    unique,
+    unique_values,
+    var,
     vecdot,
 )
-from xarrayops_backends.numpy._standard.manipulation import diff
-from xarrayops_backends.numpy._standard.searching import argsort, sort
-from xarrayops_backends.numpy._standard.sets import unique, unique_values
-from xarrayops_backends.numpy._standard.statistics import all, any, cumulative_sum, max, mean, min, prod, std, sum, var
 from xarrayops_backends.numpy._update import select, update
 
 NAMESPACE: Any = np

@@ -9,7 +9,7 @@ import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops_backends.dask._blocks import da
-from xarrayops_backends.numpy._standard import elementwise as _numpy
+from xarrayops_backends.numpy import _standard as _numpy
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:

@@ -14,7 +14,7 @@ from xarrayops.plugin.host import products
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import compat, da
 from xarrayops_backends.dask._standard import statistics as _statistics
-from xarrayops_backends.numpy._standard import linalg as _numpy
+from xarrayops_backends.numpy import _standard as _numpy
 
 
 class _Eigen(NamedTuple):

@@ -10,7 +10,7 @@ from xarrayops.plugin import Array
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import compat, da
 from xarrayops_backends.dask._standard.manipulation import reshape
-from xarrayops_backends.numpy._standard import searching as _numpy
+from xarrayops_backends.numpy import _standard as _numpy
 
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
