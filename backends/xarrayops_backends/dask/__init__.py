@@ -17,12 +17,37 @@ from xarrayops.plugin.dtypes import FLOATING_RESULTS
 from xarrayops.plugin.host import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._attention import attention as _attention, chunks_refusal as _chunks_refusal
-from xarrayops_backends.dask._devices import compute, is_lazy, persist, synchronize, versions
-from xarrayops_backends.dask._exchange import alias_refusal, from_numpy, memory, to_numpy
+from xarrayops_backends.dask._devices import compute, is_lazy, persist, run_modes, versions
+from xarrayops_backends.dask._exchange import alias_refusal, from_numpy, to_numpy
 from xarrayops_backends.dask._layout import NO_STRIDES, as_strided, contiguous, pin_memory
-from xarrayops_backends.dask._modes import run_modes
 from xarrayops_backends.dask._operations import carry_operation
 from xarrayops_backends.dask._random import native_draw, native_generator, random_draw
+from xarrayops_backends.dask._standard.corrections import (
+    argmax,
+    argmin,
+    clip,
+    cumulative_prod,
+    cumulative_sum,
+    expm1,
+    fft_fft,
+    fft_fftn,
+    fft_hfft,
+    fft_ifft,
+    fft_ifftn,
+    fft_ihfft,
+    fft_irfft,
+    fft_irfftn,
+    fft_rfft,
+    fft_rfftn,
+    flip,
+    floor_divide,
+    max,
+    mean,
+    min,
+    std,
+    sum,
+    var,
+)
 from xarrayops_backends.dask._standard.creation import (
     asarray,
     astype,
@@ -36,19 +61,6 @@ from xarrayops_backends.dask._standard.creation import (
     tril,
     triu,
     zeros_like,
-)
-from xarrayops_backends.dask._standard.elementwise import clip, expm1, floor_divide
-from xarrayops_backends.dask._standard.fft import (
-    fft_fft,
-    fft_fftn,
-    fft_hfft,
-    fft_ifft,
-    fft_ifftn,
-    fft_ihfft,
-    fft_irfft,
-    fft_irfftn,
-    fft_rfft,
-    fft_rfftn,
 )
 from xarrayops_backends.dask._standard.linalg import (
     einsum,
@@ -75,8 +87,19 @@ from xarrayops_backends.dask._standard.linalg import (
     tensordot,
     vecdot,
 )
-from xarrayops_backends.dask._standard.manipulation import concat, diff, repeat, reshape, roll
-from xarrayops_backends.dask._standard.searching import argsort, nonzero, searchsorted, sort, take, take_along_axis
+from xarrayops_backends.dask._standard.manipulation import (
+    argsort,
+    concat,
+    diff,
+    nonzero,
+    repeat,
+    reshape,
+    roll,
+    searchsorted,
+    sort,
+    take,
+    take_along_axis,
+)
 from xarrayops_backends.dask._standard.sets import (
     isin,
     unique,
@@ -84,19 +107,6 @@ from xarrayops_backends.dask._standard.sets import (
     unique_counts,
     unique_inverse,
     unique_values,
-)
-from xarrayops_backends.dask._standard.statistics import (
-    argmax,
-    argmin,
-    cumulative_prod,
-    cumulative_sum,
-    flip,
-    max,
-    mean,
-    min,
-    std,
-    sum,
-    var,
 )
 from xarrayops_backends.dask._transfers import crossings
 from xarrayops_backends.dask._update import select, update
