@@ -16,12 +16,9 @@ from xarrayops.plugin import KnownBad, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
 from xarrayops_backends.cupy._devices import (
     as_device,
-    compute,
-    device,
     device_attributes,
     devices,
     free_bytes,
-    is_lazy,
     peak_bytes,
     release_memory,
     synchronize,

@@ -20,7 +20,6 @@ from xarrayops_backends.jax._convolution import CONVOLUTION_CANDIDATES, POOLING_
 from xarrayops_backends.jax._devices import (
     __array_namespace_info__,
     as_device,
-    compute,
     device,
     device_attributes,
     devices,

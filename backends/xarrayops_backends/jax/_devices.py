@@ -105,11 +105,6 @@ def platform_of(x: Array, /) -> str | None:
     return "cpu" if set(jax.extend.backend.backends()) == {"cpu"} else None
 
 
-def compute(*arrays: Array) -> tuple[Array, ...]:
-    """Return the arrays: JAX computes them without a request, and a tracer never has values."""
-    return arrays
-
-
 def synchronize(*arrays: Array) -> None:
     """Wait for the values of arrays; tracers are skipped."""
     jax.block_until_ready([x for x in arrays if not is_lazy(x)])  # type: ignore[no-untyped-call]

@@ -12,15 +12,10 @@ import numpy as np
 
 from xarrayops.errors import Unsupported, available_names
 from xarrayops.plugin import Array
+from xarrayops.plugin.dtypes import DTYPE_NAMES
 from xarrayops.plugin.host import finfo as finfo, refuse_discarding
 
-_NATIVE = {
-    name: jnp.dtype(name)
-    for name in (
-        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-        *("float16", "float32", "float64", "complex64", "complex128", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
-    )
-}
+_NATIVE = {name: jnp.dtype(name) for name in DTYPE_NAMES}
 _NAMES = {dtype: name for name, dtype in _NATIVE.items()}
 _CONFIG: Any = jax.config  # untyped: JAX does not declare its options as attributes
 _HALVES = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}

@@ -18,15 +18,7 @@ from xarrayops.plugin.host import as_dtype, can_cast, dtype_name, finfo, iinfo, 
 from xarrayops_backends.numpy._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.numpy._compat import PATCHES
 from xarrayops_backends.numpy._convolution import CONVOLUTION_CANDIDATES
-from xarrayops_backends.numpy._devices import (
-    __array_namespace_info__,
-    as_device,
-    device,
-    devices,
-    is_lazy,
-    to_device,
-    versions,
-)
+from xarrayops_backends.numpy._devices import __array_namespace_info__, as_device, device, to_device
 from xarrayops_backends.numpy._dtypes import astype
 from xarrayops_backends.numpy._exchange import (
     alias,

@@ -9,17 +9,11 @@ import numpy as np
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index
 from xarrayops.plugin.host import NUMBERS, elementwise, permute
+from xarrayops.plugin.indexing import UFUNCS
 from xarrayops_backends.numpy._compat import unshared
 from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers
 
-UPDATES = {
-    "add": np.add,
-    "subtract": np.subtract,
-    "multiply": np.multiply,
-    "divide": np.divide,
-    "min": np.minimum,
-    "max": np.maximum,
-}
+UPDATES: dict[str, np.ufunc] = {op: getattr(np, name) for op, name in UFUNCS.items()}
 """The ufunc of each operation."""
 
 

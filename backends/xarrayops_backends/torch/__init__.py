@@ -23,12 +23,9 @@ from xarrayops_backends.torch._convolution import CONVOLUTION_CANDIDATES, POOLIN
 from xarrayops_backends.torch._devices import (
     __array_namespace_info__,
     as_device,
-    compute,
-    device,
     device_attributes,
     devices,
     free_bytes,
-    is_lazy,
     peak_bytes,
     precision_switches,
     release_memory,

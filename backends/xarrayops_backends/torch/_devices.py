@@ -79,24 +79,9 @@ def as_device(device: Any, /) -> torch.device:
     return native
 
 
-def device(x: Array, /) -> torch.device:
-    """The device of x."""
-    return x.device
-
-
 def to_device(x: Array, device: Any, /) -> Array:
     """x on another device; x itself if it is there."""
     return x.to(device)
-
-
-def is_lazy(x: Array, /) -> bool:
-    """PyTorch runs eagerly."""
-    return False
-
-
-def compute(*arrays: Array) -> tuple[Array, ...]:
-    """The arrays themselves: PyTorch runs eagerly."""
-    return arrays
 
 
 def synchronize(*arrays: Array) -> None:

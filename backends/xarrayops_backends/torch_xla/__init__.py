@@ -26,7 +26,7 @@ from xarrayops_backends.torch_xla._devices import (
     to_device,
     versions,
 )
-from xarrayops_backends.torch_xla._exchange import alias_refusal, export_refusal, from_numpy, import_refusal, memory
+from xarrayops_backends.torch_xla._exchange import alias_refusal, export_refusal, from_numpy, import_refusal
 from xarrayops_backends.torch_xla._layout import NO_STRIDES, as_strided, contiguous, pin_memory
 from xarrayops_backends.torch_xla._operators import with_correct_operators as _with_correct_operators
 from xarrayops_backends.torch_xla._precision import product_precision, rounded
