@@ -69,10 +69,8 @@ from xarrayops_backends.torch._layout import (
     pin_memory,
 )
 from xarrayops_backends.torch._modes import compilations, run_modes
-from xarrayops_backends.torch._native import native_kernel
-from xarrayops_backends.torch._operations import CALL_TESTS, carry_operation
+from xarrayops_backends.torch._operations import CALL_TESTS, carry_operation, native_kernel
 from xarrayops_backends.torch._precision import product_precision, rounded
-from xarrayops_backends.torch._products import MATMUL_INT32_CANDIDATES
 from xarrayops_backends.torch._random import (
     RANDOM_DRAW_CANDIDATES,
     native_draw,
@@ -137,6 +135,7 @@ from xarrayops_backends.torch._standard.elementwise import (
     where,
 )
 from xarrayops_backends.torch._standard.linalg import (
+    MATMUL_INT32_CANDIDATES,
     einsum,
     linalg_cross,
     linalg_outer,
