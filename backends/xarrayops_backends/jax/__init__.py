@@ -15,7 +15,7 @@ from xarrayops.plugin import Gap, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
 from xarrayops_backends.jax._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.jax._compilation import compiled, cond, is_transformed, scan, while_loop
-from xarrayops_backends.jax._compiled import wrap
+from xarrayops_backends.jax._compiled import _SIZE_UNKNOWN, wrap
 from xarrayops_backends.jax._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
 from xarrayops_backends.jax._devices import (
     __array_namespace_info__,
@@ -50,10 +50,8 @@ from xarrayops_backends.jax._exchange import (
 from xarrayops_backends.jax._export import exporters
 from xarrayops_backends.jax._layout import NO_STRIDES, as_strided, contiguous, pin_memory
 from xarrayops_backends.jax._modes import carries_mode, carry_mode, compilations, run_modes, set_default_dtype
-from xarrayops_backends.jax._native import native_kernel
-from xarrayops_backends.jax._operations import CALL_TESTS, carry_operation
+from xarrayops_backends.jax._operations import CALL_TESTS, carry_operation, native_kernel
 from xarrayops_backends.jax._precision import product_precision, register_state, rounded
-from xarrayops_backends.jax._products import MATMUL_INT32_CANDIDATES
 from xarrayops_backends.jax._random import (
     native_draw,
     native_generator,
@@ -83,6 +81,7 @@ from xarrayops_backends.jax._standard.corrections import (
     searchsorted,
     sign,
     sum,
+    unique,
 )
 from xarrayops_backends.jax._standard.creation import (
     arange,
@@ -103,6 +102,7 @@ from xarrayops_backends.jax._standard.creation import (
     zeros_like,
 )
 from xarrayops_backends.jax._standard.linalg import (
+    MATMUL_INT32_CANDIDATES,
     einsum,
     linalg_matrix_power,
     linalg_pinv,
@@ -111,7 +111,6 @@ from xarrayops_backends.jax._standard.linalg import (
     tensordot,
     vecdot,
 )
-from xarrayops_backends.jax._standard.sets import SIZE_UNKNOWN as _SIZE_UNKNOWN, unique
 from xarrayops_backends.jax._standard.statistics import argmax, argmin, linalg_matrix_norm, linalg_vector_norm, max, min
 from xarrayops_backends.jax._transfers import crossings
 from xarrayops_backends.jax._transformations import checkpoint, no_grad, opaque, value_and_grad, vjp, vmap

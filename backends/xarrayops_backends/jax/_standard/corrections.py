@@ -75,6 +75,18 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     return jnp.isin(x1, x2, invert=invert)
 
 
+def unique(
+    x: Array, /, *, return_index: bool, return_inverse: bool, return_counts: bool, axis: int | None
+) -> Array | tuple[Array, ...]:
+    """JAX's own function, except where it merges slices with NaN or changes complex NaNs."""
+    if axis is not None or not jnp.iscomplexobj(x):
+        found: Any = jnp.unique(x, return_index, return_inverse, return_counts, axis, equal_nan=axis is None)
+        return found
+    _, indices, *others = jnp.unique(x, True, return_inverse, return_counts)
+    found = (x.reshape(-1)[indices], *([indices] if return_index else []), *others)
+    return found if len(found) > 1 else found[0]
+
+
 def reshape(x: Array, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> Array:
     """Respect ``copy``, which JAX ignores. The result is a copy unless the shape is unchanged."""
     try:
