@@ -43,36 +43,20 @@ from xarrayops_backends.cupy._native import native_kernel
 from xarrayops_backends.cupy._precision import product_precision
 from xarrayops_backends.cupy._random import RANDOM_DRAW_CANDIDATES, native_draw, native_generator
 from xarrayops_backends.cupy._standard import (
-    arange,
     asarray,
     astype,
     clip,
     einsum,
-    empty,
-    empty_like,
-    eye,
-    fft_fftfreq,
-    fft_fftn,
-    fft_ifftn,
-    fft_irfftn,
-    fft_rfftfreq,
-    fft_rfftn,
     from_dlpack,
-    full,
-    full_like,
     isin,
     linalg_eig,
     linalg_solve,
-    linspace,
     matmul,
-    ones,
-    ones_like,
     remainder,
     repeat,
     reshape,
     vecdot,
-    zeros,
-    zeros_like,
+    wrap,
 )
 from xarrayops_backends.cupy._transfers import crossings
 from xarrayops_backends.cupy._update import select, update

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Gap
 from xarrayops.plugin.generic import statistics
+from xarrayops_backends.jax._dtypes import _WITH_DTYPE, _checked_dtype
 
 _COMPILED = (
     *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "logsumexp"),
@@ -55,7 +56,9 @@ _OF_TRACERS = (
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """The function, one that compiles it for each form of a call, or one with an error for tracers."""
+    """The function, one that checks its dtype, compiles it for each form of a call, or has an error for tracers."""
+    if verb in _WITH_DTYPE:
+        return _checked_dtype(function)
     if verb == "histogram":
         return _between_edges(_compiled(function))
     return _compiled(function) if verb in _COMPILED else _naming_a_way(verb, function)

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import array_api_compat.torch
 import torch
 from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.generic import HOOKS
 from xarrayops.plugin.nested import fill, leaves_as
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
@@ -111,9 +113,7 @@ def while_loop(condition: Callable[..., Array], body: Callable[..., Arrays], val
         loop: Any = operator
         found: Arrays = loop(condition, _owning(body), values)
         return found
-    while bool(condition(*values)):
-        values = body(*values)
-    return values
+    return HOOKS["while_loop"](array_api_compat.torch, condition, body, values)
 
 
 def scan(
@@ -127,11 +127,7 @@ def scan(
     """PyTorch's operator for long loops under torch.compile, otherwise a Python loop."""
     if is_compiling() and length > UNROLLED:
         return _by_operator(step, carry, xs, length)
-    rows = []
-    for i in range(length):
-        carry, row = step(carry, tuple(x[i] for x in xs))
-        rows.append(row)
-    return carry, stacked(rows)
+    return HOOKS["scan"](array_api_compat.torch, step, carry, xs, length, stacked)
 
 
 def _by_operator(

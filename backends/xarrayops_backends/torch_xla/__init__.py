@@ -50,44 +50,25 @@ from xarrayops_backends.torch_xla._standard.creation import (
     zeros,
 )
 from xarrayops_backends.torch_xla._standard.elementwise import (
+    _TYPED,
+    _typed,
     abs,
-    add,
-    atan2,
-    bitwise_and,
-    bitwise_left_shift,
-    bitwise_or,
     bitwise_right_shift,
-    bitwise_xor,
     ceil,
-    copysign,
     divide,
-    equal,
     floor,
     floor_divide,
-    greater,
-    greater_equal,
-    hypot,
     isinf,
     isnan,
-    less,
-    less_equal,
     log2,
     log10,
-    logaddexp,
-    logical_and,
-    logical_or,
-    logical_xor,
     maximum,
     minimum,
     multiply,
-    nextafter,
-    not_equal,
     opaque,
-    pow,
     remainder,
     round,
     square,
-    subtract,
     trunc,
 )
 from xarrayops_backends.torch_xla._standard.linalg import (
@@ -133,7 +114,9 @@ def __getattr__(name: str) -> object:
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """Refuse complex128 in arguments and results, and compute empty arrays on the CPU if XLA fails on them."""
+    """Refuse complex128 in arguments and results, cast operands, and compute some empty arrays on the CPU."""
+    if verb in _TYPED:
+        function = _typed(function)
     if verb in _FUNCTIONS:
         function = _with_correct_operators(function)
     return _guard.guarded(_guard.empty_on_cpu(verb, function) if verb in _guard.EMPTY else function)

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops.plugin import Call
+from xarrayops.plugin.candidates import always
 from xarrayops_backends.jax._attention import blocks, cudnn
 
-
-def _always(call: Call) -> None:
-    """Never refuse: attention by blocks serves every call."""
-
-
-ATTENTION_CANDIDATES = [("cudnn", cudnn.cudnn, cudnn.cudnn_refusal), ("blocked", blocks.blocked, _always)]
+ATTENTION_CANDIDATES = [("cudnn", cudnn.cudnn, cudnn.cudnn_refusal), ("blocked", blocks.blocked, always)]

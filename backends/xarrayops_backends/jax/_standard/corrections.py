@@ -12,10 +12,6 @@ import jax.numpy as jnp
 from xarrayops.plugin import Array
 from xarrayops_backends.jax._dtypes import _checked_dtype, astype, iinfo
 
-linalg_trace = _checked_dtype(jnp.linalg.trace)
-prod = _checked_dtype(jnp.prod)
-sum = _checked_dtype(jnp.sum)
-
 
 def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Complex numbers are true unless both parts are 0; JAX looks at the real part only."""

@@ -12,6 +12,7 @@ from functools import wraps
 import torch
 
 from xarrayops.plugin import Array, Attention, Call, KnownBad, NotServed, has_band
+from xarrayops.plugin.candidates import always
 from xarrayops_backends.torch._attention import alignment, blocks, cpu, cuda, export, flash, flex, modes, package
 
 # Messages of errors before any computation: cuDNN cannot plan a graph (pytorch#140930), or the public function, or a
@@ -75,10 +76,6 @@ def _flash_copies(call: Call) -> tuple[str, ...]:
 _flash.copies = _flash_copies  # type: ignore[attr-defined]
 
 
-def _always(call: Call) -> None:
-    """None: the blocks serve every call."""
-
-
 ATTENTION_CANDIDATES = [
     ("sdpa", export.attention, export.refusal),
     ("sdpa-cudnn", or_next(cuda.cudnn), cuda.cudnn_refusal),
@@ -86,7 +83,7 @@ ATTENTION_CANDIDATES = [
     ("sdpa-flash", or_next(_flash), _flash_refusal),
     ("sdpa-efficient", or_next(cuda.efficient), cuda.efficient_refusal),
     ("flex", or_next(flex.attention), flex.refusal),
-    ("blocked", blocks.attention, _always),
+    ("blocked", blocks.attention, always),
 ]
 
 

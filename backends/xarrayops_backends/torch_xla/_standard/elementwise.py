@@ -18,6 +18,14 @@ from xarrayops_backends.torch._standard.wide import WIDE, _divided
 _Binary = Callable[[Any, Any], Array]
 
 
+_TYPED = (
+    *("add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_xor", "copysign", "equal", "greater"),
+    *("greater_equal", "hypot", "less", "less_equal", "logaddexp", "logical_and", "logical_or", "logical_xor"),
+    *("nextafter", "not_equal", "pow", "subtract"),
+)
+"""The functions of the torch backend that get both operands in one dtype, by `_typed`."""
+
+
 def _typed(function: _Binary) -> _Binary:
     """Cast both operands to one dtype: XLA promotes wrongly, and treats Python scalars as int64 or complex128."""
 
@@ -28,28 +36,7 @@ def _typed(function: _Binary) -> _Binary:
     return typed
 
 
-add = _typed(_elementwise.add)
-atan2 = _typed(_elementwise.atan2)
-bitwise_and = _typed(_elementwise.bitwise_and)
-bitwise_left_shift = _typed(_elementwise.bitwise_left_shift)
-bitwise_or = _typed(_elementwise.bitwise_or)
 bitwise_right_shift = _typed(_elementwise.bitwise_right_shift)
-bitwise_xor = _typed(_elementwise.bitwise_xor)
-copysign = _typed(_elementwise.copysign)
-equal = _typed(_elementwise.equal)
-greater = _typed(_elementwise.greater)
-greater_equal = _typed(_elementwise.greater_equal)
-hypot = _typed(_elementwise.hypot)
-less = _typed(_elementwise.less)
-less_equal = _typed(_elementwise.less_equal)
-logaddexp = _typed(_elementwise.logaddexp)
-logical_and = _typed(_elementwise.logical_and)
-logical_or = _typed(_elementwise.logical_or)
-logical_xor = _typed(_elementwise.logical_xor)
-nextafter = _typed(_elementwise.nextafter)
-not_equal = _typed(_elementwise.not_equal)
-pow = _typed(_elementwise.pow)
-subtract = _typed(_elementwise.subtract)
 
 _wide_product = _elementwise._wrapping(torch.multiply)
 
