@@ -14,7 +14,18 @@ import jax.numpy as jnp
 from xarrayops.plugin import Gap, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
 from xarrayops_backends.jax._attention import ATTENTION_CANDIDATES
-from xarrayops_backends.jax._compilation import compiled, cond, is_transformed, scan, while_loop
+from xarrayops_backends.jax._compilation import (
+    carries_mode,
+    carry_mode,
+    compilations,
+    compiled,
+    cond,
+    is_transformed,
+    run_modes,
+    scan,
+    set_default_dtype,
+    while_loop,
+)
 from xarrayops_backends.jax._compiled import _SIZE_UNKNOWN, wrap
 from xarrayops_backends.jax._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
 from xarrayops_backends.jax._devices import (
@@ -49,7 +60,6 @@ from xarrayops_backends.jax._exchange import (
 )
 from xarrayops_backends.jax._export import exporters
 from xarrayops_backends.jax._layout import NO_STRIDES, as_strided, contiguous, pin_memory
-from xarrayops_backends.jax._modes import carries_mode, carry_mode, compilations, run_modes, set_default_dtype
 from xarrayops_backends.jax._operations import CALL_TESTS, carry_operation, native_kernel
 from xarrayops_backends.jax._precision import product_precision, register_state, rounded
 from xarrayops_backends.jax._random import (

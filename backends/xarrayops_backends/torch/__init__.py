@@ -18,7 +18,16 @@ import torch
 from xarrayops.plugin import Gap, KnownBad, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_LINALG
 from xarrayops_backends.torch._attention import ATTENTION_CANDIDATES, KNOWN_BAD as _KNOWN_BAD_ATTENTION
-from xarrayops_backends.torch._compilation import compiled, cond, is_transformed, random_state, scan, while_loop
+from xarrayops_backends.torch._compilation import (
+    compilations,
+    compiled,
+    cond,
+    is_transformed,
+    random_state,
+    run_modes,
+    scan,
+    while_loop,
+)
 from xarrayops_backends.torch._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
 from xarrayops_backends.torch._devices import (
     __array_namespace_info__,
@@ -68,7 +77,6 @@ from xarrayops_backends.torch._layout import (
     memory_offset,
     pin_memory,
 )
-from xarrayops_backends.torch._modes import compilations, run_modes
 from xarrayops_backends.torch._operations import CALL_TESTS, carry_operation, native_kernel
 from xarrayops_backends.torch._precision import product_precision, rounded
 from xarrayops_backends.torch._random import (

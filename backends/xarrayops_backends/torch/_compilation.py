@@ -1,9 +1,15 @@
-"""Compiled functions: `torch.compile`, the branches and loops that it traces, and PyTorch's own generators."""
+"""Compiled functions: `torch.compile`, the branches and loops that it traces, and PyTorch's own generators.
+
+Also the ways in which PyTorch runs a function, and whether `xarrayops.export` traces one.
+"""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
+from threading import local
 from types import FunctionType
 from typing import Any
 
@@ -11,7 +17,7 @@ import array_api_compat.torch
 import torch
 from torch.compiler import is_compiling
 
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, RunMode, constant_while_tracing
 from xarrayops.plugin.generic import HOOKS
 from xarrayops.plugin.nested import fill, leaves_as
 
@@ -143,3 +149,47 @@ def _by_operator(
 
     last, found = operator(_owning(of_item), carry, items)
     return last, None if found == () else found
+
+
+def _without_code(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function under torch.compile without code generation, which would take a minute with a C++ compiler."""
+    torch.compiler.reset()
+    compiled: Callable[..., Any] = torch.compile(function, backend="aot_eager")
+    return compiled
+
+
+def _on_meta(x: Array) -> Array:
+    return x.to("meta")
+
+
+def compilations() -> int:
+    """The graphs that Dynamo handed to a backend of `torch.compile`."""
+    utils = sys.modules.get("torch._dynamo.utils")  # only a compilation imports it
+    return 0 if utils is None else int(utils.counters["stats"]["unique_graphs"])
+
+
+def run_modes() -> tuple[RunMode, ...]:
+    """Eagerly, on the meta device, and under torch.compile."""
+    meta = partial(torch.device, "meta")
+    return (
+        RunMode(),
+        RunMode("meta", place=_on_meta, context=meta, traces=True, has_values=False),
+        RunMode("compile", compiled=_without_code, traces=True),
+    )
+
+
+class _Thread(local):
+    is_exporting = False
+
+
+exporting_thread = _Thread()
+
+
+@constant_while_tracing
+def _is_exporting() -> bool:
+    """Whether `xarrayops.export` traces a function in this thread; a constant for Dynamo.
+
+    Then attention uses PyTorch's public function, and operations of users run their references: other kernels may not
+    exist where the file is loaded. In a user's own `torch.export` they are operators, as under torch.compile.
+    """
+    return exporting_thread.is_exporting

@@ -19,7 +19,7 @@ from xarrayops.plugin import (
     written_options,
 )
 from xarrayops.plugin.native import NativeKernel, Results, eager_kernel
-from xarrayops_backends.torch._modes import _is_exporting
+from xarrayops_backends.torch._compilation import _is_exporting
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 CALL_TESTS = CallTests(

@@ -28,7 +28,6 @@ from xarrayops_backends.torch_xla._devices import (
 )
 from xarrayops_backends.torch_xla._exchange import alias_refusal, export_refusal, from_numpy, import_refusal
 from xarrayops_backends.torch_xla._layout import NO_STRIDES, as_strided, contiguous, pin_memory
-from xarrayops_backends.torch_xla._operators import with_correct_operators as _with_correct_operators
 from xarrayops_backends.torch_xla._precision import product_precision, rounded
 from xarrayops_backends.torch_xla._random import (
     native_draw,
@@ -36,6 +35,32 @@ from xarrayops_backends.torch_xla._random import (
     random_draw,
     random_keys,
     random_permutation,
+)
+from xarrayops_backends.torch_xla._standard.corrections import (
+    _TYPED,
+    _typed,
+    abs,
+    bitwise_right_shift,
+    ceil,
+    count_nonzero,
+    divide,
+    floor,
+    floor_divide,
+    isinf,
+    isnan,
+    log2,
+    log10,
+    max,
+    maximum,
+    mean,
+    min,
+    minimum,
+    multiply,
+    opaque,
+    remainder,
+    round,
+    square,
+    trunc,
 )
 from xarrayops_backends.torch_xla._standard.creation import (
     arange,
@@ -48,28 +73,6 @@ from xarrayops_backends.torch_xla._standard.creation import (
     linspace,
     ones,
     zeros,
-)
-from xarrayops_backends.torch_xla._standard.elementwise import (
-    _TYPED,
-    _typed,
-    abs,
-    bitwise_right_shift,
-    ceil,
-    divide,
-    floor,
-    floor_divide,
-    isinf,
-    isnan,
-    log2,
-    log10,
-    maximum,
-    minimum,
-    multiply,
-    opaque,
-    remainder,
-    round,
-    square,
-    trunc,
 )
 from xarrayops_backends.torch_xla._standard.linalg import (
     linalg_eigh,
@@ -84,7 +87,6 @@ from xarrayops_backends.torch_xla._standard.linalg import (
     linalg_vector_norm,
     vecdot,
 )
-from xarrayops_backends.torch_xla._standard.statistics import count_nonzero, max, mean, min
 
 NAMESPACE = array_api_compat.torch
 ARRAY_TYPES = _torch.ARRAY_TYPES
@@ -118,5 +120,5 @@ def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     if verb in _TYPED:
         function = _typed(function)
     if verb in _FUNCTIONS:
-        function = _with_correct_operators(function)
+        function = _guard.with_correct_operators(function)
     return _guard.guarded(_guard.empty_on_cpu(verb, function) if verb in _guard.EMPTY else function)

@@ -9,7 +9,7 @@ import torch
 from xarrayops.plugin import Array, generic, unsupported
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.random import Draw
-from xarrayops_backends.torch_xla._operators import with_correct_operators
+from xarrayops_backends.torch_xla._guard import with_correct_operators
 
 native_generator = unsupported("PyTorch/XLA has one generator for each device", instead="leave native=True out")
 native_draw = native_generator

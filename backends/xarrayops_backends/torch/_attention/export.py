@@ -9,7 +9,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
 from xarrayops_backends.torch._attention import modes
-from xarrayops_backends.torch._modes import _is_exporting
+from xarrayops_backends.torch._compilation import _is_exporting
 
 
 def refusal(call: Call) -> str | None:

@@ -23,8 +23,8 @@ import torch
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, host
 from xarrayops.plugin.export import Exporter, Program, Run
+from xarrayops_backends.torch._compilation import exporting_thread
 from xarrayops_backends.torch._export.onnx_operators import replaced
-from xarrayops_backends.torch._modes import exporting_thread
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 _FROM_SOME_NUMBER = re.compile(r"= Dim\('\w+', min=\d+\)$")
