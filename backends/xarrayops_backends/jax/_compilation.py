@@ -25,23 +25,19 @@ class _Place:
 
 
 class _Results:
-    """The arrays among the results of a function, and the results with placeholders for them, of one trace."""
+    """The arrays among the results of a function, and what fills the results of one trace with other arrays.
 
-    def __init__(self, form: Any, arrays: Any) -> None:
-        self.form = form
+    JAX keeps ``filled`` with a program, and compares it by identity.
+    """
+
+    def __init__(self, filled: Callable[[Callable[[Any], Any]], Any], arrays: Any) -> None:
+        self.filled = filled
         self.arrays = arrays
 
 
 _jax.tree_util.register_pytree_node(
-    _Results, lambda found: ((found.arrays,), _Constant(found.form)), lambda form, parts: _Results(form.value, parts[0])
+    _Results, lambda found: ((found.arrays,), found.filled), lambda filled, parts: _Results(filled, parts[0])
 )
-
-
-class _Constant:
-    """A value that JAX keeps with a program, and compares by identity."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
 
 
 def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], ...], /) -> Callable[..., Any]:
@@ -52,7 +48,8 @@ def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], 
         if isinstance(result, jax.Array):
             return result
         found = [leaf for leaf in leaves(result) if isinstance(leaf, jax.Array)]
-        return _Results(fill(result, lambda leaf: _Place() if isinstance(leaf, jax.Array) else leaf), found)
+        places = fill(result, lambda leaf: _Place() if isinstance(leaf, jax.Array) else leaf)
+        return _Results(partial(fill, places), found)
 
     program = _jax.jit(traced)
 
@@ -68,7 +65,7 @@ def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], 
                 return next(given)
             return leaf.copy() if hasattr(leaf, "shape") and hasattr(leaf, "copy") else leaf
 
-        return fill(found.form, of_place)
+        return found.filled(of_place)
 
     return call
 
@@ -85,8 +82,7 @@ def cond(predicate: Array, if_true: Callable[..., Any], if_false: Callable[..., 
 
 def while_loop(condition: Callable[..., Array], body: Callable[..., Arrays], values: Arrays, /) -> Arrays:
     """`jax.lax.while_loop`."""
-    found: Arrays = _jax.lax.while_loop(lambda given: condition(*given), lambda given: body(*given), values)
-    return found
+    return _jax.lax.while_loop(lambda given: condition(*given), lambda given: body(*given), values)
 
 
 def scan(
@@ -98,8 +94,7 @@ def scan(
     /,
 ) -> tuple[Arrays, Any]:
     """`jax.lax.scan`."""
-    found: tuple[Arrays, Any] = _jax.lax.scan(step, carry, xs, length)
-    return found
+    return _jax.lax.scan(step, carry, xs, length)
 
 
 _modes = _jax.make_user_context(default_value=())
@@ -109,8 +104,7 @@ _modes = _jax.make_user_context(default_value=())
 def carry_mode(name: str, key: str, /) -> AbstractContextManager[None]:
     """A context in which `jax.jit` and similar transforms trace functions for this mode."""
     pairs = [pair for pair in _modes.value if pair[0] != name]
-    context: AbstractContextManager[None] = _modes(tuple(sorted([*pairs, (name, key)] if key else pairs)))
-    return context
+    return _modes(tuple(sorted([*pairs, (name, key)] if key else pairs)))
 
 
 def carries_mode(name: str, key: str, /) -> bool:

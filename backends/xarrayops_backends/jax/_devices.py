@@ -29,8 +29,7 @@ def _kind(device: Any) -> str:
 
 def _index(device: Any) -> int:
     """The number of a device on this host, as in other libraries; its id counts the devices of all processes."""
-    index: int = device.id if device.local_hardware_id is None else device.local_hardware_id
-    return index
+    return device.id if device.local_hardware_id is None else device.local_hardware_id
 
 
 def _natives() -> list[Any]:

@@ -62,8 +62,7 @@ def checkpoint(function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, 
     the values of the first one. It keeps a branch on the incoming gradient, which cannot run before that is known.
     """
     if _jax.default_backend() != "cpu":
-        found: tuple[Array, ...] = _jax.checkpoint(function)(*arrays)
-        return found
+        return _jax.checkpoint(function)(*arrays)
     traced = _jax.make_jaxpr(function)(*arrays)  # arrays of enclosing functions are arguments of its program
 
     def of_all(*given: Array) -> tuple[Array, ...]:

@@ -88,8 +88,7 @@ def linalg_cond(x: Array, /, *, p: Any = None) -> Array:
     require_all_numbers("linalg.cond", x)
     if isinstance(p, str) and p == "nuc" and x.size:
         return _nuclear_cond(x)
-    found: Array = np.linalg.cond(x, p)
-    return found
+    return np.linalg.cond(x, p)
 
 
 def _nuclear_cond(x: Array) -> Array:
@@ -420,8 +419,7 @@ def cov(
 
 def corrcoef(x: Array, y: Any = None, /, *, rowvar: bool = True) -> Array:
     """np.corrcoef computes in float64, unless it is given a dtype."""
-    found: Array = np.corrcoef(x, y, rowvar, dtype=_of_variables(x, y))
-    return found
+    return np.corrcoef(x, y, rowvar, dtype=_of_variables(x, y))
 
 
 def _of_variables(x: Array, y: Any) -> Any:

@@ -73,8 +73,7 @@ def minimum(x1: Any, x2: Any, /) -> Array:
 def _extremum(ufunc: np.ufunc, x: Any, value: Any) -> Array:
     if type(value) in (float, int) and type(x) is np.ndarray and x.dtype.kind == "f" and elementwise.is_served(x):
         return elementwise.extremum(ufunc, x, value, np.empty_like(x))
-    found: Array = ufunc(x, value)
-    return found
+    return ufunc(x, value)
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:

@@ -61,34 +61,17 @@ def is_transformed() -> bool:
     return is_compiling() or _transform() is not None
 
 
-class _States:
-    """The states of PyTorch's generators, which are tensors, compared by values."""
-
-    def __init__(self) -> None:
-        self.cpu = torch.get_rng_state()
-        is_used = torch.cuda.is_available() and _torch.cuda.is_initialized()
-        self.cuda: list[Array] = torch.cuda.get_rng_state_all() if is_used else []
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, _States)
-            and len(self.cuda) == len(other.cuda)
-            and all(torch.equal(x, y) for x, y in zip([self.cpu, *self.cuda], [other.cpu, *other.cuda], strict=True))
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def restore(self) -> None:
-        """Restore the generators."""
-        torch.set_rng_state(self.cpu)
-        if self.cuda:
-            torch.cuda.set_rng_state_all(self.cuda)
-
-
 def random_state() -> tuple[Any, Callable[[], None]]:
     """The states of the generators of the CPU and of the GPUs in use."""
-    states = _States()
-    return states, states.restore
+    is_used = torch.cuda.is_available() and _torch.cuda.is_initialized()
+    cpu, cuda = torch.get_rng_state(), torch.cuda.get_rng_state_all() if is_used else []
+
+    def restore() -> None:
+        torch.set_rng_state(cpu)
+        if cuda:
+            torch.cuda.set_rng_state_all(cuda)
+
+    return [x.numpy().tobytes() for x in (cpu, *cuda)], restore
 
 
 def cond(predicate: Array, if_true: Callable[..., Any], if_false: Callable[..., Any], operands: Arrays, /) -> Any:
@@ -117,8 +100,7 @@ def while_loop(condition: Callable[..., Array], body: Callable[..., Arrays], val
         from torch._higher_order_ops.while_loop import while_loop as operator
 
         loop: Any = operator
-        found: Arrays = loop(condition, _owning(body), values)
-        return found
+        return loop(condition, _owning(body), values)
     return HOOKS["while_loop"](array_api_compat.torch, condition, body, values)
 
 
@@ -154,8 +136,7 @@ def _by_operator(
 def _without_code(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function under torch.compile without code generation, which would take a minute with a C++ compiler."""
     torch.compiler.reset()
-    compiled: Callable[..., Any] = torch.compile(function, backend="aot_eager")
-    return compiled
+    return torch.compile(function, backend="aot_eager")
 
 
 def _on_meta(x: Array) -> Array:

@@ -145,8 +145,7 @@ def _queue(device: torch.device, pointer: int) -> Queue:
             return torch.cuda.is_current_stream_capturing()
 
     def mark() -> Callable[[], bool]:
-        reached: Callable[[], bool] = _stream(device, pointer).record_event().query
-        return reached
+        return _stream(device, pointer).record_event().query
 
     return Queue(pointer, capturing, mark)
 

@@ -110,8 +110,7 @@ def checkpoint(function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, 
     """`torch.utils.checkpoint`, where autograd differentiates."""
     if is_compiling() or transforms():
         return function(*arrays)
-    found: tuple[Array, ...] = _torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)
-    return found
+    return _torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)
 
 
 def no_grad() -> AbstractContextManager[Any]:

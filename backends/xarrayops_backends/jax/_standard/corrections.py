@@ -76,8 +76,7 @@ def unique(
 ) -> Array | tuple[Array, ...]:
     """JAX's own function, except where it merges slices with NaN or changes complex NaNs."""
     if axis is not None or not jnp.iscomplexobj(x):
-        found: Any = jnp.unique(x, return_index, return_inverse, return_counts, axis, equal_nan=axis is None)
-        return found
+        return jnp.unique(x, return_index, return_inverse, return_counts, axis, equal_nan=axis is None)
     _, indices, *others = jnp.unique(x, True, return_inverse, return_counts)
     found = (x.reshape(-1)[indices], *([indices] if return_index else []), *others)
     return found if len(found) > 1 else found[0]

@@ -123,5 +123,4 @@ def _combined(combine: Callable[..., Array], value: Callable[[Array, int], Array
     starts = [*range(0, extent - width, width), extent - width]
     values = [value(jax.lax.slice_in_dim(x, start, start + width, axis=axis), start) for start in starts]
     combined = reduce(combine, values)
-    separate: Array = jax.lax.optimization_barrier(combined)  # type: ignore[no-untyped-call]  # otherwise one slow loop
-    return separate
+    return jax.lax.optimization_barrier(combined)  # type: ignore[no-untyped-call]  # otherwise one slow loop

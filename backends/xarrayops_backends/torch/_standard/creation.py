@@ -112,8 +112,7 @@ def _beyond(number: Any, dtype: torch.dtype | None) -> float | None:
     dtype = torch.get_default_dtype() if dtype is None else dtype
     if not dtype.is_floating_point or isinstance(number, complex):
         return None
-    rounded: float = torch.asarray(float(number), dtype=dtype).item()
-    return rounded
+    return torch.asarray(float(number), dtype=dtype).item()
 
 
 def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
