@@ -382,7 +382,7 @@ def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: b
     if x.dtype.kind not in NUMBERS or weights is not None:
         require_all_numbers("average", x, weights)
     if weights is None:
-        return sums.mean(x, axis, keepdims)
+        return sums.mean(x, axis=axis, keepdims=keepdims)
     if weights.shape != x.shape:
         weights = generic.statistics.along(np, weights, x, axis)
     floating = [a for a in (x, weights) if a.dtype.kind in "fc"]

@@ -21,6 +21,10 @@ from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers
 
 Axes = int | tuple[int, ...] | None
 matmul_int32 = products.matmul_int32
+cumulative_sum = sums.cumulative_sum
+mean = sums.mean
+std = sums.std
+var = sums.var
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
 _BLAS = frozenset("fdFDgG")
@@ -218,26 +222,6 @@ def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = 
     if x.dtype.kind not in NUMBERS:
         require_numbers("prod", x.dtype)
     return _multiply(x, axis, dtype, keepdims=keepdims)
-
-
-def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """np.mean, with a small error in narrow dtypes."""
-    return sums.mean(x, axis, keepdims)
-
-
-def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """np.var, with a small error in narrow dtypes."""
-    return sums.var(x, axis, correction, keepdims)
-
-
-def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """np.std, with a small error in narrow dtypes."""
-    return sums.std(x, axis, correction, keepdims)
-
-
-def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
-    """np.cumulative_sum, with a small error in narrow dtypes."""
-    return sums.cumulative_sum(x, axis, dtype, include_initial)
 
 
 max = _reduction("max", np.maximum)

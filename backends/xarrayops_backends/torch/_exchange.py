@@ -62,8 +62,7 @@ def _has_tangent(x: Array) -> bool:
     """Whether x carries a forward-mode tangent."""
     if getattr(forward_ad, "_current_level", 0) < 0:  # unpack_dual reads it too, and takes several times as long
         return False
-    unpack: Callable[[Array], Any] = forward_ad.unpack_dual
-    return unpack(x).tangent is not None
+    return forward_ad.unpack_dual(x).tangent is not None
 
 
 def export_refusal(x: Array, /) -> str | None:
@@ -152,8 +151,7 @@ def _queue(device: torch.device, pointer: int) -> Queue:
 
 def _stream(device: torch.device, pointer: int) -> Any:
     """The stream at an address; the default one is at 0."""
-    made: Any = torch.cuda.ExternalStream
-    return made(pointer, device) if pointer else torch.cuda.default_stream(device)
+    return torch.cuda.ExternalStream(pointer, device) if pointer else torch.cuda.default_stream(device)
 
 
 def outlive(x: Array, stream: int, /) -> bool:
