@@ -38,7 +38,6 @@ from xarrayops_backends.torch_xla._random import (
 )
 from xarrayops_backends.torch_xla._standard.corrections import (
     _TYPED,
-    _typed,
     abs,
     bitwise_right_shift,
     ceil,
@@ -62,18 +61,7 @@ from xarrayops_backends.torch_xla._standard.corrections import (
     square,
     trunc,
 )
-from xarrayops_backends.torch_xla._standard.creation import (
-    arange,
-    asarray,
-    empty,
-    eye,
-    fft_fftfreq,
-    fft_rfftfreq,
-    full,
-    linspace,
-    ones,
-    zeros,
-)
+from xarrayops_backends.torch_xla._standard.creation import _PLACED, full
 from xarrayops_backends.torch_xla._standard.linalg import (
     linalg_eigh,
     linalg_inv,
@@ -117,8 +105,8 @@ def __getattr__(name: str) -> object:
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     """Refuse complex128 in arguments and results, cast operands, and compute some empty arrays on the CPU."""
-    if verb in _TYPED:
-        function = _typed(function)
+    for corrected in (_PLACED, _TYPED):
+        function = corrected[verb](function) if verb in corrected else function
     if verb in _FUNCTIONS:
         function = _guard.with_correct_operators(function)
     return _guard.guarded(_guard.empty_on_cpu(verb, function) if verb in _guard.EMPTY else function)

@@ -17,12 +17,6 @@ from xarrayops_backends.torch._standard.wide import WIDE, _divided
 
 _Axes = int | tuple[int, ...] | None
 _Binary = Callable[[Any, Any], Array]
-_TYPED = (
-    *("add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_xor", "copysign", "equal", "greater"),
-    *("greater_equal", "hypot", "less", "less_equal", "logaddexp", "logical_and", "logical_or", "logical_xor"),
-    *("nextafter", "not_equal", "pow", "subtract"),
-)
-"""The functions of the torch backend that get both operands in one dtype, by `_typed`."""
 
 
 def _typed(function: _Binary) -> _Binary:
@@ -35,6 +29,15 @@ def _typed(function: _Binary) -> _Binary:
     return typed
 
 
+_TYPED = dict.fromkeys(
+    (
+        *("add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_xor", "copysign", "equal"),
+        *("greater", "greater_equal", "hypot", "less", "less_equal", "logaddexp", "logical_and", "logical_or"),
+        *("logical_xor", "nextafter", "not_equal", "pow", "subtract"),
+    ),
+    _typed,
+)
+"""The functions of the torch backend that get both operands in one dtype."""
 bitwise_right_shift = _typed(_elementwise.bitwise_right_shift)
 
 _wide_product = _elementwise._wrapping(torch.multiply)
