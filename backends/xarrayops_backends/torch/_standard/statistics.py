@@ -118,20 +118,19 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return torch.mean(x.unsqueeze(-1), -1) if axis == () else torch.mean(x, axis, keepdim=keepdims)
 
 
-def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """torch.var takes axis=() for all axes (pytorch#29137)."""
-    axis = _as_axes(axis)
-    if axis == ():
-        return torch.var(x.unsqueeze(-1), -1, correction=correction)
-    return torch.var(x, axis, correction=correction, keepdim=keepdims)
+def _moment(native: Callable[..., Array]) -> Callable[..., Array]:
+    """torch.var or torch.std, which take axis=() for all axes (pytorch#29137)."""
+
+    def moment(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+        axis = _as_axes(axis)
+        if axis == ():
+            return native(x.unsqueeze(-1), -1, correction=correction)
+        return native(x, axis, correction=correction, keepdim=keepdims)
+
+    return moment
 
 
-def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """torch.std takes axis=() for all axes (pytorch#29137)."""
-    axis = _as_axes(axis)
-    if axis == ():
-        return torch.std(x.unsqueeze(-1), -1, correction=correction)
-    return torch.std(x, axis, correction=correction, keepdim=keepdims)
+std, var = _moment(torch.std), _moment(torch.var)
 
 
 def _extremum(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool) -> Array:
