@@ -1,7 +1,5 @@
 """The attention candidates: cuDNN for the calls that it supports, and attention by blocks in XLA for all others."""
 
-from __future__ import annotations
-
 from xarrayops.plugin.candidates import always
 from xarrayops_backends.jax._attention import blocks, cudnn
 
