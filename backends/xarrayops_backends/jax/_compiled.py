@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import statistics
-from xarrayops_backends.jax._standard.sets import naming_a_way
+from xarrayops_backends.jax._standard.sets import _naming_a_way
 
 _COMPILED = (
     *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "logsumexp"),
@@ -25,7 +25,7 @@ def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     """The function, one that compiles it for each form of a call, or one with an error for tracers."""
     if verb == "histogram":
         return _between_edges(_compiled(function))
-    return _compiled(function) if verb in _COMPILED else naming_a_way(verb, function)
+    return _compiled(function) if verb in _COMPILED else _naming_a_way(verb, function)
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -62,7 +62,7 @@ def _dot_general_refusal(call: Call) -> str | None:
     return None
 
 
-def matmul_bytes(x1: Array, x2: Array, /) -> Array:
+def _matmul_bytes(x1: Array, x2: Array, /) -> Array:
     """The product in the dtype of the operands, from int32: XLA's own takes 20 times as long on CPUs."""
     kernel = _float32 if _dot_general_refusal(Call((x1, x2), {})) else _dot_general
     return _narrowed(kernel, x1, x2)

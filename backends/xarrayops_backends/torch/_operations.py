@@ -10,7 +10,7 @@ from torch._C import _len_torch_dispatch_stack
 from torch._C._functorch import peek_interpreter_stack
 
 from xarrayops.plugin import Array, CallTests, Operation, constant_while_tracing, options_of, written_options
-from xarrayops_backends.torch._export.flag import is_exporting
+from xarrayops_backends.torch._export.flag import is_exporting as _is_exporting
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 CALL_TESTS = CallTests(
@@ -47,7 +47,7 @@ def carry_operation(operation: Operation, /) -> Callable[..., Any]:
     def call(*arrays: Array | None, **options: Any) -> Any:
         if not torch.compiler.is_compiling() and peek_interpreter_stack() is not None:
             return plain(*arrays, **options)  # torch.func transforms array code itself, and operators item by item
-        if is_exporting():
+        if _is_exporting():
             return operation.reference(*arrays, **options)  # an operator would not exist where the file is loaded
         written = written_options(options)
         results = operator(*arrays, written)

@@ -22,7 +22,7 @@ class _CorrectOperators(TorchFunctionMode):
         return _FUNCTIONS.get(func, func)(*args, **(kwargs or {}))
 
 
-def with_correct_operators(function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_correct_operators(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, in which operators on tensors are functions of this backend."""
 
     @wraps(function)

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from xarrayops.plugin import Array
 from xarrayops.plugin.products import MAGNITUDES, multiplications
 from xarrayops_backends.jax._dtypes import _CONFIG, finfo
-from xarrayops_backends.jax._products import matmul_bytes
+from xarrayops_backends.jax._products import _matmul_bytes
 
 _SMALL = 1 << 18
 """The number of multiplications of 8-bit integers up to which JAX's own product serves."""
@@ -31,7 +31,7 @@ def _precision() -> Any:
 def matmul(x1: Array, x2: Array, /) -> Array:
     """In full precision."""
     if x1.dtype.name in MAGNITUDES and x2.dtype.name in MAGNITUDES and multiplications(x1, x2) > _SMALL:
-        return matmul_bytes(x1, x2)
+        return _matmul_bytes(x1, x2)
     return jnp.matmul(x1, x2, precision=_precision())
 
 

@@ -44,7 +44,7 @@ _OF_TRACERS = (
 """JAX's errors for calls that need the value of a tracer."""
 
 
-def naming_a_way(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _naming_a_way(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function. If it needs values, it raises an error for tracers that says what to write instead.
 
     JAX's own option ``size=``, which array-api-extra gives, is passed on.

@@ -8,7 +8,7 @@ import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.host import NUMBERS, refuse_discarding
-from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers
+from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers as _require_numbers
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
@@ -17,7 +17,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
         refuse_discarding(obj.dtype, dtype)
     result = np.asarray(obj, dtype=dtype, device=device, copy=copy)
     if result.dtype.kind not in NUMBERS:
-        require_numbers("asarray", result.dtype)
+        _require_numbers("asarray", result.dtype)
     return result
 
 

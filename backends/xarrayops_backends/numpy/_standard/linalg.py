@@ -9,7 +9,7 @@ import numpy as np
 from xarrayops.plugin import Array
 from xarrayops.plugin.host import products
 from xarrayops.plugin.products import multiplications
-from xarrayops_backends.numpy._guard import require_numbers
+from xarrayops_backends.numpy._guard import require_numbers as _require_numbers
 
 matmul_int32 = products.matmul_int32
 _BLAS = frozenset("fdFDgG")
@@ -35,8 +35,8 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     """
     if x1.dtype.char in _BLAS and x2.dtype.char in _BLAS:
         return x1.dot(x2) if x1.ndim == 2 == x2.ndim else np.matmul(x1, x2)
-    require_numbers("matmul", x1.dtype)
-    require_numbers("matmul", x2.dtype)
+    _require_numbers("matmul", x1.dtype)
+    _require_numbers("matmul", x2.dtype)
     if x1.dtype.char in _BYTES and x2.dtype.char in _BYTES:
         is_small = multiplications(x1, x2) <= _SMALL
         return np.matmul(x1, x2) if is_small else matmul_int32(x1, x2).astype(np.result_type(x1, x2))

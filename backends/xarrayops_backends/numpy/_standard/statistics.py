@@ -9,7 +9,7 @@ import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.host import NUMBERS, sums
-from xarrayops_backends.numpy._guard import require_numbers
+from xarrayops_backends.numpy._guard import require_numbers as _require_numbers
 
 
 def _reduction(verb: str, ufunc: np.ufunc) -> Callable[..., Array]:
@@ -17,7 +17,7 @@ def _reduction(verb: str, ufunc: np.ufunc) -> Callable[..., Array]:
 
     def reduced(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
         if x.dtype.kind not in NUMBERS:
-            require_numbers(verb, x.dtype)
+            _require_numbers(verb, x.dtype)
         return ufunc.reduce(x, axis, keepdims=keepdims)
 
     return reduced
@@ -33,14 +33,14 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
     if dtype is None and x.dtype.char in sums.EXACT:
         return _add(x, axis, None, keepdims=keepdims)
     if x.dtype.kind not in NUMBERS:
-        require_numbers("sum", x.dtype)
+        _require_numbers("sum", x.dtype)
     return sums.sum(x, axis, dtype, keepdims)
 
 
 def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """np.multiply.reduce."""
     if x.dtype.kind not in NUMBERS:
-        require_numbers("prod", x.dtype)
+        _require_numbers("prod", x.dtype)
     return _multiply(x, axis, dtype, keepdims=keepdims)
 
 

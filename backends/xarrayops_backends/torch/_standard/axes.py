@@ -8,7 +8,7 @@ from typing import Any
 Axes = int | tuple[int, ...] | None
 
 
-def as_axes(axis: Any) -> Any:
+def _as_axes(axis: Any) -> Any:
     """The axes as Python integers. Others, such as NumPy's, have no length and compare elementwise."""
     if axis is None or type(axis) is int:
         return axis

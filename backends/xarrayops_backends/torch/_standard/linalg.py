@@ -15,7 +15,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, constant_while_tracing
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops_backends.torch._dtypes import _pair, result_type
-from xarrayops_backends.torch._standard.axes import Axes, as_axes
+from xarrayops_backends.torch._standard.axes import Axes, _as_axes
 from xarrayops_backends.torch._standard.elementwise import _binary, multiply
 from xarrayops_backends.torch._standard.statistics import sum as _sum
 from xarrayops_backends.torch._standard.wide import WIDE, _value
@@ -186,7 +186,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
 
 def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
     """array-api-compat compares the axis with ()."""
-    return _vector_norm(x, axis=as_axes(axis), keepdims=keepdims, ord=ord)
+    return _vector_norm(x, axis=_as_axes(axis), keepdims=keepdims, ord=ord)
 
 
 _MKL_FUNCTIONS = (
@@ -196,7 +196,7 @@ _MKL_FUNCTIONS = (
 """The functions that PyTorch computes with VML: see ATen/cpu/vml.h."""
 
 
-def warm_up_mkl() -> None:
+def _warm_up_mkl() -> None:
     """Call each function of MKL's vector library (VML) on one element, while no other thread uses it.
 
     MKL 2024.2, which PyTorch bundles, selects the kernel of a function at its first call. If several threads make that
@@ -209,3 +209,6 @@ def warm_up_mkl() -> None:
             one = torch.ones(1, dtype=dtype, device="cpu")
             for function in _MKL_FUNCTIONS:
                 function(one)
+
+
+_warm_up_mkl()

@@ -9,7 +9,7 @@ import torch
 
 from xarrayops.plugin import Array
 from xarrayops_backends.torch._dtypes import _accumulator
-from xarrayops_backends.torch._standard.axes import Axes, as_axes
+from xarrayops_backends.torch._standard.axes import Axes, _as_axes
 from xarrayops_backends.torch._standard.wide import WIDE, _bits, _rank, _unrank
 
 _UNTESTED = WIDE | {torch.uint8}
@@ -42,7 +42,7 @@ def _count(x: Array, axes: tuple[int, ...]) -> int:
 def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """torch.sum treats axis=() as all axes (pytorch#29137) and returns int64 for unsigned integers."""
     if axis is not None:
-        axis = as_axes(axis)
+        axis = _as_axes(axis)
     if dtype is None and (x.is_floating_point() or x.is_complex()) and (axis is None or axis != ()):
         return torch.sum(x, axis, keepdim=keepdims)
     work, dtype = _accumulator(x.dtype, dtype)
@@ -52,7 +52,7 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
 
 def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """torch.prod supports one axis only (pytorch#56586) and returns int64 for unsigned integers."""
-    axis = as_axes(axis)
+    axis = _as_axes(axis)
     work, dtype = _accumulator(x.dtype, dtype)
     if axis is None and not keepdims:
         return torch.prod(x.to(work) if x.dtype in WIDE else x, dtype=work).to(dtype)
@@ -106,13 +106,13 @@ def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, 
 
 def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """torch.mean takes axis=() for all axes (pytorch#29137)."""
-    axis = as_axes(axis)
+    axis = _as_axes(axis)
     return torch.mean(x.unsqueeze(-1), -1) if axis == () else torch.mean(x, axis, keepdim=keepdims)
 
 
 def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """torch.var takes axis=() for all axes (pytorch#29137)."""
-    axis = as_axes(axis)
+    axis = _as_axes(axis)
     if axis == ():
         return torch.var(x.unsqueeze(-1), -1, correction=correction)
     return torch.var(x, axis, correction=correction, keepdim=keepdims)
@@ -120,14 +120,14 @@ def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
 
 def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """torch.std takes axis=() for all axes (pytorch#29137)."""
-    axis = as_axes(axis)
+    axis = _as_axes(axis)
     if axis == ():
         return torch.std(x.unsqueeze(-1), -1, correction=correction)
     return torch.std(x, axis, correction=correction, keepdim=keepdims)
 
 
 def _extremum(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool) -> Array:
-    axis = as_axes(axis)
+    axis = _as_axes(axis)
     if axis == ():
         return x.clone()
     axis = () if axis is None else axis
@@ -209,7 +209,7 @@ def _comparable(x: Array) -> Array:
 
 
 def _test(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool) -> Array:
-    axis = as_axes(axis)
+    axis = _as_axes(axis)
     if axis == () or x.dtype in _UNTESTED:
         x = torch.ne(x, 0)
     return x if axis == () else reduce(x, axis, keepdim=keepdims)
@@ -227,7 +227,7 @@ def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
 def count_nonzero(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """torch.count_nonzero has no keepdims, treats axis=() as all axes and supports no wide unsigned integers."""
-    axis = as_axes(axis)
+    axis = _as_axes(axis)
     if not keepdims and axis != ():
         return torch.count_nonzero(_bits(x), axis)
     return torch.ne(x, 0).to(torch.int64) if axis == () else torch.sum(torch.ne(x, 0), axis, keepdim=keepdims)
