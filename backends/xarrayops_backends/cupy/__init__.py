@@ -8,13 +8,14 @@ __array_namespace__, and x % y on floats is inexact (xo.remainder is exact). Ope
 CuPy computes only there.
 """
 # The backend's functions are the public functions of the files that are imported with a star.
-# ruff: noqa: F403
+# ruff: noqa: F401, F403
 
 import array_api_compat.cupy
 import cupy
 
 from xarrayops.plugin import KnownBad, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
+from xarrayops.plugin.host import finfo
 from xarrayops_backends.cupy._devices import *
 from xarrayops_backends.cupy._dtypes import *
 from xarrayops_backends.cupy._exchange import *

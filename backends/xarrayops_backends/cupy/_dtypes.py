@@ -8,7 +8,6 @@ import numpy as np
 
 from xarrayops.errors import available_names
 from xarrayops.plugin import host
-from xarrayops.plugin.host import finfo as finfo
 
 _DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),

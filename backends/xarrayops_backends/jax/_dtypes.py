@@ -12,7 +12,7 @@ import numpy as np
 
 from xarrayops.errors import Unsupported, available_names
 from xarrayops.plugin import Array
-from xarrayops.plugin.host import finfo as finfo, refuse_discarding
+from xarrayops.plugin.host import refuse_discarding
 
 _NATIVE = {
     name: jnp.dtype(name)

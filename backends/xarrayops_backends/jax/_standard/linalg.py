@@ -15,8 +15,9 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.host import finfo
 from xarrayops.plugin.products import MAGNITUDES, multiplications
-from xarrayops_backends.jax._dtypes import _CONFIG, finfo
+from xarrayops_backends.jax._dtypes import _CONFIG
 from xarrayops_backends.jax._products import _matmul_bytes
 
 _SMALL = 1 << 18
