@@ -5,8 +5,6 @@ Floor division (``x // y``) of or by infinities follows NumPy where NumPy differ
 # The backend's functions are the public functions of the files that are imported with a star.
 # ruff: noqa: F401, F403
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

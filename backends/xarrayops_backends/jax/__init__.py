@@ -6,8 +6,6 @@ Functions of ``jax.numpy`` that follow the standard are used as they are. The ot
 # The backend's functions are the public functions of the files that are imported with a star.
 # ruff: noqa: F401, F403
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 

@@ -6,8 +6,6 @@ array. So every function except these ufuncs rejects arrays that are not numeric
 # The backend's functions are the public functions of the files that are imported with a star.
 # ruff: noqa: F401, F403
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
