@@ -9,7 +9,6 @@ import numpy as np
 from xarrayops.errors import available_names
 from xarrayops.plugin import host
 from xarrayops.plugin.dtypes import STANDARD_DTYPES
-from xarrayops.plugin.host import finfo as finfo
 
 _DTYPES = (*STANDARD_DTYPES, "float16")
 

@@ -97,7 +97,7 @@ def is_lazy(x: Array, /) -> bool:
     return isinstance(x, jax.core.Tracer)
 
 
-def platform_of(x: Array, /) -> str | None:
+def _platform_of(x: Array, /) -> str | None:
     """The platform on which XLA will compute, or None if it is unknown until the program is lowered."""
     if not is_lazy(x):
         return str(next(iter(x.devices())).platform)

@@ -13,7 +13,7 @@ import numpy as np
 from xarrayops.errors import Unsupported, available_names
 from xarrayops.plugin import Array
 from xarrayops.plugin.dtypes import DTYPE_NAMES
-from xarrayops.plugin.host import can_cast as can_cast, finfo as finfo, iinfo as iinfo, refuse_discarding
+from xarrayops.plugin.host import refuse_discarding
 
 _NATIVE = {name: jnp.dtype(name) for name in DTYPE_NAMES}
 _NAMES = {dtype: name for name, dtype in _NATIVE.items()}

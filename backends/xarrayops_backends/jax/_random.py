@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache, partial
-from math import prod
 from threading import Thread
 from typing import Any
 
@@ -158,7 +158,7 @@ def _permutation(size: int, key: Array) -> Array:
 
 def _words(key: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
     """The two random words of each element."""
-    size = prod(shape)
+    size = math.prod(shape)
     # Otherwise the upper word of each index is 0, and no 64-bit type is needed.
     if size > 1 << 32:
         index = _lax.iota(jnp.uint64, size)

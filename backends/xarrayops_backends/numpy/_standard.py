@@ -17,7 +17,7 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.host import NUMBERS, elementwise, products, refuse_discarding, sums
 from xarrayops.plugin.products import multiplications
 from xarrayops_backends.numpy._dtypes import astype
-from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers
+from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers as _require_numbers
 
 Axes = int | tuple[int, ...] | None
 matmul_int32 = products.matmul_int32
@@ -40,7 +40,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
         refuse_discarding(obj.dtype, dtype)
     result = np.asarray(obj, dtype=dtype, device=device, copy=copy)
     if result.dtype.kind not in NUMBERS:
-        require_numbers("asarray", result.dtype)
+        _require_numbers("asarray", result.dtype)
     return result
 
 
@@ -116,8 +116,8 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     """
     if x1.dtype.char in _BLAS and x2.dtype.char in _BLAS:
         return x1.dot(x2) if x1.ndim == 2 == x2.ndim else np.matmul(x1, x2)
-    require_numbers("matmul", x1.dtype)
-    require_numbers("matmul", x2.dtype)
+    _require_numbers("matmul", x1.dtype)
+    _require_numbers("matmul", x2.dtype)
     if x1.dtype.char in _BYTES and x2.dtype.char in _BYTES:
         is_small = multiplications(x1, x2) <= _SMALL
         return np.matmul(x1, x2) if is_small else matmul_int32(x1, x2).astype(np.result_type(x1, x2))
@@ -202,7 +202,7 @@ def _reduction(verb: str, ufunc: np.ufunc) -> Callable[..., Array]:
 
     def reduced(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
         if x.dtype.kind not in NUMBERS:
-            require_numbers(verb, x.dtype)
+            _require_numbers(verb, x.dtype)
         return ufunc.reduce(x, axis, keepdims=keepdims)
 
     return reduced
@@ -213,14 +213,14 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
     if dtype is None and x.dtype.char in sums.EXACT:
         return _add(x, axis, None, keepdims=keepdims)
     if x.dtype.kind not in NUMBERS:
-        require_numbers("sum", x.dtype)
+        _require_numbers("sum", x.dtype)
     return sums.sum(x, axis, dtype, keepdims)
 
 
 def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """np.multiply.reduce."""
     if x.dtype.kind not in NUMBERS:
-        require_numbers("prod", x.dtype)
+        _require_numbers("prod", x.dtype)
     return _multiply(x, axis, dtype, keepdims=keepdims)
 
 

@@ -11,7 +11,7 @@ import torch.utils.checkpoint
 from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array
-from xarrayops_backends.torch._attention.modes import transforms
+from xarrayops_backends.torch._attention.modes import transforms as _transforms
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 
@@ -39,7 +39,7 @@ def value_and_grad(
     function: Callable[..., tuple[Array, tuple[Array, ...]]], arrays: tuple[Array, ...], /
 ) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
     """By autograd, which supports checkpoints; by torch.func in its transformations and in inference mode."""
-    if is_compiling() or transforms() or torch.is_inference_mode_enabled() or any(x.is_inference() for x in arrays):
+    if is_compiling() or _transforms() or torch.is_inference_mode_enabled() or any(x.is_inference() for x in arrays):
         return _by_func(function, arrays)
     is_recorded = torch.is_grad_enabled()
     own = [x.view_as(x) if is_recorded and x.requires_grad else x.detach().requires_grad_() for x in arrays]
@@ -108,7 +108,7 @@ def _is_connected(results: list[Any], own: list[Array]) -> bool:
 
 def checkpoint(function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], /) -> tuple[Array, ...]:
     """`torch.utils.checkpoint`, where autograd differentiates."""
-    if is_compiling() or transforms():
+    if is_compiling() or _transforms():
         return function(*arrays)
     return _torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)
 

@@ -10,7 +10,8 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array
-from xarrayops_backends.jax._dtypes import _checked_dtype, astype, iinfo
+from xarrayops.plugin.host import iinfo
+from xarrayops_backends.jax._dtypes import _checked_dtype, astype
 
 
 def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:

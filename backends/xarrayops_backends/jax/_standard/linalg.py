@@ -19,8 +19,9 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array, Call
+from xarrayops.plugin.host import finfo
 from xarrayops.plugin.products import MAGNITUDES, exact_terms, multiplications
-from xarrayops_backends.jax._dtypes import _CONFIG, finfo
+from xarrayops_backends.jax._dtypes import _CONFIG
 
 _SMALL = 1 << 18
 """The number of multiplications of 8-bit integers up to which JAX's own product serves."""

@@ -244,7 +244,7 @@ _MKL_FUNCTIONS = (
 """The functions that PyTorch computes with VML: see ATen/cpu/vml.h."""
 
 
-def warm_up_mkl() -> None:
+def _warm_up_mkl() -> None:
     """Call each function of MKL's vector library (VML) on one element, while no other thread uses it.
 
     MKL 2024.2, which PyTorch bundles, selects the kernel of a function at its first call. If several threads make that
@@ -257,3 +257,6 @@ def warm_up_mkl() -> None:
             one = torch.ones(1, dtype=dtype, device="cpu")
             for function in _MKL_FUNCTIONS:
                 function(one)
+
+
+_warm_up_mkl()
