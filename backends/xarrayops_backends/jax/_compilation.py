@@ -18,6 +18,7 @@ from xarrayops_backends.jax._random import trace_state
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 Arrays = tuple[Array, ...]
+Step = Callable[[Arrays, Arrays], tuple[Arrays, Any]]
 
 
 class _Place:
@@ -86,12 +87,7 @@ def while_loop(condition: Callable[..., Array], body: Callable[..., Arrays], val
 
 
 def scan(
-    step: Callable[[Arrays, Arrays], tuple[Arrays, Any]],
-    carry: Arrays,
-    xs: Arrays,
-    length: int,
-    stacked: Callable[[list[Any]], Any],
-    /,
+    step: Step, carry: Arrays, xs: Arrays, length: int, stacked: Callable[[list[Any]], Any], /
 ) -> tuple[Arrays, Any]:
     """`jax.lax.scan`."""
     return _jax.lax.scan(step, carry, xs, length)

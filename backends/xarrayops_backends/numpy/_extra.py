@@ -428,20 +428,14 @@ def _of_variables(x: Array, y: Any) -> Any:
 
 
 def histogram(
-    x: Array,
-    /,
-    bins: Any = 10,
-    *,
-    range: tuple[float, float] | None = None,
-    density: bool = False,
-    weights: Any = None,
+    x: Array, /, bins: Any = 10, *, density: bool = False, weights: Any = None, **options: Any
 ) -> tuple[Array, Array]:
     """np.histogram also takes complex numbers, and computes densities in double precision for float32."""
     if x.dtype.kind == "c":
         raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
     if weights is not None and weights.dtype.kind in "biu":
         weights = weights.astype(np.float64)
-    found, edges = np.histogram(x, bins, range, density, weights)
+    found, edges = np.histogram(x, bins, density=density, weights=weights, **options)
     if not density:
         return found, edges
     dtype = weights.dtype if weights is not None else x.dtype if x.dtype.kind == "f" else np.float64
@@ -471,25 +465,13 @@ bartlett, blackman, hamming, hanning, kaiser = map(
 )
 
 
-def logspace(
-    start: float,
-    stop: float,
-    /,
-    num: int = 50,
-    *,
-    endpoint: bool = True,
-    base: float = 10.0,
-    dtype: Any = None,
-    device: Any = None,
-) -> Array:
+def logspace(start: float, stop: float, /, num: int = 50, *, device: Any = None, **options: Any) -> Array:
     """np.logspace also takes arrays."""
-    return np.logspace(start, stop, num, endpoint, base, dtype)
+    return np.logspace(start, stop, num, **options)
 
 
-def geomspace(
-    start: float, stop: float, /, num: int = 50, *, endpoint: bool = True, dtype: Any = None, device: Any = None
-) -> Array:
+def geomspace(start: float, stop: float, /, num: int = 50, *, device: Any = None, **options: Any) -> Array:
     """np.geomspace also takes numbers of opposite signs, with a complex result."""
     if num:
         generic.windows.require_ratio(start, stop)
-    return np.geomspace(start, stop, num, endpoint, dtype)
+    return np.geomspace(start, stop, num, **options)

@@ -23,6 +23,7 @@ from xarrayops.plugin.nested import fill, leaves_as
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 Arrays = tuple[Array, ...]
+Step = Callable[[Arrays, Arrays], tuple[Arrays, Any]]
 _transform: Any = _torch._C._functorch.peek_interpreter_stack
 """The innermost transform of torch.func; None outside of them."""
 UNROLLED = 16
@@ -104,12 +105,7 @@ def while_loop(condition: Callable[..., Array], body: Callable[..., Arrays], val
 
 
 def scan(
-    step: Callable[[Arrays, Arrays], tuple[Arrays, Any]],
-    carry: Arrays,
-    xs: Arrays,
-    length: int,
-    stacked: Callable[[list[Any]], Any],
-    /,
+    step: Step, carry: Arrays, xs: Arrays, length: int, stacked: Callable[[list[Any]], Any], /
 ) -> tuple[Arrays, Any]:
     """PyTorch's operator for long loops under torch.compile, otherwise a Python loop."""
     if is_compiling() and length > UNROLLED:
@@ -117,9 +113,7 @@ def scan(
     return HOOKS["scan"](array_api_compat.torch, step, carry, xs, length, stacked)
 
 
-def _by_operator(
-    step: Callable[[Arrays, Arrays], tuple[Arrays, Any]], carry: Arrays, xs: Arrays, length: int
-) -> tuple[Arrays, Any]:
+def _by_operator(step: Step, carry: Arrays, xs: Arrays, length: int) -> tuple[Arrays, Any]:
     from torch._higher_order_ops.scan import scan as operator
 
     items = xs or (torch.arange(length, device=carry[0].device),)  # the operator needs an array of items

@@ -14,11 +14,10 @@ from xarrayops.plugin import Array
 from xarrayops_backends.torch._attention.modes import transforms as _transforms
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
+Arrays = tuple[Array, ...]
 
 
-def vjp(
-    function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], cotangents: tuple[Array, ...], /
-) -> tuple[Array, ...]:
+def vjp(function: Callable[..., Arrays], arrays: Arrays, cotangents: Arrays, /) -> Arrays:
     """By autograd; zero for an array that the results do not depend on."""
     leaves = [x.detach().requires_grad_() for x in arrays]
     results = function(*leaves)
@@ -35,9 +34,7 @@ def vmap(function: Callable[..., Any], /) -> Callable[..., Any]:
     return _torch.func.vmap(function)
 
 
-def value_and_grad(
-    function: Callable[..., tuple[Array, tuple[Array, ...]]], arrays: tuple[Array, ...], /
-) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
+def value_and_grad(function: Callable[..., tuple[Array, Arrays]], arrays: Arrays, /) -> tuple[Array, Arrays, Arrays]:
     """By autograd, which supports checkpoints; by torch.func in its transformations and in inference mode."""
     if is_compiling() or _transforms() or torch.is_inference_mode_enabled() or any(x.is_inference() for x in arrays):
         return _by_func(function, arrays)
@@ -68,13 +65,11 @@ def _set_active(tensors: list[Array], is_active: bool) -> None:
             x.differentiates = is_active
 
 
-def _by_func(
-    function: Callable[..., tuple[Array, tuple[Array, ...]]], arrays: tuple[Array, ...], /
-) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
+def _by_func(function: Callable[..., tuple[Array, Arrays]], arrays: Arrays, /) -> tuple[Array, Arrays, Arrays]:
     """By `torch.func.grad_and_value`, whose other results are tensors; arrays of other libraries bypass it."""
     returned: list[Any] = []
 
-    def of_tensors(*given: Array) -> tuple[Array, tuple[Array, ...]]:
+    def of_tensors(*given: Array) -> tuple[Array, Arrays]:
         value, others = function(*given)
         returned[:] = [None if isinstance(x, torch.Tensor) else x for x in others]
         return value, tuple(x for x in others if isinstance(x, torch.Tensor))
@@ -106,7 +101,7 @@ def _is_connected(results: list[Any], own: list[Array]) -> bool:
     return False
 
 
-def checkpoint(function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], /) -> tuple[Array, ...]:
+def checkpoint(function: Callable[..., Arrays], arrays: Arrays, /) -> Arrays:
     """`torch.utils.checkpoint`, where autograd differentiates."""
     if is_compiling() or _transforms():
         return function(*arrays)

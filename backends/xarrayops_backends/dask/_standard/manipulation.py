@@ -71,9 +71,7 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ..
     return da.roll(x, shift, axis=axis)
 
 
-def diff(
-    x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None, append: Array | None = None
-) -> Array:
+def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
     """Dask's diff computes the arrays to prepend and append, instead of staying lazy."""
     if n and (prepend is not None or append is not None):
         x = da.concatenate([part for part in (prepend, x, append) if part is not None], axis=axis)

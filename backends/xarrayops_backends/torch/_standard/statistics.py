@@ -13,6 +13,7 @@ from xarrayops_backends.torch._dtypes import _accumulator
 from xarrayops_backends.torch._standard.wide import WIDE, _bits, _rank, _unrank
 
 Axes = int | tuple[int, ...] | None
+_Function = Callable[..., Array]
 _UNTESTED = WIDE | {torch.uint8}
 """torch.all and torch.any return uint8 for uint8, and do not support wide unsigned integers."""
 SEARCHED = 1 << 17
@@ -28,7 +29,7 @@ def _as_axes(axis: Any) -> Any:
     return tuple(map(index, axis)) if isinstance(axis, (tuple, list)) else index(axis)
 
 
-def _over(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool, **kwargs: Any) -> Array:
+def _over(reduce: _Function, x: Array, axis: Axes, keepdims: bool, **kwargs: Any) -> Array:
     """Extend a reduction of one axis to any axes: PyTorch's prod and others support one only (pytorch#56586)."""
     if isinstance(axis, int):
         return reduce(x, axis, keepdim=keepdims, **kwargs)
@@ -84,9 +85,7 @@ def _is_summed_in_single(x: Array, axis: int) -> bool:
     return x.dtype is torch.float16 and is_on_cpu and x.ndim > 0 and x.shape[axis] <= _SUMMED
 
 
-def _cumulative(
-    scan: Callable[..., Array], identity: int, x: Array, axis: int | None, dtype: Any, include_initial: bool
-) -> Array:
+def _cumulative(scan: _Function, identity: int, x: Array, axis: int | None, dtype: Any, include_initial: bool) -> Array:
     if axis is None:
         if x.ndim > 1:
             raise ValueError(f"axis is required for an array of {x.ndim} dimensions")
@@ -118,7 +117,7 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return torch.mean(x.unsqueeze(-1), -1) if axis == () else torch.mean(x, axis, keepdim=keepdims)
 
 
-def _moment(native: Callable[..., Array]) -> Callable[..., Array]:
+def _moment(native: _Function) -> _Function:
     """torch.var or torch.std, which take axis=() for all axes (pytorch#29137)."""
 
     def moment(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
@@ -133,7 +132,7 @@ def _moment(native: Callable[..., Array]) -> Callable[..., Array]:
 std, var = _moment(torch.std), _moment(torch.var)
 
 
-def _extremum(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool) -> Array:
+def _extremum(reduce: _Function, x: Array, axis: Axes, keepdims: bool) -> Array:
     axis = _as_axes(axis)
     if axis == ():
         return x.clone()
@@ -175,9 +174,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     return _position(torch.argmin, torch.amin, x, axis, keepdims)
 
 
-def _position(
-    find: Callable[..., Array], reduce: Callable[..., Array], x: Array, axis: int | None, keepdims: bool
-) -> Array:
+def _position(find: _Function, reduce: _Function, x: Array, axis: int | None, keepdims: bool) -> Array:
     try:
         if x.is_cpu and not torch.compiler.is_compiling() and x.numel() >= SEARCHED:
             return _by_blocks(find, reduce, _comparable(x), axis, keepdims)
@@ -186,9 +183,7 @@ def _position(
         raise _of_no_elements(x, axis, error) from None
 
 
-def _by_blocks(
-    find: Callable[..., Array], reduce: Callable[..., Array], x: Array, axis: int | None, keepdims: bool
-) -> Array:
+def _by_blocks(find: _Function, reduce: _Function, x: Array, axis: int | None, keepdims: bool) -> Array:
     """The first position of NaN, or else of the extremum. PyTorch searches element by element, but reduces by vectors.
 
     So the extrema of blocks are computed first; the search is among them and in one block.
@@ -215,7 +210,7 @@ def _comparable(x: Array) -> Array:
     return x.to(torch.uint8) if x.dtype is torch.bool else x
 
 
-def _test(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool) -> Array:
+def _test(reduce: _Function, x: Array, axis: Axes, keepdims: bool) -> Array:
     axis = _as_axes(axis)
     if axis == () or x.dtype in _UNTESTED:
         x = torch.ne(x, 0)
