@@ -260,7 +260,8 @@ def _quantile(function: Any) -> Any:
     """A quantile of NumPy, which raises for no elements, and takes the dtype of the result from q."""
 
     def quantile(x: Array, /, q: Any, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
-        x, options = _reduced(x), {"axis": axis, "method": method, "keepdims": keepdims}
+        x = _reduced(x)
+        options: dict[str, Any] = {"axis": axis, "method": method, "keepdims": keepdims}
         if type(q) is int:
             q = float(q)
         elif hasattr(q, "dtype") and q.dtype.kind not in "fc" and method not in generic.quantiles.ROUNDED:

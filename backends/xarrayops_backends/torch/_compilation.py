@@ -100,7 +100,7 @@ def while_loop(condition: Callable[..., Array], body: Callable[..., Arrays], val
     if is_compiling():
         from torch._higher_order_ops.while_loop import while_loop as operator
 
-        return operator(condition, _owning(body), values)
+        return operator(condition, _owning(body), values)  # type: ignore[no-untyped-call]
     return HOOKS["while_loop"](array_api_compat.torch, condition, body, values)
 
 

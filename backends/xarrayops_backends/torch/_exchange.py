@@ -62,7 +62,7 @@ def _has_tangent(x: Array) -> bool:
     """Whether x carries a forward-mode tangent."""
     if getattr(forward_ad, "_current_level", 0) < 0:  # unpack_dual reads it too, and takes several times as long
         return False
-    return forward_ad.unpack_dual(x).tangent is not None
+    return forward_ad.unpack_dual(x).tangent is not None  # type: ignore[no-untyped-call]
 
 
 def export_refusal(x: Array, /) -> str | None:
@@ -151,7 +151,8 @@ def _queue(device: torch.device, pointer: int) -> Queue:
 
 def _stream(device: torch.device, pointer: int) -> Any:
     """The stream at an address; the default one is at 0."""
-    return torch.cuda.ExternalStream(pointer, device) if pointer else torch.cuda.default_stream(device)
+    made: Any = torch.cuda.ExternalStream
+    return made(pointer, device) if pointer else torch.cuda.default_stream(device)
 
 
 def outlive(x: Array, stream: int, /) -> bool:

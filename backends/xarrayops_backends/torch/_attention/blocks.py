@@ -101,8 +101,8 @@ def _recorded(a: Attention, q: Array, k: Array, v: Array) -> tuple[Array, Array]
     """`_Recomputed` with each tensor as an argument, so that autograd checks for changes and frees it."""
     # Tensors in fields of `a` would be invisible to autograd.
     names = TENSORS if has_one_offset(a) else (*TENSORS, "offset")
-    bare = a._replace(**dict.fromkeys(names))
-    return _Recomputed.apply(bare, q, k, v, *(getattr(a, name) for name in names[3:]))  # type: ignore[no-untyped-call]
+    nothing: dict[str, Any] = dict.fromkeys(names)
+    return _Recomputed.apply(a._replace(**nothing), q, k, v, *(getattr(a, name) for name in names[3:]))  # type: ignore[no-untyped-call]
 
 
 def _clothed(bare: Attention, given: Sequence[Any]) -> Attention:
