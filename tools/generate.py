@@ -6,10 +6,10 @@
 tools/standard.pyi has a line for each function of the standard, tools/extra.pyi one for each function under NumPy's
 names beyond it, and every family in xarrayops/_ops has a table ``VERBS``. From these it writes:
 
-    xarrayops/standard.py, linalg.py, fft.py   the dispatching functions, and their stubs (.pyi) for type checkers
-    xarrayops/extra.py                         the same for the functions of tools/extra.pyi
-    xarrayops/_surface.py                      every function with its signature, every verb with its hook
-    xarrayops/__init__.py, sparse.py           the imports, and the ``__all__`` of sparse
+    xarrayops/standard.py, linalg.py, fft.py      the dispatching functions, and their stubs (.pyi) for type checkers
+    xarrayops/extra.py                            the same for the functions of tools/extra.pyi
+    xarrayops/_surface.py                         every function with its signature, every verb with its hook
+    xarrayops/__init__.py, sparse.py, random.py   the imports of single names, and ``__all__`` of sparse and random
 
 For each function without an oracle row it prints the row to complete.
 """
@@ -209,10 +209,9 @@ def generate() -> tuple[dict[str, str], list[Function]]:
     written = {module: rows for module, rows in modules.items() if module != "by hand"}
     sources = {f"{module}.py": render(module, rows) for module, rows in written.items()}
     sources |= {f"{module}.pyi": render_stub(module, rows) for module, rows in written.items()}
-    for module, imports in public_imports([f.name for f in modules["standard"]], families).items():
+    for module, imports in public_imports(families).items():
         sources[f"{module}.py"] = with_imports((PACKAGE / f"{module}.py").read_text(), imports)
     names = dict.fromkeys(FAMILY_MODULES, "xarrayops") | late_imports([f.verb for f in functions], families)
-    names |= {f.name: "xarrayops.extra" for f in modules["extra"]}
     sources["__init__.py"] = with_types_of(sources["__init__.py"], names)
     sources["_surface.py"] = render_surface(functions, families)
     return sources, functions

@@ -99,16 +99,12 @@ def late_imports(standard: list[str], families: list[Family]) -> dict[str, str]:
     return {name: module for row in rows for name, module in row.imports.items()}
 
 
-def public_imports(standard: list[str], families: list[Family]) -> dict[str, dict[str, str]]:
-    """The imports of each public module: names of functions and classes, each with its module."""
-    errors = ast.parse((PACKAGE / "errors.py").read_text())
-    classes = [node.name for node in errors.body if isinstance(node, ast.ClassDef)]
-    package = dict.fromkeys(PUBLIC_MODULES, "xarrayops") | dict.fromkeys(classes, "xarrayops.errors")
-    package |= dict.fromkeys(standard, "xarrayops.standard")
-    dtypes = ast.parse((PACKAGE / "_core" / "backends" / "dtypes.py").read_text())
-    names = [ast.unparse(node.targets[0]) for node in dtypes.body if isinstance(node, ast.Assign)]
-    package |= dict.fromkeys(names, "xarrayops._core.backends.dtypes")
-    public: dict[str, dict[str, str]] = {"__init__": package} | {module: {} for module in FAMILY_MODULES}
+def public_imports(families: list[Family]) -> dict[str, dict[str, str]]:
+    """The imports of each public module by name: functions and classes, each with its module.
+
+    Those of whole modules, such as ``from xarrayops.standard import *``, are written by hand.
+    """
+    public = {"__init__": dict.fromkeys(PUBLIC_MODULES, "xarrayops")} | {module: {} for module in FAMILY_MODULES}
     for family in families:
         for row in () if is_late(family) else family.rows:
             module = row.name.partition(".")[0]
@@ -117,14 +113,17 @@ def public_imports(standard: list[str], families: list[Family]) -> dict[str, dic
 
 
 def with_imports(source: str, imports: dict[str, str]) -> str:
-    """The source of a public module with new imports and, if it has one, a new ``__all__``."""
+    """The source of a public module with new imports and, if it has one, a new ``__all__``.
+
+    Without ``__all__``, type checkers consider a name as public if it is imported under its own name by ``as``.
+    """
     lines, body = source.splitlines(), ast.parse(source).body
     old = [node for node in body if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("xarrayops")]
     listing = [node for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
     for node in listing:
-        lines[node.lineno - 1 : node.end_lineno] = ["__all__ = [", *(f'    "{name}",' for name in sorted(imports)), "]"]
-    new = [f"from {module} import {name} as {name}" for name, module in imports.items()]
-    lines[old[0].lineno - 1 : old[-1].end_lineno] = new
+        lines[node.lineno - 1 : node.end_lineno] = [f"__all__ = {sorted(imports)}"]
+    new = [f"from {module} import {name}" + ("" if listing else f" as {name}") for name, module in imports.items()]
+    lines[old[0].lineno - 1 : old[-1].end_lineno] = [*_by_hand(old), *new]
     return "\n".join([*lines, ""])
 
 
@@ -133,6 +132,11 @@ def with_types_of(source: str, names: dict[str, str]) -> str:
     lines, body = source.splitlines(), ast.parse(source).body
     tests = [node for node in body if isinstance(node, ast.If) and ast.unparse(node.test) == "_typing.TYPE_CHECKING"]
     old = [each for node in tests for each in node.body if isinstance(each, ast.ImportFrom)]
-    new = [f"    from {module} import {name} as {name}" for name, module in names.items()]
-    lines[old[0].lineno - 1 : old[-1].end_lineno] = new
+    new = [*_by_hand(old), *(f"from {module} import {name} as {name}" for name, module in names.items())]
+    lines[old[0].lineno - 1 : old[-1].end_lineno] = [f"    {line}" for line in new]
     return "\n".join([*lines, ""])
+
+
+def _by_hand(imports: list[ast.ImportFrom]) -> list[str]:
+    """The imports that are written by hand: those with a star, and of private names."""
+    return [ast.unparse(node) for node in imports if (node.names[0].asname or node.names[0].name)[0] in "*_"]

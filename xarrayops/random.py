@@ -6,29 +6,14 @@ with the names and results of `jax.random`.
 
 from typing import TYPE_CHECKING, Any
 
-import xarrayops._ops.random.generator as _generator
-from xarrayops._ops.random.functions import (
-    bits as bits,
-    default_rng as default_rng,
-    fold_in as fold_in,
-    key as key,
-    split as split,
-)
+from xarrayops._ops.random.functions import bits, default_rng, fold_in, key, split
+from xarrayops._ops.random.generator import Generator
 
-__all__ = [
-    "bits",
-    "default_rng",
-    "fold_in",
-    "key",
-    "split",
-]
-
-Generator = _generator.Generator
-__all__ += ["Generator"]
+__all__ = ["Generator", "bits", "default_rng", "fold_in", "key", "split"]
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__
 
 
 if not TYPE_CHECKING:  # a type checker reports missing names itself

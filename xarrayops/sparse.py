@@ -5,44 +5,25 @@
 
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._ops.sparse.build import (
-    from_dense as from_dense,
-    from_parts as from_parts,
-    parts as parts,
-    to_dense as to_dense,
-    validate as validate,
-)
-from xarrayops._ops.sparse.convert import convert as convert
+from xarrayops._ops.sparse.build import from_dense, from_parts, parts, to_dense, validate
+from xarrayops._ops.sparse.convert import convert
 from xarrayops._ops.sparse.elementwise import (
-    abs as abs,
-    expm1 as expm1,
-    log1p as log1p,
-    maximum as maximum,
-    negative as negative,
-    power as power,
-    sign as sign,
-    sin as sin,
-    sqrt as sqrt,
-    square as square,
-    tan as tan,
-    tanh as tanh,
+    abs,
+    expm1,
+    log1p,
+    maximum,
+    negative,
+    power,
+    sign,
+    sin,
+    sqrt,
+    square,
+    tan,
+    tanh,
 )
-from xarrayops._ops.sparse.functions import (
-    concat as concat,
-    count as count,
-    diagonal as diagonal,
-    norm as norm,
-    scale as scale,
-    take as take,
-)
-from xarrayops._ops.sparse.operations import (
-    add as add,
-    multiply as multiply,
-    sddmm as sddmm,
-    sum as sum,
-    transpose as transpose,
-)
-from xarrayops.plugin.sparse import Parts as Parts
+from xarrayops._ops.sparse.functions import concat, count, diagonal, norm, scale, take
+from xarrayops._ops.sparse.operations import add, multiply, sddmm, sum, transpose
+from xarrayops.plugin.sparse import Parts
 
 __all__ = [
     "Parts",

@@ -59,7 +59,7 @@ def sum(x: Array, axis: Axes = None, dtype: Any = None, keepdims: bool = False) 
     return x if keepdims else np.squeeze(x, axes)[()]
 
 
-def mean(x: Array, axis: Axes = None, keepdims: bool = False) -> Array:
+def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """The mean of numbers."""
     # np.mean computes the same for these dtypes, with more steps in Python.
     if x.dtype.char in "dD":
@@ -71,7 +71,7 @@ def mean(x: Array, axis: Axes = None, keepdims: bool = False) -> Array:
     return (sum(x, axis, work, keepdims) / count(x, axis)).astype(x.dtype)
 
 
-def var(x: Array, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The variance of numbers, in two passes."""
     # Without a degree of freedom NumPy warns and gives NaN or infinity; its own function does both.
     if x.dtype.char in EXACT or (n := count(x, axis)) <= correction:
@@ -79,14 +79,14 @@ def var(x: Array, axis: Axes = None, correction: float = 0.0, keepdims: bool = F
     return _variance(x, axis, n - correction, keepdims).astype(x.real.dtype)
 
 
-def std(x: Array, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The square root of the variance."""
     if x.dtype.char in EXACT or (n := count(x, axis)) <= correction:
         return np.std(x, axis, correction=correction, keepdims=keepdims)
     return np.sqrt(_variance(x, axis, n - correction, keepdims)).astype(x.real.dtype)
 
 
-def cumulative_sum(x: Array, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
     """The cumulative sum of numbers, computed in double precision; each element is rounded once."""
     narrow = _narrow(x, dtype)
     if narrow is None or x.ndim == 0 or (axis is None and x.ndim > 1):  # NumPy raises for the latter two
@@ -175,7 +175,7 @@ def _variance(x: Array, axis: Axes, divisor: float, keepdims: bool) -> Array:
     """The variance in single precision."""
     centred = x if x.dtype.char in "fF" else x.astype(np.float32)
     # Two passes, because mean(x**2) - mean(x)**2 cancels if the mean is large compared with the deviation.
-    centred = centred - mean(centred, axis, keepdims=True)
+    centred = centred - mean(centred, axis=axis, keepdims=True)
     if x.dtype.char == "F":
         # Not abs(centred)**2: the root that abs takes would round once more.
         squares = (centred * centred.conj()).real

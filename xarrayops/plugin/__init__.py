@@ -93,8 +93,6 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
 - `xarrayops.plugin.backends`: other backends, by name or by array.
 """
 
-from __future__ import annotations
-
 from xarrayops._surface import EXTRA as EXTRA
 from xarrayops.errors import install_command as install_command
 from xarrayops.plugin.arrays import (

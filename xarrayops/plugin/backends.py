@@ -5,8 +5,6 @@
 - `DTypeName` is the class of `xarrayops.float32` and the like, for compilers that must know it.
 """
 
-from __future__ import annotations
-
 from xarrayops._core.backends.dtype_names import DTypeName
 from xarrayops._core.backends.find import named as backend_by_name, of as backend_of
 from xarrayops._core.backends.registry import Backend as Backend

@@ -56,17 +56,14 @@ if TYPE_CHECKING:
         views as views,
     )
 
-_FAMILIES = {
-    **{name: name for name in ("attention", "convolution", "elementwise", "onnx", "order", "permute", "products")},
-    "sparse": "sparse.host",
-    "sums": "sums",
-    "views": "views",
-}
+_LAZY = (
+    *("attention", "convolution", "elementwise", "onnx", "order", "permute", "products", "sparse", "sums", "views"),
+)
 """Imported lazily: together they take longer to import than the first call of a function."""
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name not in _FAMILIES:
+    if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = module = import_module(f"xarrayops._host.{_FAMILIES[name]}")
+    globals()[name] = module = import_module(f"xarrayops._host.{'sparse.host' if name == 'sparse' else name}")
     return module

@@ -12,6 +12,8 @@ from xarrayops.plugin.arrays import Array, Record
 
 BASIC = frozenset({int, slice, EllipsisType, type(None)})
 """The classes of the entries of a basic index, which selects a view."""
+UFUNCS = {name: name for name in ("add", "subtract", "multiply", "divide")} | {"min": "minimum", "max": "maximum"}
+"""The function of the standard that combines old and new elements, for each operation of an update except ``set``."""
 _EVERYTHING = slice(None)
 
 

@@ -7,78 +7,25 @@ Methods and operators of arrays are CuPy's own and cannot be corrected here: arr
 __array_namespace__, and x % y on floats is inexact (xo.remainder is exact). Operands must be on the current device:
 CuPy computes only there.
 """
-# ruff: noqa: F401 - the names are the backend's functions
+# The backend's functions are the public functions of the files that are imported with a star.
+# ruff: noqa: F401, F403
 
 import array_api_compat.cupy
 import cupy
 
 from xarrayops.plugin import KnownBad, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
-from xarrayops_backends.cupy._devices import (
-    as_device,
-    compute,
-    device,
-    device_attributes,
-    devices,
-    free_bytes,
-    is_lazy,
-    peak_bytes,
-    release_memory,
-    synchronize,
-    to_device,
-    versions,
-)
-from xarrayops_backends.cupy._dtypes import as_dtype, dtype_name, finfo
-from xarrayops_backends.cupy._exchange import (
-    alias,
-    alias_refusal,
-    exporting,
-    from_numpy,
-    import_refusal,
-    memory,
-    packed,
-    queue,
-    tie,
-    to_numpy,
-)
-from xarrayops_backends.cupy._layout import as_strided, contiguous, memory_offset, pin_memory
-from xarrayops_backends.cupy._native import native_kernel
-from xarrayops_backends.cupy._precision import product_precision
-from xarrayops_backends.cupy._random import RANDOM_DRAW_CANDIDATES, native_draw, native_generator
-from xarrayops_backends.cupy._standard import (
-    arange,
-    asarray,
-    astype,
-    clip,
-    einsum,
-    empty,
-    empty_like,
-    eye,
-    fft_fftfreq,
-    fft_fftn,
-    fft_ifftn,
-    fft_irfftn,
-    fft_rfftfreq,
-    fft_rfftn,
-    from_dlpack,
-    full,
-    full_like,
-    isin,
-    linalg_eig,
-    linalg_solve,
-    linspace,
-    matmul,
-    ones,
-    ones_like,
-    remainder,
-    repeat,
-    reshape,
-    vecdot,
-    zeros,
-    zeros_like,
-)
-from xarrayops_backends.cupy._transfers import crossings
-from xarrayops_backends.cupy._update import select, update
+from xarrayops.plugin.host import finfo
+from xarrayops_backends.cupy._devices import *
+from xarrayops_backends.cupy._dtypes import *
+from xarrayops_backends.cupy._exchange import *
+from xarrayops_backends.cupy._layout import *
+from xarrayops_backends.cupy._native import *
+from xarrayops_backends.cupy._precision import *
+from xarrayops_backends.cupy._random import *
+from xarrayops_backends.cupy._standard import *
+from xarrayops_backends.cupy._transfers import *
+from xarrayops_backends.cupy._update import *
 
 NAMESPACE = array_api_compat.cupy
 ARRAY_TYPES = (cupy.ndarray,)

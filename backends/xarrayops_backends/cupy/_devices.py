@@ -73,11 +73,6 @@ def as_device(device: Any, /) -> Any:
     raise ValueError(available_names(device, (f"{_KIND}:{i}" for i in range(_count()))))
 
 
-def device(x: Array, /) -> Any:
-    """The device that holds the memory, whichever device is current."""
-    return x.device
-
-
 def to_device(x: Array, device: Any, /) -> Array:
     """The copy runs after the work queued for x on its own device, and before later work there.
 
@@ -104,16 +99,6 @@ def synchronize(*arrays: Array) -> None:
     for index in held:
         with cupy.cuda.Device(index):
             cupy.cuda.get_current_stream().synchronize()
-
-
-def is_lazy(x: Array, /) -> bool:
-    """Never: work may be queued on a stream, but CuPy runs it without a request."""
-    return False
-
-
-def compute(*arrays: Array) -> tuple[Array, ...]:
-    """The arrays themselves: CuPy is not lazy."""
-    return arrays
 
 
 def _count() -> int:

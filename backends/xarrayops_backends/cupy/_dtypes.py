@@ -8,12 +8,9 @@ import numpy as np
 
 from xarrayops.errors import available_names
 from xarrayops.plugin import host
-from xarrayops.plugin.host import finfo as finfo
+from xarrayops.plugin.dtypes import STANDARD_DTYPES
 
-_DTYPES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "float32", "float64", "complex64", "complex128"),
-)
+_DTYPES = (*STANDARD_DTYPES, "float16")
 
 
 def as_dtype(name: str, /) -> Any:

@@ -64,8 +64,7 @@ def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
 
 def exporting(x: Array, /) -> AbstractContextManager[Any]:
     """CuPy exports an array in the order of the current stream."""
-    device: AbstractContextManager[Any] = x.device
-    return device
+    return x.device
 
 
 def packed(x: Array, /) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call, KnownBad
+from xarrayops.plugin.candidates import always
 from xarrayops.plugin.host import index_dtype
 from xarrayops.plugin.sparse import Compaction, Container, Parts
 from xarrayops_backends.cupy._devices import versions as versions
@@ -337,10 +338,6 @@ def _built(
     return wrap(Parts(format, shape, data, inner.astype(asked, copy=copy), pointers, sorted=True, unique=True))
 
 
-def _always(call: Call) -> None:
-    """None: CuPy's kernels serve every call."""
-
-
 def _cusparse_refusal(call: Call) -> str | None:
     dtype = cupy.result_type(*(x.dtype for x in call.args)).name
     if dtype in _DTYPES:
@@ -358,14 +355,14 @@ def _has_too_many_columns(call: Call) -> bool:
     return not (holds(a) and holds(b)) and (b.shape[1:] if holds(a) else a.shape[:-1]) > (_MOST_COLUMNS,)
 
 
-FROM_DENSE_CANDIDATES = [("cupy", _from_dense, _always)]
-TO_DENSE_CANDIDATES = [("cupy", _to_dense, _always)]
-CONVERT_CANDIDATES = [("cupy", _convert, _always)]
+FROM_DENSE_CANDIDATES = [("cupy", _from_dense, always)]
+TO_DENSE_CANDIDATES = [("cupy", _to_dense, always)]
+CONVERT_CANDIDATES = [("cupy", _convert, always)]
 MATMUL_CANDIDATES = [("cusparse", _matmul, _cusparse_refusal)]
-TRANSPOSE_CANDIDATES = [("cupy", _transpose, _always)]
-ADD_CANDIDATES = [("cupy", _add, _always)]
-MULTIPLY_CANDIDATES = [("cupy", _multiply, _always)]
-SUM_CANDIDATES = [("cupy", _sum, _always)]
+TRANSPOSE_CANDIDATES = [("cupy", _transpose, always)]
+ADD_CANDIDATES = [("cupy", _add, always)]
+MULTIPLY_CANDIDATES = [("cupy", _multiply, always)]
+SUM_CANDIDATES = [("cupy", _sum, always)]
 SDDMM_CANDIDATES = [("cupy", _sddmm, _sddmm_refusal)]
 KNOWN_BAD = (
     KnownBad(

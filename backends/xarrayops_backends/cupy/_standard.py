@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 import array_api_compat.cupy
 import cupy
 import numpy as np
+from array_api_compat.cupy.linalg import EighResult
 
 from xarrayops.plugin import Array
 from xarrayops_backends.cupy._devices import _on, as_device, to_device
 
 _compat: Any = array_api_compat.cupy
 _HOST_MEMORY = (1, 3, 11)  # kDLCPU, kDLCUDAHost and kDLROCMHost
-
-
-class _EigResult(NamedTuple):
-    eigenvalues: Array
-    eigenvectors: Array
 
 
 def _placed(create: Callable[..., Array]) -> Callable[..., Array]:
@@ -47,21 +43,6 @@ def _placed_like(create: Callable[..., Array]) -> Callable[..., Array]:
             return create(x, *args, **kwargs)
 
     return on_device
-
-
-arange = _placed(_compat.arange)
-empty = _placed(_compat.empty)
-eye = _placed(_compat.eye)
-full = _placed(_compat.full)
-linspace = _placed(_compat.linspace)
-ones = _placed(_compat.ones)
-zeros = _placed(_compat.zeros)
-fft_fftfreq = _placed(_compat.fft.fftfreq)
-fft_rfftfreq = _placed(_compat.fft.rfftfreq)
-empty_like = _placed_like(_compat.empty_like)
-full_like = _placed_like(_compat.full_like)
-ones_like = _placed_like(_compat.ones_like)
-zeros_like = _placed_like(_compat.zeros_like)
 
 
 _from_foreign = _placed(cupy.asarray)
@@ -202,9 +183,9 @@ def linalg_solve(x1: Array, x2: Array, /) -> Array:
     return solution[..., 0] if x2.ndim == 1 else solution
 
 
-def linalg_eig(x: Array, /) -> _EigResult:
+def linalg_eig(x: Array, /) -> EighResult:
     """CuPy's result has no named fields."""
-    return _EigResult(*cupy.linalg.eig(x))
+    return EighResult(*cupy.linalg.eig(x))
 
 
 def _sizes_as_list(transform: Callable[..., Array]) -> Callable[..., Array]:
@@ -220,10 +201,19 @@ def _sizes_as_list(transform: Callable[..., Array]) -> Callable[..., Array]:
     return with_list
 
 
-fft_fftn = _sizes_as_list(_compat.fft.fftn)
-fft_ifftn = _sizes_as_list(_compat.fft.ifftn)
-fft_rfftn = _sizes_as_list(_compat.fft.rfftn)
-fft_irfftn = _sizes_as_list(_compat.fft.irfftn)
+_CORRECTED = {
+    **dict.fromkeys(
+        ("arange", "empty", "eye", "full", "linspace", "ones", "zeros", "fft.fftfreq", "fft.rfftfreq"), _placed
+    ),
+    **dict.fromkeys(("empty_like", "full_like", "ones_like", "zeros_like"), _placed_like),
+    **dict.fromkeys(("fft.fftn", "fft.ifftn", "fft.irfftn", "fft.rfftn"), _sizes_as_list),
+}
+"""What corrects the arguments of functions of array_api_compat."""
+
+
+def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
+    """The function, with corrected arguments if CuPy ignores some."""
+    return _CORRECTED[verb](function) if verb in _CORRECTED else function
 
 
 def _copied(x: Array) -> Array:

@@ -8,16 +8,10 @@ import cupy
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index, Selection
+from xarrayops.plugin.indexing import UFUNCS
 from xarrayops_backends.cupy._devices import _on
 
-_OPERATORS: dict[str, Any] = {
-    "add": cupy.add,
-    "subtract": cupy.subtract,
-    "multiply": cupy.multiply,
-    "divide": cupy.divide,
-    "min": cupy.minimum,
-    "max": cupy.maximum,
-}
+_OPERATORS: dict[str, Any] = {op: getattr(cupy, name) for op, name in UFUNCS.items()}
 _SCANS: dict[str, Any] = {"subtract": (cupy.add, cupy.negative), "divide": (cupy.multiply, cupy.reciprocal)}
 # The dtypes for which ufunc.at has correct atomics in every CuPy 14. For floats, min and max drop nan and round float64
 # to float32: cupy/_core/include/cupy/atomics.cuh calls fmaxf for both.

@@ -2,9 +2,8 @@
 
 Floor division (``x // y``) of or by infinities follows NumPy where NumPy differs from the standard.
 """
-# ruff: noqa: F401 - the names are the backend's functions
-
-from __future__ import annotations
+# The backend's functions are the public functions of the files that are imported with a star.
+# ruff: noqa: F401, F403
 
 from collections.abc import Callable
 from typing import Any
@@ -17,90 +16,19 @@ from xarrayops.plugin.dtypes import FLOATING_RESULTS
 from xarrayops.plugin.host import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._attention import attention as _attention, chunks_refusal as _chunks_refusal
-from xarrayops_backends.dask._devices import compute, is_lazy, persist, synchronize, versions
-from xarrayops_backends.dask._exchange import alias_refusal, from_numpy, memory, to_numpy
-from xarrayops_backends.dask._layout import NO_STRIDES, as_strided, contiguous, pin_memory
-from xarrayops_backends.dask._modes import run_modes
-from xarrayops_backends.dask._operations import carry_operation
-from xarrayops_backends.dask._random import native_draw, native_generator, random_draw
-from xarrayops_backends.dask._standard.creation import (
-    asarray,
-    astype,
-    broadcast_shapes,
-    empty_like,
-    eye,
-    from_dlpack,
-    full_like,
-    linspace,
-    ones_like,
-    tril,
-    triu,
-    zeros_like,
-)
-from xarrayops_backends.dask._standard.elementwise import clip, expm1, floor_divide
-from xarrayops_backends.dask._standard.fft import (
-    fft_fft,
-    fft_fftn,
-    fft_hfft,
-    fft_ifft,
-    fft_ifftn,
-    fft_ihfft,
-    fft_irfft,
-    fft_irfftn,
-    fft_rfft,
-    fft_rfftn,
-)
-from xarrayops_backends.dask._standard.linalg import (
-    einsum,
-    linalg_cholesky,
-    linalg_cross,
-    linalg_det,
-    linalg_eig,
-    linalg_eigh,
-    linalg_eigvals,
-    linalg_eigvalsh,
-    linalg_inv,
-    linalg_matrix_norm,
-    linalg_matrix_power,
-    linalg_matrix_rank,
-    linalg_pinv,
-    linalg_qr,
-    linalg_slogdet,
-    linalg_solve,
-    linalg_svd,
-    linalg_svdvals,
-    linalg_vector_norm,
-    matmul,
-    matmul_int32,
-    tensordot,
-    vecdot,
-)
-from xarrayops_backends.dask._standard.manipulation import concat, diff, repeat, reshape, roll
-from xarrayops_backends.dask._standard.searching import argsort, nonzero, searchsorted, sort, take, take_along_axis
-from xarrayops_backends.dask._standard.sets import (
-    isin,
-    unique,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
-from xarrayops_backends.dask._standard.statistics import (
-    argmax,
-    argmin,
-    cumulative_prod,
-    cumulative_sum,
-    flip,
-    max,
-    mean,
-    min,
-    std,
-    sum,
-    var,
-)
-from xarrayops_backends.dask._transfers import crossings
-from xarrayops_backends.dask._update import select, update
-from xarrayops_backends.numpy._devices import __array_namespace_info__, as_device, device, devices, to_device
+from xarrayops_backends.dask._devices import *
+from xarrayops_backends.dask._exchange import *
+from xarrayops_backends.dask._layout import *
+from xarrayops_backends.dask._operations import *
+from xarrayops_backends.dask._random import *
+from xarrayops_backends.dask._standard.corrections import *
+from xarrayops_backends.dask._standard.creation import *
+from xarrayops_backends.dask._standard.linalg import *
+from xarrayops_backends.dask._standard.manipulation import *
+from xarrayops_backends.dask._standard.sets import *
+from xarrayops_backends.dask._transfers import *
+from xarrayops_backends.dask._update import *
+from xarrayops_backends.numpy._devices import __array_namespace_info__, as_device, device, to_device
 from xarrayops_backends.numpy._exchange import import_refusal
 
 NAMESPACE = array_api_compat.dask.array

@@ -1,4 +1,4 @@
-"""Versions, laziness and computation. The devices are NumPy's."""
+"""Versions, laziness, computation, and the ways in which Dask runs a function. The devices are NumPy's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import dask.base
 import numpy as np
 
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, RunMode
 from xarrayops_backends.dask._blocks import da
 
 _persist: Any = dask.base.persist
@@ -41,5 +41,11 @@ def persist(*arrays: Array) -> tuple[Array, ...]:
     return tuple(found)
 
 
-def synchronize(*arrays: Array) -> None:
-    """Do nothing: no work runs in the background."""
+def run_modes() -> tuple[RunMode, ...]:
+    """On arrays of several chunks."""
+    return (RunMode("chunks", place=_in_chunks),)
+
+
+def _in_chunks(x: Array) -> Array:
+    """The array with two chunks along each axis, of different sizes where the size is odd."""
+    return x.rechunk(tuple(max(1, -(-extent // 2)) for extent in x.shape))

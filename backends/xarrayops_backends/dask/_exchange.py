@@ -10,11 +10,6 @@ from xarrayops.plugin import Array, Memory
 from xarrayops_backends.dask._blocks import da
 
 
-def memory(x: Array, /) -> Memory | None:
-    """None: the chunks have no memory until they are computed."""
-    return None
-
-
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
     """Dask never aliases memory: a later write would change the result of the graph. Dask's from_array also copies."""
     return "a Dask array is a task graph, which must not depend on memory that may change"

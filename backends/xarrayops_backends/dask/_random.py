@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.random import Draw
-from xarrayops_backends.dask._blocks import check_device, da
-from xarrayops_backends.numpy._random import drawn, words_for
+from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask._blocks import da
+from xarrayops_backends.numpy import _random as _numpy
 
 
 def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
     """In chunks of Dask's default size, which does not affect the numbers."""
-    check_device(device)
+    _blocks.check_device(device)
     dtype = np.dtype(draw.dtype)
     chunks = da.core.normalize_chunks("auto", shape, dtype=dtype)
     meta = np.empty((0,) * len(shape), dtype)
@@ -28,7 +29,7 @@ def _chunk(draw: Draw, key: Any, whole: tuple[int, ...], block_info: Any = None)
     place = block_info[None]["array-location"]
     shape = tuple(stop - start for start, stop in place)
     counters = partial(_counters, whole, [start for start, _ in place], shape)
-    return drawn(draw, key, shape, counters, words_for(prod(shape)))
+    return _numpy._drawn(draw, key, shape, counters, _numpy._words_for(math.prod(shape)))
 
 
 def _counters(whole: tuple[int, ...], first: list[int], shape: tuple[int, ...], start: int, stop: int) -> Any:
@@ -51,20 +52,9 @@ def native_generator(seed: int, device: Any, /) -> Any:
 
 
 def native_draw(generator: Any, draw: Draw, shape: tuple[int, ...], device: Any, /) -> Array:
-    """By the methods of `dask.array.random.Generator`."""
-    check_device(device)
-    dtype = np.dtype(draw.dtype)
-    match draw.kind:
-        case "permutation":
-            return generator.permutation(draw.width).astype(dtype)
-        case "bits":
-            return generator.integers(0, int(np.iinfo(dtype).max), size=shape, dtype=dtype, endpoint=True)
-        case "integers":
-            return generator.integers(draw.low, draw.low + draw.width - 1, size=shape, dtype=dtype, endpoint=True)
-        case "uniform":
-            return generator.random(size=shape, dtype=dtype)
-        case "normal":
-            x = generator.standard_normal(size=shape)
-        case _:
-            x = generator.standard_exponential(size=shape)
-    return (x * draw.scale + draw.loc).astype(dtype)
+    """By the methods of `dask.array.random.Generator`, which are those of NumPy's."""
+    _blocks.check_device(device)
+    if draw.kind not in ("normal", "exponential"):
+        return _numpy.native_draw(generator, draw, shape, device)
+    x = getattr(generator, f"standard_{draw.kind}")(size=shape)
+    return (x * draw.scale + draw.loc).astype(draw.dtype)

@@ -14,5 +14,4 @@ _callbacks: Any = dask.callbacks
 
 def crossings(report: Callable[..., None], /) -> AbstractContextManager[Any]:
     """A callback of Dask's schedulers, which they call in the thread that computes. Those of distributed do not."""
-    callback: AbstractContextManager[Any] = _callbacks.Callback(start=lambda graph: report("compute", "dask", 0))
-    return callback
+    return _callbacks.Callback(start=lambda graph: report("compute", "dask", 0))

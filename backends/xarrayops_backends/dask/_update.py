@@ -11,19 +11,12 @@ import numpy as np
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index, Selection
+from xarrayops.plugin.indexing import UFUNCS
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
 from xarrayops_backends.numpy._update import UPDATES
 
-_LAZY_UPDATES = {
-    "set": lambda old, new: new,
-    "add": da.add,
-    "subtract": da.subtract,
-    "multiply": da.multiply,
-    "divide": da.divide,
-    "min": da.minimum,
-    "max": da.maximum,
-}
+_LAZY_UPDATES = {"set": lambda old, new: new} | {op: getattr(da, name) for op, name in UFUNCS.items()}
 _EVERYTHING = slice(None)
 
 

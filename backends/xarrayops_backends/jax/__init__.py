@@ -3,120 +3,36 @@
 Functions of ``jax.numpy`` that follow the standard are used as they are. The others are corrected for dtypes
 (`_dtypes`), array creation, values and errors, or the precision of products (files of `_standard`).
 """
-
-# ruff: noqa: F401 - the names are the backend's functions
-
-from __future__ import annotations
+# The backend's functions are the public functions of the files that are imported with a star.
+# ruff: noqa: F401, F403
 
 import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Gap, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
+from xarrayops.plugin.host import can_cast, finfo, iinfo
 from xarrayops_backends.jax._attention import ATTENTION_CANDIDATES
-from xarrayops_backends.jax._compilation import compiled, cond, is_transformed, scan, while_loop
-from xarrayops_backends.jax._compiled import wrap
+from xarrayops_backends.jax._compilation import *
+from xarrayops_backends.jax._compiled import *
+from xarrayops_backends.jax._compiled import _SIZE_UNKNOWN
 from xarrayops_backends.jax._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
-from xarrayops_backends.jax._devices import (
-    __array_namespace_info__,
-    as_device,
-    compute,
-    device,
-    device_attributes,
-    devices,
-    free_bytes,
-    is_lazy,
-    peak_bytes,
-    precision_switches,
-    synchronize,
-    to_device,
-    versions,
-)
-from xarrayops_backends.jax._dtypes import as_dtype, astype, can_cast, dtype_name, finfo, iinfo
-from xarrayops_backends.jax._exchange import (
-    alias,
-    alias_refusal,
-    export_refusal,
-    exporting,
-    from_numpy,
-    import_refusal,
-    memory,
-    packed,
-    queue,
-    tie,
-    to_numpy,
-    try_as_numpy,
-    try_from_numpy,
-)
+from xarrayops_backends.jax._devices import *
+from xarrayops_backends.jax._devices import __array_namespace_info__
+from xarrayops_backends.jax._dtypes import *
+from xarrayops_backends.jax._exchange import *
 from xarrayops_backends.jax._export import exporters
-from xarrayops_backends.jax._layout import NO_STRIDES, as_strided, contiguous, pin_memory
-from xarrayops_backends.jax._modes import carries_mode, carry_mode, compilations, run_modes, set_default_dtype
-from xarrayops_backends.jax._native import native_kernel
-from xarrayops_backends.jax._operations import CALL_TESTS, carry_operation
-from xarrayops_backends.jax._precision import product_precision, register_state, rounded
-from xarrayops_backends.jax._products import MATMUL_INT32_CANDIDATES
-from xarrayops_backends.jax._random import (
-    native_draw,
-    native_generator,
-    random_draw,
-    random_keys,
-    random_permutation,
-    trace_state,
-)
-from xarrayops_backends.jax._standard.corrections import (
-    all,
-    any,
-    broadcast_arrays,
-    clip,
-    cumulative_prod,
-    cumulative_sum,
-    exp,
-    expand_dims,
-    expm1,
-    floor_divide,
-    isin,
-    linalg_trace,
-    permute_dims,
-    pow,
-    prod,
-    remainder,
-    reshape,
-    searchsorted,
-    sign,
-    sum,
-)
-from xarrayops_backends.jax._standard.creation import (
-    arange,
-    asarray,
-    empty,
-    empty_like,
-    eye,
-    fft_fftfreq,
-    fft_rfftfreq,
-    from_dlpack,
-    full,
-    full_like,
-    linspace,
-    meshgrid,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
-from xarrayops_backends.jax._standard.linalg import (
-    einsum,
-    linalg_matrix_power,
-    linalg_pinv,
-    linalg_qr,
-    matmul,
-    tensordot,
-    vecdot,
-)
-from xarrayops_backends.jax._standard.sets import SIZE_UNKNOWN as _SIZE_UNKNOWN, unique
-from xarrayops_backends.jax._standard.statistics import argmax, argmin, linalg_matrix_norm, linalg_vector_norm, max, min
-from xarrayops_backends.jax._transfers import crossings
-from xarrayops_backends.jax._transformations import checkpoint, no_grad, opaque, value_and_grad, vjp, vmap
-from xarrayops_backends.jax._update import select, update
+from xarrayops_backends.jax._layout import *
+from xarrayops_backends.jax._operations import *
+from xarrayops_backends.jax._precision import *
+from xarrayops_backends.jax._random import *
+from xarrayops_backends.jax._standard.corrections import *
+from xarrayops_backends.jax._standard.creation import *
+from xarrayops_backends.jax._standard.linalg import *
+from xarrayops_backends.jax._standard.statistics import *
+from xarrayops_backends.jax._transfers import *
+from xarrayops_backends.jax._transformations import *
+from xarrayops_backends.jax._update import *
 
 NAMESPACE = jnp
 ARRAY_TYPES = (jax.Array, jax.core.Tracer)

@@ -1,18 +1,24 @@
-"""Compiled functions: `jax.jit`, and the branches and loops of `jax.lax`."""
+"""Compiled functions: `jax.jit`, branches and loops of `jax.lax`, and modes, which are part of the keys of caches."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import cache, partial
 from typing import Any
 
 import jax
+import jax.monitoring
+import jax.numpy as jnp
 
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, RunMode
 from xarrayops.plugin.nested import fill, leaves
 from xarrayops_backends.jax._random import trace_state
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 Arrays = tuple[Array, ...]
+Step = Callable[[Arrays, Arrays], tuple[Arrays, Any]]
 
 
 class _Place:
@@ -20,23 +26,19 @@ class _Place:
 
 
 class _Results:
-    """The arrays among the results of a function, and the results with placeholders for them, of one trace."""
+    """The arrays among the results of a function, and what fills the results of one trace with other arrays.
 
-    def __init__(self, form: Any, arrays: Any) -> None:
-        self.form = form
+    JAX keeps ``filled`` with a program, and compares it by identity.
+    """
+
+    def __init__(self, filled: Callable[[Callable[[Any], Any]], Any], arrays: Any) -> None:
+        self.filled = filled
         self.arrays = arrays
 
 
 _jax.tree_util.register_pytree_node(
-    _Results, lambda found: ((found.arrays,), _Constant(found.form)), lambda form, parts: _Results(form.value, parts[0])
+    _Results, lambda found: ((found.arrays,), found.filled), lambda filled, parts: _Results(filled, parts[0])
 )
-
-
-class _Constant:
-    """A value that JAX keeps with a program, and compares by identity."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
 
 
 def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], ...], /) -> Callable[..., Any]:
@@ -47,7 +49,8 @@ def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], 
         if isinstance(result, jax.Array):
             return result
         found = [leaf for leaf in leaves(result) if isinstance(leaf, jax.Array)]
-        return _Results(fill(result, lambda leaf: _Place() if isinstance(leaf, jax.Array) else leaf), found)
+        places = fill(result, lambda leaf: _Place() if isinstance(leaf, jax.Array) else leaf)
+        return _Results(partial(fill, places), found)
 
     program = _jax.jit(traced)
 
@@ -63,7 +66,7 @@ def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], 
                 return next(given)
             return leaf.copy() if hasattr(leaf, "shape") and hasattr(leaf, "copy") else leaf
 
-        return fill(found.form, of_place)
+        return found.filled(of_place)
 
     return call
 
@@ -80,18 +83,77 @@ def cond(predicate: Array, if_true: Callable[..., Any], if_false: Callable[..., 
 
 def while_loop(condition: Callable[..., Array], body: Callable[..., Arrays], values: Arrays, /) -> Arrays:
     """`jax.lax.while_loop`."""
-    found: Arrays = _jax.lax.while_loop(lambda given: condition(*given), lambda given: body(*given), values)
-    return found
+    return _jax.lax.while_loop(lambda given: condition(*given), lambda given: body(*given), values)
 
 
 def scan(
-    step: Callable[[Arrays, Arrays], tuple[Arrays, Any]],
-    carry: Arrays,
-    xs: Arrays,
-    length: int,
-    stacked: Callable[[list[Any]], Any],
-    /,
+    step: Step, carry: Arrays, xs: Arrays, length: int, stacked: Callable[[list[Any]], Any], /
 ) -> tuple[Arrays, Any]:
     """`jax.lax.scan`."""
-    found: tuple[Arrays, Any] = _jax.lax.scan(step, carry, xs, length)
+    return _jax.lax.scan(step, carry, xs, length)
+
+
+_modes = _jax.make_user_context(default_value=())
+"""The modes of this thread, as sorted pairs of a name and a key."""
+
+
+def carry_mode(name: str, key: str, /) -> AbstractContextManager[None]:
+    """A context in which `jax.jit` and similar transforms trace functions for this mode."""
+    pairs = [pair for pair in _modes.value if pair[0] != name]
+    return _modes(tuple(sorted([*pairs, (name, key)] if key else pairs)))
+
+
+def carries_mode(name: str, key: str, /) -> bool:
+    """Whether the current trace is for this mode. `jax.grad` and `jax.vmap` alone do not compile."""
+    return dict(_modes.value).get(name, "") == key or not isinstance(jnp.zeros(()), jax.core.Tracer)
+
+
+def _jitted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function under `jax.jit`. Arrays are traced; other arguments and results are constants."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        leaves, tree = _jax.tree.flatten((args, kwargs))
+        is_array = [isinstance(leaf, jax.Array) for leaf in leaves]
+        returned: list[Any] = []
+
+        def traced(arrays: list[Any]) -> list[Any]:
+            remaining = iter(arrays)
+            filled = [next(remaining) if array else leaf for leaf, array in zip(leaves, is_array, strict=True)]
+            args, kwargs = _jax.tree.unflatten(tree, filled)
+            returned[:] = _jax.tree.flatten(function(*args, **kwargs))
+            return [x for x in returned[0] if isinstance(x, jax.Array)]
+
+        arrays = [leaf for leaf, array in zip(leaves, is_array, strict=True) if array]
+        values = iter(_jax.jit(traced)(arrays))
+        results, shape = returned
+        return _jax.tree.unflatten(shape, [next(values) if isinstance(x, jax.Array) else x for x in results])
+
+    return run
+
+
+_COMPILED = "/jax/core/compile/backend_compile_duration"
+"""The event of each program that XLA compiles."""
+
+
+@cache
+def _compiled() -> Counter[str]:
+    """The events of JAX by name, from now on."""
+    found: Counter[str] = Counter()
+    jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: found.update((event,)))
     return found
+
+
+def compilations() -> int:
+    """The number of programs that XLA compiled, including single functions and programs in the cache on disk."""
+    return _compiled()[_COMPILED]
+
+
+def run_modes() -> tuple[RunMode, ...]:
+    """With 64-bit types: eagerly and under `jax.jit`."""
+    context = partial(_jax.enable_x64, True)
+    return RunMode(context=context), RunMode("jit", compiled=_jitted, context=context, traces=True)
+
+
+def set_default_dtype(name: str | None, /) -> None:
+    """JAX lacks this setting. Its compiled functions have the earlier defaults as constants, so they are dropped."""
+    _jax.clear_caches()

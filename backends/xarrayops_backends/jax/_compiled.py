@@ -1,4 +1,7 @@
-"""Generic twins that JAX compiles as a whole: without compilation they take 2 to 40 times as long."""
+"""Wrappers of functions: compilation of generic twins, and errors of functions that need the values of tracers.
+
+Without compilation as a whole the generic twins take 2 to 40 times as long.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from xarrayops.plugin import Array
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Array, Gap
 from xarrayops.plugin.generic import statistics
-from xarrayops_backends.jax._standard.sets import naming_a_way
+from xarrayops_backends.jax._dtypes import _WITH_DTYPE, _checked_dtype
 
 _COMPILED = (
     *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "logsumexp"),
@@ -19,13 +23,45 @@ _COMPILED = (
 )
 _OPERANDS = ("atol", "dx", "left", "nan", "neginf", "posinf", "right", "rtol")
 """The options whose floating-point numbers are operands of the compiled code. Others are constants in it."""
+_SHAPES = "the shape of the result depends on values, which are unknown under jax.jit and jax.vmap"
+_PLACES = "the index is an array of values, which are unknown under jax.jit and jax.vmap"
+
+
+def _with_size(call: str) -> Gap:
+    return Gap(_SHAPES, f"call it outside jax.jit and jax.vmap, or use jax.numpy.{call[:-1]}, size=...)")
+
+
+_UNIQUE = _with_size("unique(x)")
+_SIZE_UNKNOWN = {
+    "compress": Gap(_SHAPES, "xo.where(condition, x, y), or jax.numpy.compress(condition, x, size=...)"),
+    **{name: _with_size(f"{name}(x1, x2)") for name in ("intersect1d", "setdiff1d", "setxor1d", "union1d")},
+    "nonzero": Gap(_SHAPES, "xo.where(mask, x, y), or jax.numpy.nonzero(x, size=...)"),
+    "repeat": Gap(
+        f"{_SHAPES}, if repeats is a traced array", "a Python int, or jax.numpy.repeat(total_repeat_length=...)"
+    ),
+    **dict.fromkeys(("unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"), _UNIQUE),
+}
+"""Why a function does not work under `jax.jit`, and what to write instead."""
+_NEEDING_VALUES = _SIZE_UNKNOWN | {
+    "delete": Gap(_PLACES, "Python integers as the index, or xo.where(mask, y, x)"),
+    "insert": Gap(_PLACES, "Python integers as the index, or xo.concat"),
+}
+_OF_TRACERS = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.NonConcreteBooleanIndexError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+)
+"""JAX's errors for calls that need the value of a tracer."""
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """The function, one that compiles it for each form of a call, or one with an error for tracers."""
+    """The function, one that checks its dtype, compiles it for each form of a call, or has an error for tracers."""
+    if verb in _WITH_DTYPE:
+        return _checked_dtype(function)
     if verb == "histogram":
         return _between_edges(_compiled(function))
-    return _compiled(function) if verb in _COMPILED else naming_a_way(verb, function)
+    return _compiled(function) if verb in _COMPILED else _naming_a_way(verb, function)
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,3 +120,24 @@ def _between_edges(counted: Callable[..., Any]) -> Callable[..., Any]:
 def _spanning(x: Array, bins: int) -> Array:
     """The edges of equal bins of a vector from the least element to the greatest."""
     return statistics.bin_edges(jnp, x, bins, None)
+
+
+def _naming_a_way(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function. If it needs values, it raises an error for tracers that says what to write instead.
+
+    JAX's own option ``size=``, which array-api-extra gives, is passed on.
+    """
+    if verb not in _NEEDING_VALUES:
+        return function
+
+    @wraps(function)
+    def called(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except (*_OF_TRACERS, Unsupported) as error:
+            cause = error.__cause__ if isinstance(error, Unsupported) else error  # of a step of the function
+            if not isinstance(cause, _OF_TRACERS):
+                raise
+            raise Unsupported(f"xo.{verb}: {_NEEDING_VALUES[verb]}") from cause
+
+    return called

@@ -20,7 +20,7 @@ def _native(x: Array, weights: Array, windows: Windows, groups: int, /) -> Array
     """`jax.lax.conv_general_dilated`; half types are summed in float32."""
     space = _SPACE[len(windows.shape)]
     order = f"N{space}C" if windows.is_channels_last else f"NC{space}"
-    found: Array = _lax.conv_general_dilated(
+    return _lax.conv_general_dilated(
         x,
         weights,
         windows.stride,
@@ -30,7 +30,6 @@ def _native(x: Array, weights: Array, windows: Windows, groups: int, /) -> Array
         feature_group_count=groups,
         precision=_precision(),
     )
-    return found
 
 
 def _refusal(call: Call) -> str | None:
@@ -49,7 +48,7 @@ def _reduced(x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Arra
     is_floating = jnp.issubdtype(x.dtype, jnp.floating)
     lowest = -np.inf if is_floating else np.iinfo(x.dtype).min
     start, combine = (lowest, _lax.max) if kind == "max" else (0, _lax.add)
-    found: Array = _lax.reduce_window(
+    return _lax.reduce_window(
         x,
         np.asarray(start, x.dtype),
         combine,
@@ -58,7 +57,6 @@ def _reduced(x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Arra
         of_axes(windows.padding, (0, 0)),
         window_dilation=of_axes(windows.dilation, 1),
     )
-    return found
 
 
 def _reduced_refusal(call: Call) -> str | None:

@@ -16,7 +16,7 @@ from xarrayops.errors import available_names
 from xarrayops.plugin import Array, Device
 from xarrayops_backends.jax._dtypes import _CONFIG
 
-_INFO: Any = jnp.__array_namespace_info__()
+_Info: Any = type(jnp.__array_namespace_info__())
 
 
 @cache
@@ -29,8 +29,7 @@ def _kind(device: Any) -> str:
 
 def _index(device: Any) -> int:
     """The number of a device on this host, as in other libraries; its id counts the devices of all processes."""
-    index: int = device.id if device.local_hardware_id is None else device.local_hardware_id
-    return index
+    return device.id if device.local_hardware_id is None else device.local_hardware_id
 
 
 def _natives() -> list[Any]:
@@ -98,16 +97,11 @@ def is_lazy(x: Array, /) -> bool:
     return isinstance(x, jax.core.Tracer)
 
 
-def platform_of(x: Array, /) -> str | None:
+def _platform_of(x: Array, /) -> str | None:
     """The platform on which XLA will compute, or None if it is unknown until the program is lowered."""
     if not is_lazy(x):
         return str(next(iter(x.devices())).platform)
     return "cpu" if set(jax.extend.backend.backends()) == {"cpu"} else None
-
-
-def compute(*arrays: Array) -> tuple[Array, ...]:
-    """Return the arrays: JAX computes them without a request, and a tracer never has values."""
-    return arrays
 
 
 def synchronize(*arrays: Array) -> None:
@@ -115,7 +109,7 @@ def synchronize(*arrays: Array) -> None:
     jax.block_until_ready([x for x in arrays if not is_lazy(x)])  # type: ignore[no-untyped-call]
 
 
-class __array_namespace_info__:  # noqa: N801 - the standard's name
+class __array_namespace_info__(_Info):  # type: ignore[misc]  # noqa: N801 - the standard's name
     """The inspection API, corrected.
 
     JAX's own lists None as a device, and reports that shapes cannot depend on data, which is true only while tracing.
@@ -124,24 +118,16 @@ class __array_namespace_info__:  # noqa: N801 - the standard's name
     def capabilities(self) -> dict[str, Any]:
         """Shapes may depend on data, except while a transformation traces the code."""
         concrete = not is_lazy(jnp.empty(()))
-        return {**_INFO.capabilities(), "boolean indexing": concrete, "data-dependent shapes": concrete}
+        return {**super().capabilities(), "boolean indexing": concrete, "data-dependent shapes": concrete}
 
     def default_device(self) -> Any:
         """The device in the option jax_default_device, otherwise the first device of the default platform."""
         configured = _CONFIG.jax_default_device
         return jax.local_devices()[0] if configured is None else as_device(configured)
 
-    def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
-        """The 32-bit dtypes, or the 64-bit dtypes if jax_enable_x64 is set."""
-        return dict(_INFO.default_dtypes(device=device))
-
     def devices(self) -> tuple[Any, ...]:
         """The devices of every platform."""
         return tuple(_natives())
-
-    def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, Any]:
-        """The available dtypes; 64-bit dtypes only if jax_enable_x64 is set."""
-        return dict(_INFO.dtypes(device=device, kind=kind))
 
 
 def free_bytes(device: Any, /) -> int | None:

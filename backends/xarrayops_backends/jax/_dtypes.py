@@ -12,15 +12,10 @@ import numpy as np
 
 from xarrayops.errors import Unsupported, available_names
 from xarrayops.plugin import Array
-from xarrayops.plugin.host import finfo as finfo, refuse_discarding
+from xarrayops.plugin.dtypes import DTYPE_NAMES
+from xarrayops.plugin.host import refuse_discarding
 
-_NATIVE = {
-    name: jnp.dtype(name)
-    for name in (
-        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-        *("float16", "float32", "float64", "complex64", "complex128", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
-    )
-}
+_NATIVE = {name: jnp.dtype(name) for name in DTYPE_NAMES}
 _NAMES = {dtype: name for name, dtype in _NATIVE.items()}
 _CONFIG: Any = jax.config  # untyped: JAX does not declare its options as attributes
 _HALVES = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
@@ -57,6 +52,13 @@ def _available(dtype: Any) -> Any:
     return dtype
 
 
+_WITH_DTYPE = (
+    *("arange", "empty", "empty_like", "eye", "fft.fftfreq", "fft.rfftfreq", "full_like", "linalg.trace", "linspace"),
+    *("ones", "ones_like", "prod", "sum", "zeros", "zeros_like"),
+)
+"""JAX's functions whose dtype argument is checked, by `_checked_dtype`."""
+
+
 def _checked_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with a check of its dtype argument: JAX would truncate 64-bit dtypes with only a warning."""
 
@@ -81,13 +83,3 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
     refuse_discarding(x.dtype, target)
     # A cast always creates a new array; with copy=True JAX would copy it once more.
     return jnp.astype(x, target, copy=copy and x.dtype == target, device=device)
-
-
-def can_cast(from_: Any, to: Any, /) -> bool:
-    """Accept an array instead of a dtype; JAX does not."""
-    return bool(jnp.can_cast(getattr(from_, "dtype", from_), to))
-
-
-def iinfo(type: Any, /) -> Any:
-    """The limits of an integer dtype. An array is accepted without JAX's warning."""
-    return jnp.iinfo(getattr(type, "dtype", type))  # type: ignore[no-untyped-call]

@@ -132,8 +132,7 @@ def _queue(device: Any) -> Queue:
 def _mark(device: Any) -> Callable[[], bool]:
     """Submit a tiny computation, which finishes after all work that was submitted before it."""
     compiled, zero = _marker(device)
-    reached: Callable[[], bool] = compiled(zero).is_ready
-    return reached
+    return compiled(zero).is_ready
 
 
 @cache

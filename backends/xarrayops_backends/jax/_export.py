@@ -81,8 +81,7 @@ class StableHlo(_JaxExporter):
         call = import_module("jax.export").deserialize(bytearray(path.read_bytes())).call
 
         def run(arrays: Sequence[Array]) -> Sequence[Array]:
-            found: Sequence[Array] = call(*arrays)
-            return found
+            return call(*arrays)
 
         return run
 

@@ -33,8 +33,7 @@ def _full(long: Array, short: Array) -> Array:
         part, is_inside = (jax.lax.dynamic_slice(x, (m - 1 - i,), total.shape) for x in (padded, inside))
         return total + jnp.where(is_inside, part * short[i], jnp.zeros((), dtype))
 
-    found: Array = jax.lax.fori_loop(0, m, add, jnp.zeros(n + m - 1, dtype), unroll=_UNROLLED)
-    return found
+    return jax.lax.fori_loop(0, m, add, jnp.zeros(n + m - 1, dtype), unroll=_UNROLLED)
 
 
 def convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
@@ -94,8 +93,7 @@ def _greatest(x: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array]
 
 
 def _topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
-    found: tuple[Array, Array] = _greatest(x, int(k), order.require_count(x, k, axis), largest)
-    return found
+    return _greatest(x, int(k), order.require_count(x, k, axis), largest)
 
 
 def _has_order(call: Call, /) -> str | None:

@@ -18,14 +18,12 @@ _PRECISIONS = {"ieee": "highest", "tf32": "high"}
 def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
     """JAX's own context, which belongs to this thread and is part of the keys of compiled functions."""
     refuse_forced_tf32(products)
-    context: AbstractContextManager[Any] = _jax.default_matmul_precision(_PRECISIONS[products])
-    return context
+    return _jax.default_matmul_precision(_PRECISIONS[products])
 
 
 def rounded(x: Array, dtype: Any, /) -> Array:
     """A cast behind a barrier: XLA may skip a cast to a narrower dtype whose result is widened again."""
-    rounded_x: Array = _jax.lax.optimization_barrier(x.astype(dtype))
-    return rounded_x
+    return _jax.lax.optimization_barrier(x.astype(dtype))
 
 
 def register_state(cls: type, data: tuple[str, ...], constants: tuple[str, ...], /) -> None:

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache, partial
-from math import prod
 from threading import Thread
 from typing import Any
 
@@ -60,9 +60,7 @@ def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) ->
             f'dtype="{_HALVES[draw.dtype]}", or enable them by JAX_ENABLE_X64=1 in the environment or '
             f'jax.config.update("jax_enable_x64", True) when the program starts'
         )
-    words = np.asarray(key, np.uint32) if isinstance(key, tuple) else key
-    if isinstance(device, jax.Device):
-        words = jax.device_put(words, device)
+    words = _key_words(key, device)
     if draw.kind == "integers":
         # Limits are arguments, and only the class of the width is static: other limits use the same program.
         return _integers(draw.dtype, _width_class(draw.width), shape, words, *_limits(draw))
@@ -75,8 +73,13 @@ def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) ->
 
 def random_keys(key: Any, counters: Array, /) -> Array:
     """A key for each counter."""
+    return _keys(_key_words(key), counters)
+
+
+def _key_words(key: Any, device: Any = None) -> Array:
+    """The two words of a key, on the device if it is one."""
     words = np.asarray(key, np.uint32) if isinstance(key, tuple) else key
-    return _keys(words, counters)
+    return jax.device_put(words, device) if isinstance(device, jax.Device) else words
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -142,8 +145,7 @@ def _keys(key: Array, counters: Array) -> Array:
 
 def random_permutation(key: Any, size: int, device: Any, /) -> Array:
     """Sort by the two words, which needs no 64-bit types."""
-    words = np.asarray(key, np.uint32) if isinstance(key, tuple) else key
-    return _permutation(size, jax.device_put(words, device) if isinstance(device, jax.Device) else words)
+    return _permutation(size, _key_words(key, device))
 
 
 @partial(jax.jit, static_argnums=0)
@@ -156,7 +158,7 @@ def _permutation(size: int, key: Array) -> Array:
 
 def _words(key: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
     """The two random words of each element."""
-    size = prod(shape)
+    size = math.prod(shape)
     # Otherwise the upper word of each index is 0, and no 64-bit type is needed.
     if size > 1 << 32:
         index = _lax.iota(jnp.uint64, size)

@@ -15,11 +15,10 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
+Arrays = tuple[Array, ...]
 
 
-def vjp(
-    function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], cotangents: tuple[Array, ...], /
-) -> tuple[Array, ...]:
+def vjp(function: Callable[..., Arrays], arrays: Arrays, cotangents: Arrays, /) -> Arrays:
     """`jax.vjp`."""
     _, pull = _jax.vjp(function, *arrays)
     return tuple(pull(tuple(cotangents)))
@@ -39,12 +38,10 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
-def value_and_grad(
-    function: Callable[..., tuple[Array, tuple[Array, ...]]], arrays: tuple[Array, ...], /
-) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
+def value_and_grad(function: Callable[..., tuple[Array, Arrays]], arrays: Arrays, /) -> tuple[Array, Arrays, Arrays]:
     """`jax.value_and_grad`."""
 
-    def of_all(given: tuple[Array, ...]) -> tuple[Array, tuple[Array, ...]]:
+    def of_all(given: Arrays) -> tuple[Array, Arrays]:
         return function(*given)
 
     _thread.depth += 1
@@ -55,18 +52,17 @@ def value_and_grad(
     return value, others, found
 
 
-def checkpoint(function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], /) -> tuple[Array, ...]:
+def checkpoint(function: Callable[..., Arrays], arrays: Arrays, /) -> Arrays:
     """`jax.checkpoint`; on CPUs a gradient that is computed in a branch.
 
     XLA's compiler for CPUs drops the barriers by which `jax.checkpoint` separates the two computations, and then stores
     the values of the first one. It keeps a branch on the incoming gradient, which cannot run before that is known.
     """
     if _jax.default_backend() != "cpu":
-        found: tuple[Array, ...] = _jax.checkpoint(function)(*arrays)
-        return found
+        return _jax.checkpoint(function)(*arrays)
     traced = _jax.make_jaxpr(function)(*arrays)  # arrays of enclosing functions are arguments of its program
 
-    def of_all(*given: Array) -> tuple[Array, ...]:
+    def of_all(*given: Array) -> Arrays:
         captured = len(traced.consts)
         return tuple(_jax.core.eval_jaxpr(traced.jaxpr, given[:captured], *given[captured:]))
 
@@ -79,30 +75,28 @@ def _has_gradient(x: Any) -> bool:
     return jnp.issubdtype(x.dtype, jnp.inexact)
 
 
-def _in_a_branch(function: Callable[..., tuple[Array, ...]], is_real: list[bool]) -> Callable[..., tuple[Array, ...]]:
+def _in_a_branch(function: Callable[..., Arrays], is_real: list[bool]) -> Callable[..., Arrays]:
     """The function with a gradient that computes the function again, in a branch."""
 
-    def merged(real: tuple[Array, ...], others: tuple[Array, ...]) -> tuple[Array, ...]:
+    def merged(real: Arrays, others: Arrays) -> Arrays:
         reals, rest = iter(real), iter(others)
         return tuple(next(reals) if each else next(rest) for each in is_real)
 
-    def of_real(others: tuple[Array, ...], real: tuple[Array, ...]) -> tuple[Array, ...]:
+    def of_real(others: Arrays, real: Arrays) -> Arrays:
         return tuple(filter(_has_gradient, function(*merged(real, others))))
 
-    def gradients(
-        real: tuple[Array, ...], others: tuple[Array, ...], cotangents: tuple[Array, ...]
-    ) -> tuple[Array, ...]:
+    def gradients(real: Arrays, others: Arrays, cotangents: Arrays) -> Arrays:
         _, pull = _jax.vjp(partial(of_real, others), real)
         (found,) = pull(cotangents)
         return tuple(found)
 
-    def zeros(real: tuple[Array, ...], *_: tuple[Array, ...]) -> tuple[Array, ...]:
+    def zeros(real: Arrays, *_: Arrays) -> Arrays:
         return tuple(map(jnp.zeros_like, real))
 
-    def forward(*arrays: Array) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+    def forward(*arrays: Array) -> tuple[Arrays, Arrays]:
         return function(*arrays), arrays
 
-    def backward(arrays: tuple[Array, ...], cotangents: tuple[Array, ...]) -> tuple[Array | None, ...]:
+    def backward(arrays: Arrays, cotangents: Arrays) -> tuple[Array | None, ...]:
         real = tuple(x for x, each in zip(arrays, is_real, strict=True) if each)
         others = tuple(x for x, each in zip(arrays, is_real, strict=True) if not each)
         incoming = tuple(filter(_has_gradient, cotangents))
@@ -119,7 +113,7 @@ def _in_a_branch(function: Callable[..., tuple[Array, ...]], is_real: list[bool]
 
     served = _jax.custom_vjp(function)
     served.defvjp(forward, backward)
-    return cast("Callable[..., tuple[Array, ...]]", served)
+    return cast("Callable[..., Arrays]", served)
 
 
 def _always(x: Array) -> Array:

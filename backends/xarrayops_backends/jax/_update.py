@@ -12,16 +12,12 @@ import jax.numpy as jnp
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index, Selection
+from xarrayops.plugin.indexing import UFUNCS
 from xarrayops_backends.jax._standard.creation import asarray
 
 _COMBINE: dict[str, Callable[[Array, Array], Array]] = {
     "set": lambda x, value: value,
-    "add": jnp.add,
-    "subtract": jnp.subtract,
-    "multiply": jnp.multiply,
-    "divide": jnp.divide,
-    "min": jnp.minimum,
-    "max": jnp.maximum,
+    **{op: getattr(jnp, name) for op, name in UFUNCS.items()},
 }
 
 

@@ -3,9 +3,8 @@
 Elementwise functions are NumPy's own ufuncs without a wrapper, which would cost a third of such a call on a small
 array. So every function except these ufuncs rejects arrays that are not numeric (objects, text, dates, records).
 """
-# ruff: noqa: F401 - the names are the backend's functions
-
-from __future__ import annotations
+# The backend's functions are the public functions of the files that are imported with a star.
+# ruff: noqa: F401, F403
 
 from collections.abc import Callable
 from functools import partial
@@ -18,56 +17,16 @@ from xarrayops.plugin.host import as_dtype, can_cast, dtype_name, finfo, iinfo, 
 from xarrayops_backends.numpy._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.numpy._compat import PATCHES
 from xarrayops_backends.numpy._convolution import CONVOLUTION_CANDIDATES
-from xarrayops_backends.numpy._devices import (
-    __array_namespace_info__,
-    as_device,
-    device,
-    devices,
-    is_lazy,
-    to_device,
-    versions,
-)
-from xarrayops_backends.numpy._dtypes import astype
-from xarrayops_backends.numpy._exchange import (
-    alias,
-    alias_refusal,
-    export_refusal,
-    from_numpy,
-    import_refusal,
-    memory,
-    refuse,
-    returned,
-    serving_others,
-    to_numpy,
-    try_as_numpy,
-    try_from_numpy,
-)
+from xarrayops_backends.numpy._devices import *
+from xarrayops_backends.numpy._devices import __array_namespace_info__
+from xarrayops_backends.numpy._dtypes import *
+from xarrayops_backends.numpy._exchange import *
 from xarrayops_backends.numpy._guard import ARRAY_TYPES, refusing as _refusing
-from xarrayops_backends.numpy._layout import as_strided, contiguous, memory_offset, pin_memory
-from xarrayops_backends.numpy._operations import CALL_TESTS, native_kernel
-from xarrayops_backends.numpy._random import (
-    RANDOM_DRAW_CANDIDATES,
-    native_draw,
-    native_generator,
-    random_permutation,
-    random_state,
-)
-from xarrayops_backends.numpy._standard.creation import asarray, fft_fftfreq, fft_rfftfreq
-from xarrayops_backends.numpy._standard.elementwise import clip, floor_divide, maximum, minimum
-from xarrayops_backends.numpy._standard.linalg import (
-    einsum,
-    linalg_eig,
-    linalg_eigvals,
-    matmul,
-    matmul_int32,
-    tensordot,
-    vecdot,
-)
-from xarrayops_backends.numpy._standard.manipulation import diff
-from xarrayops_backends.numpy._standard.searching import argsort, sort
-from xarrayops_backends.numpy._standard.sets import unique, unique_values
-from xarrayops_backends.numpy._standard.statistics import all, any, cumulative_sum, max, mean, min, prod, std, sum, var
-from xarrayops_backends.numpy._update import select, update
+from xarrayops_backends.numpy._layout import *
+from xarrayops_backends.numpy._operations import *
+from xarrayops_backends.numpy._random import *
+from xarrayops_backends.numpy._standard import *
+from xarrayops_backends.numpy._update import *
 
 NAMESPACE: Any = np
 CASTS_INTEGERS = ("atan2", "clip", "copysign", "hypot", "linalg.pinv", "logaddexp", "reciprocal")

@@ -1,7 +1,5 @@
 """Attention: the kernel over host memory."""
 
-from __future__ import annotations
-
 from xarrayops.plugin.host import attention as host
 
 ATTENTION_CANDIDATES = [("blocked", host.attention, host.refusal)]

@@ -1,4 +1,4 @@
-"""The one device, and versions."""
+"""The one device."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.errors import available_names
-from xarrayops.plugin import Array, Device
+from xarrayops.plugin import Array
 
 
 class __array_namespace_info__(np.__array_namespace_info__):  # type: ignore[misc]  # noqa: N801 - the standard's name
@@ -20,16 +20,6 @@ class __array_namespace_info__(np.__array_namespace_info__):  # type: ignore[mis
     def capabilities(self) -> dict[str, Any]:  # type: ignore[override]
         """NumPy before 2.2 does not report its limit."""
         return {"max dimensions": 64, **super().capabilities()}
-
-
-def versions() -> dict[str, str]:
-    """NumPy's version."""
-    return {"numpy": np.__version__}
-
-
-def devices() -> list[Device]:
-    """The CPU."""
-    return [Device("cpu", "cpu", "cpu")]
 
 
 def as_device(device: Any, /) -> str:
@@ -47,8 +37,3 @@ def device(x: Array, /) -> str:
 def to_device(x: Array, device: Any, /) -> Array:
     """x itself: there is one device."""
     return x
-
-
-def is_lazy(x: Array, /) -> bool:
-    """NumPy computes at once."""
-    return False

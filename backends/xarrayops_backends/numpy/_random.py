@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin import Call
+from xarrayops.plugin import Array, Call
 from xarrayops.plugin.generic import Arithmetic, Format, frexp_of_bits, from_bits
 from xarrayops.plugin.host import order
 from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, WORD, Draw
 
-Array = np.ndarray[Any, Any]
 # The flat indices in the whole array, as uint64, of the elements of a part from ``start`` to ``stop``.
-Counters = Callable[[int, int], Array]
+_Counters = Callable[[int, int], Array]
 # The random bits for a key and counters: 64 or 32 bits, as int64 or int32.
-Words = Callable[[tuple[int, int], Array, int], Array]
+_Words = Callable[[tuple[int, int], Array, int], Array]
 
 # The number of elements of one step.
-BLOCK = 1 << 14
+_BLOCK = 1 << 14
 # The number of elements from which loading the compiled loops is worthwhile.
-COMPILED = 1 << 16
+_COMPILED = 1 << 16
 
 
 def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
     """All words by NumPy's ufuncs."""
-    return drawn(draw, key, shape, contiguous, by_ufuncs)
+    return _drawn(draw, key, shape, _contiguous, _by_ufuncs)
 
 
 def _compiled_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
     """All words by loops that numba compiles; uniform numbers in one loop."""
     # Uniform numbers alone are made in the loop itself, without an array of bits between.
     if (draw.kind, draw.dtype) != ("uniform", "float64"):
-        return drawn(draw, key, shape, contiguous, by_loops)
+        return _drawn(draw, key, shape, _contiguous, _by_loops)
     from xarrayops_backends.numpy import loops_random as loops
 
     out = np.empty(shape)
@@ -46,8 +45,8 @@ def _compiled_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /)
 
 def _compiled_refusal(call: Call, /) -> str | None:
     """The loops need numba, which takes time to load."""
-    if prod(call.args[2]) < COMPILED:
-        return f"it serves arrays of {COMPILED} elements or more"
+    if math.prod(call.args[2]) < _COMPILED:
+        return f"it serves arrays of {_COMPILED} elements or more"
     return None if _has_numba() else "numba is not installed: pip install 'xarrayops[fast]'"
 
 
@@ -56,28 +55,28 @@ def _has_numba() -> bool:
     return find_spec("numba") is not None
 
 
-def words_for(size: int) -> Words:
+def _words_for(size: int) -> _Words:
     """The faster of the two ways for that many elements."""
-    return by_loops if size >= COMPILED and _has_numba() else by_ufuncs
+    return _by_loops if size >= _COMPILED and _has_numba() else _by_ufuncs
 
 
-def contiguous(start: int, stop: int) -> Array:
+def _contiguous(start: int, stop: int) -> Array:
     """The flat indices in the array itself."""
     return np.arange(start, stop, dtype=np.uint64)
 
 
-def drawn(draw: Draw, key: Any, shape: tuple[int, ...], counters: Counters, words: Words) -> Array:
+def _drawn(draw: Draw, key: Any, shape: tuple[int, ...], counters: _Counters, words: _Words) -> Array:
     """The elements of an array, or of the part of it with the given counters."""
     out = np.empty(shape, draw.dtype)
     # A view: `out` is new and contiguous.
     flat, key = out.reshape(-1), (int(key[0]), int(key[1]))
-    for start in range(0, flat.size, BLOCK):
-        stop = min(start + BLOCK, flat.size)
+    for start in range(0, flat.size, _BLOCK):
+        stop = min(start + _BLOCK, flat.size)
         flat[start:stop] = from_bits(_ARITHMETIC, draw, words(key, counters(start, stop), draw.bits))
     return out
 
 
-def by_loops(key: tuple[int, int], counters: Array, bits: int) -> Array:
+def _by_loops(key: tuple[int, int], counters: Array, bits: int) -> Array:
     """The random bits, by a compiled loop."""
     from xarrayops_backends.numpy import loops_random as loops
 
@@ -86,7 +85,7 @@ def by_loops(key: tuple[int, int], counters: Array, bits: int) -> Array:
     return out
 
 
-def by_ufuncs(key: tuple[int, int], counters: Array, bits: int) -> Array:
+def _by_ufuncs(key: tuple[int, int], counters: Array, bits: int) -> Array:
     """The random bits, by ufuncs on uint32, which wraps."""
     # New arrays, which the rounds may change in place.
     x0, x1 = (counters >> np.uint64(32)).astype(np.uint32), counters.astype(np.uint32)
@@ -128,7 +127,7 @@ RANDOM_DRAW_CANDIDATES = [("compiled", _compiled_draw, _compiled_refusal), ("blo
 
 def random_permutation(key: Any, size: int, device: Any, /) -> Array:
     """By a sort of the bits."""
-    return order.order_of_bits(drawn(Draw("bits", "int64"), key, (size,), contiguous, words_for(size)))
+    return order.order_of_bits(_drawn(Draw("bits", "int64"), key, (size,), _contiguous, _words_for(size)))
 
 
 def native_generator(seed: int, device: Any, /) -> np.random.Generator:

@@ -9,17 +9,11 @@ import numpy as np
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index
 from xarrayops.plugin.host import NUMBERS, elementwise, permute
-from xarrayops_backends.numpy._compat import unshared
-from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers
+from xarrayops.plugin.indexing import UFUNCS
+from xarrayops_backends.numpy._compat import unshared as _unshared
+from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers as _require_numbers
 
-UPDATES = {
-    "add": np.add,
-    "subtract": np.subtract,
-    "multiply": np.multiply,
-    "divide": np.divide,
-    "min": np.minimum,
-    "max": np.maximum,
-}
+UPDATES: dict[str, np.ufunc] = {op: getattr(np, name) for op, name in UFUNCS.items()}
 """The ufunc of each operation."""
 
 
@@ -32,7 +26,7 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
     if not index.is_basic:
         _check(x, index)
     if x.dtype.kind not in NUMBERS or (is_array and value.dtype.kind not in NUMBERS):
-        require_numbers("at", value.dtype if x.dtype.kind in NUMBERS else x.dtype)
+        _require_numbers("at", value.dtype if x.dtype.kind in NUMBERS else x.dtype)
     if op == "set":
         if not (is_array and value.size > permute.SMALL and _copied(target, index, value)):
             _set(target, index, value)
@@ -54,7 +48,7 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
 
 def _set(target: Array, index: Index, value: Any) -> None:
     """``target[index] = value``. NumPy refuses leading axes of extent 1 for some values only."""
-    entries = index.entries if index.is_basic else unshared(index.entries, target)
+    entries = index.entries if index.is_basic else _unshared(index.entries, target)
     try:
         target[entries] = value
     except (TypeError, ValueError):
@@ -76,7 +70,7 @@ def _check(x: Array, index: Index) -> None:
     """NumPy does not compare extents of 0 of a mask with the extents of x."""
     for entry in index.entries:
         if isinstance(entry, ARRAY_TYPES):
-            require_numbers("at", entry.dtype)
+            _require_numbers("at", entry.dtype)
     if not all(getattr(entry, "size", 1) for entry in index.entries):
         index.selection(x.shape)
 
@@ -88,7 +82,7 @@ def _view(x: Array, index: Index) -> Array:
 
 def select(x: Array, index: Index, /, *, copy: bool | None) -> Array:
     """A view of a basic index, and a copy of others."""
-    require_numbers("at", x.dtype)
+    _require_numbers("at", x.dtype)
     if not index.is_basic:
         if copy is False:
             raise Unsupported("an index of arrays copies the elements. Instead: copy=None")

@@ -23,36 +23,26 @@ def _mixed(x0: Any, x1: Any, rotation: int) -> Any:
 
 
 @numba.njit(inline="always")
+def _group(x0: Any, x1: Any, rotations: tuple[int, int, int, int], first: Any, second: Any) -> Any:
+    """Four rounds, and the addition of a key to each word."""
+    # Unrolled, so that the rotations are constants of the compiled code.
+    x0, x1 = _mixed(x0, x1, rotations[0])
+    x0, x1 = _mixed(x0, x1, rotations[1])
+    x0, x1 = _mixed(x0, x1, rotations[2])
+    x0, x1 = _mixed(x0, x1, rotations[3])
+    return U32(x0 + first), U32(x1 + second)
+
+
+@numba.njit(inline="always")
 def _threefry(k0: Any, k1: Any, counter: Any) -> Any:
     """The words of Threefry-2x32-20."""
     k2 = U32(U32(k0 ^ k1) ^ PARITY)
     x0, x1 = U32(U32(counter >> U64(32)) + k0), U32(U32(counter) + k1)
-    # Unrolled, so that the rotations are constants of the compiled code.
-    x0, x1 = _mixed(x0, x1, 13)
-    x0, x1 = _mixed(x0, x1, 15)
-    x0, x1 = _mixed(x0, x1, 26)
-    x0, x1 = _mixed(x0, x1, 6)
-    x0, x1 = U32(x0 + k1), U32(x1 + U32(k2 + U32(1)))
-    x0, x1 = _mixed(x0, x1, 17)
-    x0, x1 = _mixed(x0, x1, 29)
-    x0, x1 = _mixed(x0, x1, 16)
-    x0, x1 = _mixed(x0, x1, 24)
-    x0, x1 = U32(x0 + k2), U32(x1 + U32(k0 + U32(2)))
-    x0, x1 = _mixed(x0, x1, 13)
-    x0, x1 = _mixed(x0, x1, 15)
-    x0, x1 = _mixed(x0, x1, 26)
-    x0, x1 = _mixed(x0, x1, 6)
-    x0, x1 = U32(x0 + k0), U32(x1 + U32(k1 + U32(3)))
-    x0, x1 = _mixed(x0, x1, 17)
-    x0, x1 = _mixed(x0, x1, 29)
-    x0, x1 = _mixed(x0, x1, 16)
-    x0, x1 = _mixed(x0, x1, 24)
-    x0, x1 = U32(x0 + k1), U32(x1 + U32(k2 + U32(4)))
-    x0, x1 = _mixed(x0, x1, 13)
-    x0, x1 = _mixed(x0, x1, 15)
-    x0, x1 = _mixed(x0, x1, 26)
-    x0, x1 = _mixed(x0, x1, 6)
-    return U32(x0 + k2), U32(x1 + U32(k0 + U32(5)))
+    x0, x1 = _group(x0, x1, (13, 15, 26, 6), k1, U32(k2 + U32(1)))
+    x0, x1 = _group(x0, x1, (17, 29, 16, 24), k2, U32(k0 + U32(2)))
+    x0, x1 = _group(x0, x1, (13, 15, 26, 6), k0, U32(k1 + U32(3)))
+    x0, x1 = _group(x0, x1, (17, 29, 16, 24), k1, U32(k2 + U32(4)))
+    return _group(x0, x1, (13, 15, 26, 6), k2, U32(k0 + U32(5)))
 
 
 @numba.njit(nogil=True, cache=True)

@@ -7,7 +7,8 @@ Two functions are PyTorch's own without a correction: floor_divide of infinities
 of Python and NumPy (a correction that keeps finite quotients exact doubles the time), and remainder, for the sign of a
 zero (a correction costs 19 % and the gradient).
 """
-# ruff: noqa: F401 - the names are the backend's functions
+# The backend's functions are the public functions of the files that are imported with a star.
+# ruff: noqa: F401, F403
 
 from collections.abc import Callable
 from typing import Any
@@ -18,173 +19,27 @@ import torch
 from xarrayops.plugin import Gap, KnownBad, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_LINALG
 from xarrayops_backends.torch._attention import ATTENTION_CANDIDATES, KNOWN_BAD as _KNOWN_BAD_ATTENTION
-from xarrayops_backends.torch._compilation import compiled, cond, is_transformed, random_state, scan, while_loop
+from xarrayops_backends.torch._compilation import *
 from xarrayops_backends.torch._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
-from xarrayops_backends.torch._devices import (
-    __array_namespace_info__,
-    as_device,
-    compute,
-    device,
-    device_attributes,
-    devices,
-    free_bytes,
-    is_lazy,
-    peak_bytes,
-    precision_switches,
-    release_memory,
-    synchronize,
-    to_device,
-    versions,
-)
-from xarrayops_backends.torch._dtypes import (
-    as_dtype,
-    astype,
-    can_cast,
-    default_floating_dtype,
-    dtype_name,
-    finfo,
-    iinfo,
-    result_type,
-    set_default_dtype,
-)
-from xarrayops_backends.torch._exchange import (
-    alias,
-    alias_refusal,
-    export_refusal,
-    exporting,
-    from_dlpack,
-    from_numpy,
-    import_refusal,
-    memory,
-    outlive,
-    packed,
-    queue,
-    tie,
-    to_numpy,
-    try_as_numpy,
-    try_from_numpy,
-)
+from xarrayops_backends.torch._devices import *
+from xarrayops_backends.torch._devices import __array_namespace_info__
+from xarrayops_backends.torch._dtypes import *
+from xarrayops_backends.torch._exchange import *
 from xarrayops_backends.torch._export import exporters
-from xarrayops_backends.torch._layout import (
-    as_strided,
-    contiguous,
-    memory_offset,
-    pin_memory,
-)
-from xarrayops_backends.torch._modes import compilations, run_modes
-from xarrayops_backends.torch._native import native_kernel
-from xarrayops_backends.torch._operations import CALL_TESTS, carry_operation
-from xarrayops_backends.torch._precision import product_precision, rounded
-from xarrayops_backends.torch._products import MATMUL_INT32_CANDIDATES
-from xarrayops_backends.torch._random import (
-    RANDOM_DRAW_CANDIDATES,
-    native_draw,
-    native_generator,
-    random_keys,
-    random_permutation,
-    trace_state,
-)
-from xarrayops_backends.torch._standard import linalg as _linalg
-from xarrayops_backends.torch._standard.creation import (
-    arange,
-    asarray,
-    full,
-    full_like,
-    linspace,
-    meshgrid,
-    tril,
-    triu,
-)
-from xarrayops_backends.torch._standard.elementwise import (
-    abs,
-    acos,
-    add,
-    atan2,
-    bitwise_and,
-    bitwise_invert,
-    bitwise_left_shift,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    clip,
-    copysign,
-    divide,
-    equal,
-    expm1,
-    floor_divide,
-    greater,
-    greater_equal,
-    hypot,
-    imag,
-    less,
-    less_equal,
-    log1p,
-    logaddexp,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    nextafter,
-    not_equal,
-    pow,
-    remainder,
-    round,
-    sign,
-    square,
-    subtract,
-    tanh,
-    where,
-)
-from xarrayops_backends.torch._standard.linalg import (
-    einsum,
-    linalg_cross,
-    linalg_outer,
-    linalg_trace,
-    linalg_vector_norm,
-    matmul,
-    tensordot,
-    vecdot,
-)
-from xarrayops_backends.torch._standard.manipulation import (
-    broadcast_shapes,
-    concat,
-    diff,
-    expand_dims,
-    flip,
-    moveaxis,
-    repeat,
-    reshape,
-    roll,
-    squeeze,
-    stack,
-    tile,
-    unstack,
-)
-from xarrayops_backends.torch._standard.searching import argsort, nonzero, searchsorted, sort, take, take_along_axis
-from xarrayops_backends.torch._standard.sets import isin, unique_all, unique_counts, unique_inverse, unique_values
-from xarrayops_backends.torch._standard.statistics import (
-    all,
-    any,
-    argmax,
-    argmin,
-    count_nonzero,
-    cumulative_prod,
-    cumulative_sum,
-    max,
-    mean,
-    min,
-    prod,
-    std,
-    sum,
-    var,
-)
-from xarrayops_backends.torch._transfers import crossings
-from xarrayops_backends.torch._transformations import checkpoint, no_grad, opaque, value_and_grad, vjp, vmap
-from xarrayops_backends.torch._update import select, update
+from xarrayops_backends.torch._layout import *
+from xarrayops_backends.torch._operations import *
+from xarrayops_backends.torch._precision import *
+from xarrayops_backends.torch._random import *
+from xarrayops_backends.torch._standard.creation import *
+from xarrayops_backends.torch._standard.elementwise import *
+from xarrayops_backends.torch._standard.linalg import *
+from xarrayops_backends.torch._standard.manipulation import *
+from xarrayops_backends.torch._standard.searching import *
+from xarrayops_backends.torch._standard.sets import *
+from xarrayops_backends.torch._standard.statistics import *
+from xarrayops_backends.torch._transfers import *
+from xarrayops_backends.torch._transformations import *
+from xarrayops_backends.torch._update import *
 from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED
 
 NAMESPACE = array_api_compat.torch
@@ -235,8 +90,6 @@ KNOWN_BAD = (
     ),
     *_KNOWN_BAD_ATTENTION,
 )
-
-_linalg.warm_up_mkl()
 
 if _XLA_INSTALLED:  # without it no tensor is on an XLA device, and calls skip the test
     from xarrayops_backends.torch._xla import product_precision, refine, rounded, to_device, wrap

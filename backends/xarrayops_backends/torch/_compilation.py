@@ -1,20 +1,29 @@
-"""Compiled functions: `torch.compile`, the branches and loops that it traces, and PyTorch's own generators."""
+"""Compiled functions: `torch.compile`, the branches and loops that it traces, and PyTorch's own generators.
+
+Also the ways in which PyTorch runs a function, and whether `xarrayops.export` traces one.
+"""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
+from threading import local
 from types import FunctionType
 from typing import Any
 
+import array_api_compat.torch
 import torch
 from torch.compiler import is_compiling
 
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, RunMode, constant_while_tracing
+from xarrayops.plugin.generic import HOOKS
 from xarrayops.plugin.nested import fill, leaves_as
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 Arrays = tuple[Array, ...]
+Step = Callable[[Arrays, Arrays], tuple[Arrays, Any]]
 _transform: Any = _torch._C._functorch.peek_interpreter_stack
 """The innermost transform of torch.func; None outside of them."""
 UNROLLED = 16
@@ -53,34 +62,17 @@ def is_transformed() -> bool:
     return is_compiling() or _transform() is not None
 
 
-class _States:
-    """The states of PyTorch's generators, which are tensors, compared by values."""
-
-    def __init__(self) -> None:
-        self.cpu = torch.get_rng_state()
-        is_used = torch.cuda.is_available() and _torch.cuda.is_initialized()
-        self.cuda: list[Array] = torch.cuda.get_rng_state_all() if is_used else []
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, _States)
-            and len(self.cuda) == len(other.cuda)
-            and all(torch.equal(x, y) for x, y in zip([self.cpu, *self.cuda], [other.cpu, *other.cuda], strict=True))
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def restore(self) -> None:
-        """Restore the generators."""
-        torch.set_rng_state(self.cpu)
-        if self.cuda:
-            torch.cuda.set_rng_state_all(self.cuda)
-
-
 def random_state() -> tuple[Any, Callable[[], None]]:
     """The states of the generators of the CPU and of the GPUs in use."""
-    states = _States()
-    return states, states.restore
+    is_used = torch.cuda.is_available() and _torch.cuda.is_initialized()
+    cpu, cuda = torch.get_rng_state(), torch.cuda.get_rng_state_all() if is_used else []
+
+    def restore() -> None:
+        torch.set_rng_state(cpu)
+        if cuda:
+            torch.cuda.set_rng_state_all(cuda)
+
+    return [x.numpy().tobytes() for x in (cpu, *cuda)], restore
 
 
 def cond(predicate: Array, if_true: Callable[..., Any], if_false: Callable[..., Any], operands: Arrays, /) -> Any:
@@ -108,35 +100,20 @@ def while_loop(condition: Callable[..., Array], body: Callable[..., Arrays], val
     if is_compiling():
         from torch._higher_order_ops.while_loop import while_loop as operator
 
-        loop: Any = operator
-        found: Arrays = loop(condition, _owning(body), values)
-        return found
-    while bool(condition(*values)):
-        values = body(*values)
-    return values
+        return operator(condition, _owning(body), values)  # type: ignore[no-untyped-call]
+    return HOOKS["while_loop"](array_api_compat.torch, condition, body, values)
 
 
 def scan(
-    step: Callable[[Arrays, Arrays], tuple[Arrays, Any]],
-    carry: Arrays,
-    xs: Arrays,
-    length: int,
-    stacked: Callable[[list[Any]], Any],
-    /,
+    step: Step, carry: Arrays, xs: Arrays, length: int, stacked: Callable[[list[Any]], Any], /
 ) -> tuple[Arrays, Any]:
     """PyTorch's operator for long loops under torch.compile, otherwise a Python loop."""
     if is_compiling() and length > UNROLLED:
         return _by_operator(step, carry, xs, length)
-    rows = []
-    for i in range(length):
-        carry, row = step(carry, tuple(x[i] for x in xs))
-        rows.append(row)
-    return carry, stacked(rows)
+    return HOOKS["scan"](array_api_compat.torch, step, carry, xs, length, stacked)
 
 
-def _by_operator(
-    step: Callable[[Arrays, Arrays], tuple[Arrays, Any]], carry: Arrays, xs: Arrays, length: int
-) -> tuple[Arrays, Any]:
+def _by_operator(step: Step, carry: Arrays, xs: Arrays, length: int) -> tuple[Arrays, Any]:
     from torch._higher_order_ops.scan import scan as operator
 
     items = xs or (torch.arange(length, device=carry[0].device),)  # the operator needs an array of items
@@ -147,3 +124,46 @@ def _by_operator(
 
     last, found = operator(_owning(of_item), carry, items)
     return last, None if found == () else found
+
+
+def _without_code(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function under torch.compile without code generation, which would take a minute with a C++ compiler."""
+    torch.compiler.reset()
+    return torch.compile(function, backend="aot_eager")
+
+
+def _on_meta(x: Array) -> Array:
+    return x.to("meta")
+
+
+def compilations() -> int:
+    """The graphs that Dynamo handed to a backend of `torch.compile`."""
+    utils = sys.modules.get("torch._dynamo.utils")  # only a compilation imports it
+    return 0 if utils is None else int(utils.counters["stats"]["unique_graphs"])
+
+
+def run_modes() -> tuple[RunMode, ...]:
+    """Eagerly, on the meta device, and under torch.compile."""
+    meta = partial(torch.device, "meta")
+    return (
+        RunMode(),
+        RunMode("meta", place=_on_meta, context=meta, traces=True, has_values=False),
+        RunMode("compile", compiled=_without_code, traces=True),
+    )
+
+
+class _Thread(local):
+    is_exporting = False
+
+
+exporting_thread = _Thread()
+
+
+@constant_while_tracing
+def _is_exporting() -> bool:
+    """Whether `xarrayops.export` traces a function in this thread; a constant for Dynamo.
+
+    Then attention uses PyTorch's public function, and operations of users run their references: other kernels may not
+    exist where the file is loaded. In a user's own `torch.export` they are operators, as under torch.compile.
+    """
+    return exporting_thread.is_exporting

@@ -7,22 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from array_api_compat.torch import isdtype as _isdtype
 
 from xarrayops.errors import available_names
 from xarrayops.plugin import Array, Device
-from xarrayops_backends.torch._dtypes import _COMPLEX_OF, _DTYPE_OF, _SIGNED, _UNSIGNED
-
-_REAL = (torch.float32, torch.float64)
-_COMPLEX = (torch.complex64, torch.complex128)
-_KINDS: dict[str, tuple[torch.dtype, ...]] = {
-    "bool": (torch.bool,),
-    "signed integer": _SIGNED,
-    "unsigned integer": _UNSIGNED,
-    "integral": _SIGNED + _UNSIGNED,
-    "real floating": _REAL,
-    "complex floating": _COMPLEX,
-    "numeric": _SIGNED + _UNSIGNED + _REAL + _COMPLEX,
-}
+from xarrayops.plugin.dtypes import KINDS, STANDARD_DTYPES
+from xarrayops_backends.torch._dtypes import _COMPLEX_OF, _DTYPE_OF
 
 
 def versions() -> dict[str, str]:
@@ -79,24 +69,9 @@ def as_device(device: Any, /) -> torch.device:
     return native
 
 
-def device(x: Array, /) -> torch.device:
-    """The device of x."""
-    return x.device
-
-
 def to_device(x: Array, device: Any, /) -> Array:
     """x on another device; x itself if it is there."""
     return x.to(device)
-
-
-def is_lazy(x: Array, /) -> bool:
-    """PyTorch runs eagerly."""
-    return False
-
-
-def compute(*arrays: Array) -> tuple[Array, ...]:
-    """The arrays themselves: PyTorch runs eagerly."""
-    return arrays
 
 
 def synchronize(*arrays: Array) -> None:
@@ -136,11 +111,11 @@ class _Info:
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, torch.dtype]:
         """The standard's dtypes that a device can hold (Apple's has no float64)."""
         kinds = ("bool", "numeric") if kind is None else (kind,) if isinstance(kind, str) else kind
-        unknown = [each for each in kinds if each not in _KINDS]
+        unknown = [each for each in kinds if each not in KINDS]
         if unknown:
-            raise ValueError(f"unknown kind of dtypes:  {unknown[0]!r}; there are {', '.join(_KINDS)}")
-        wanted = {dtype for each in kinds for dtype in _KINDS[each]}
-        return {name: dtype for name, dtype in _DTYPE_OF.items() if dtype in wanted and _holds(device, dtype)}
+            raise ValueError(f"unknown kind of dtypes:  {unknown[0]!r}; there are {', '.join(KINDS)}")
+        found = {name: _DTYPE_OF[name] for name in STANDARD_DTYPES}
+        return {name: dtype for name, dtype in found.items() if _isdtype(dtype, kinds) and _holds(device, dtype)}
 
 
 def _holds(device: Any, dtype: torch.dtype) -> bool:

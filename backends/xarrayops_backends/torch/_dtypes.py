@@ -12,16 +12,12 @@ from torch.utils._pytree import register_constant
 from xarrayops.errors import Unsupported, available_names
 from xarrayops.plugin import Array, FloatLimits
 from xarrayops.plugin.backends import DTypeName
-from xarrayops.plugin.dtypes import INTEGER_LIMITS
+from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, INTEGER_LIMITS, REAL_OF
 from xarrayops_backends.torch._standard.wide import WIDE
 
 register_constant(DTypeName)  # Dynamo of PyTorch 2.9 compares dtypes with names correctly only if they are constants
 
-_NAMES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2"),
-)
-_DTYPE_OF = {name: getattr(torch, name) for name in _NAMES}
+_DTYPE_OF = {name: getattr(torch, name) for name in DTYPE_NAMES}
 _NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()}
 _LIMITS = {_DTYPE_OF[name]: limits for name, limits in INTEGER_LIMITS.items()}
 _UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
@@ -36,14 +32,9 @@ _WIDE_PROMOTION = {
     },
 }
 """PyTorch does not promote its wide unsigned integers (pytorch#58734)."""
-_COMPLEX_OF = {
-    torch.float16: torch.complex64,
-    torch.bfloat16: torch.complex64,
-    torch.float32: torch.complex64,
-    torch.float64: torch.complex128,
-}
+_COMPLEX_OF = {_DTYPE_OF[real]: _DTYPE_OF[name] for real, name in COMPLEX_OF.items()}
 """A table: Dynamo does not trace dtype.to_complex, which also maps float16 to a half complex with few kernels."""
-_REAL_OF = {torch.complex64: torch.float32, torch.complex128: torch.float64}
+_REAL_OF = {_DTYPE_OF[name]: _DTYPE_OF[real] for name, real in REAL_OF.items()}
 _SCALARS = (bool, int, float, complex)
 
 
@@ -52,7 +43,7 @@ def as_dtype(name: str, /) -> torch.dtype:
     try:
         return _DTYPE_OF[name]
     except (KeyError, TypeError):
-        raise ValueError(available_names(name, _NAMES)) from None
+        raise ValueError(available_names(name, DTYPE_NAMES)) from None
 
 
 def dtype_name(dtype: Any, /) -> str | None:

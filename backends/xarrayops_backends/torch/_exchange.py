@@ -62,8 +62,7 @@ def _has_tangent(x: Array) -> bool:
     """Whether x carries a forward-mode tangent."""
     if getattr(forward_ad, "_current_level", 0) < 0:  # unpack_dual reads it too, and takes several times as long
         return False
-    unpack: Callable[[Array], Any] = forward_ad.unpack_dual
-    return unpack(x).tangent is not None
+    return forward_ad.unpack_dual(x).tangent is not None  # type: ignore[no-untyped-call]
 
 
 def export_refusal(x: Array, /) -> str | None:
@@ -145,8 +144,7 @@ def _queue(device: torch.device, pointer: int) -> Queue:
             return torch.cuda.is_current_stream_capturing()
 
     def mark() -> Callable[[], bool]:
-        reached: Callable[[], bool] = _stream(device, pointer).record_event().query
-        return reached
+        return _stream(device, pointer).record_event().query
 
     return Queue(pointer, capturing, mark)
 

@@ -92,9 +92,9 @@ def _quantile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "linea
     return torch.where(is_nan, math.nan, found).reshape(flat.shape)
 
 
-def _percentile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
+def _percentile(x: Array, /, q: float, **options: Any) -> Array:
     """See `_quantile`."""
-    return _quantile(x, q / 100, axis=axis, method=method, keepdims=keepdims)
+    return _quantile(x, q / 100, **options)
 
 
 _PADDED = {"constant": "constant", "edge": "replicate", "reflect": "reflect"}
@@ -162,11 +162,9 @@ def _nanquantile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "li
     return torch.stack(found).reshape(flat.shape)
 
 
-def _nanpercentile(
-    x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False
-) -> Array:
+def _nanpercentile(x: Array, /, q: float, **options: Any) -> Array:
     """See `_nanquantile`."""
-    return _nanquantile(x, q / 100, axis=axis, method=method, keepdims=keepdims)
+    return _nanquantile(x, q / 100, **options)
 
 
 def _within(ids: Array, count: int) -> Array:

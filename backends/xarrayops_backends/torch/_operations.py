@@ -1,4 +1,4 @@
-"""Operations of users under torch.compile, autograd, vmap and export: operators of torch.library."""
+"""Operations of users under torch.compile, autograd, vmap and export: operators of torch.library; native kernels."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ import torch
 from torch._C import _len_torch_dispatch_stack
 from torch._C._functorch import peek_interpreter_stack
 
-from xarrayops.plugin import Array, CallTests, Operation, constant_while_tracing, options_of, written_options
-from xarrayops_backends.torch._export.flag import is_exporting
+from xarrayops.plugin import (
+    Array,
+    CallTests,
+    NotServed,
+    Operation,
+    constant_while_tracing,
+    options_of,
+    written_options,
+)
+from xarrayops.plugin.native import NativeKernel, Results, eager_kernel
+from xarrayops_backends.torch._compilation import _is_exporting
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 CALL_TESTS = CallTests(
@@ -47,7 +56,7 @@ def carry_operation(operation: Operation, /) -> Callable[..., Any]:
     def call(*arrays: Array | None, **options: Any) -> Any:
         if not torch.compiler.is_compiling() and peek_interpreter_stack() is not None:
             return plain(*arrays, **options)  # torch.func transforms array code itself, and operators item by item
-        if is_exporting():
+        if _is_exporting():
             return operation.reference(*arrays, **options)  # an operator would not exist where the file is loaded
         written = written_options(options)
         results = operator(*arrays, written)
@@ -93,12 +102,12 @@ def _operator(operation: Operation) -> Any:
     library = _torch.library.Library(namespace, "FRAGMENT")
     taken = ", ".join(f"Tensor{'' if k == 0 else '?'} {name}" for k, name in enumerate(operation.arrays))
     library.define(f"{short}({taken}, str options) -> Tensor[]", tags=torch.Tag.pt2_compliant_tag)
-    results = _Results(operation)
-    results.operator = operator = getattr(getattr(torch.ops, namespace), short).default
-    library.impl(short, results.of_kernel, "CompositeExplicitAutograd")
-    _torch.library.register_fake(operation.name, results.of_reference, lib=library)
-    torch.library.register_autograd(operation.name, results.backward, setup_context=_keep, lib=library)
-    torch.library.register_vmap(operation.name, results.batched, lib=library)
+    functions = _Functions(operation)
+    functions.operator = operator = getattr(getattr(torch.ops, namespace), short).default
+    library.impl(short, functions.of_kernel, "CompositeExplicitAutograd")
+    _torch.library.register_fake(operation.name, functions.of_reference, lib=library)
+    torch.library.register_autograd(operation.name, functions.backward, setup_context=_keep, lib=library)
+    torch.library.register_vmap(operation.name, functions.batched, lib=library)
     _defined[operation.name] = operation, operator, library
     return operator
 
@@ -108,7 +117,7 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     ctx.save_for_backward(*arrays)
 
 
-class _Results:
+class _Functions:
     """The functions of the operator: each returns the list of its results."""
 
     def __init__(self, operation: Operation) -> None:
@@ -167,3 +176,28 @@ class _Results:
         )
         stacked = [torch.stack(results) for results in zip(*each, strict=True)]
         return stacked, [0] * len(stacked)
+
+
+def native_kernel(native: NativeKernel, /) -> Callable[..., Any]:
+    """A native kernel. Shapes and dtypes come from the reference on tensors without values.
+
+    tvm-ffi takes tensors without a call of ``__dlpack__``, and passes the current stream of their device.
+    """
+
+    def results(*arrays: Array, **options: Any) -> Results:
+        with torch.no_grad():
+            shapes = (torch.empty(x.shape, dtype=x.dtype, device="meta") for x in arrays)
+            return Results.of(native.reference(*shapes, **options))
+
+    return eager_kernel(native, results=results, empty=_empty, lent=_lent)
+
+
+def _empty(shape: tuple[int, ...], dtype: Any, x: Array) -> Array:
+    return torch.empty(shape, dtype=dtype, device=x.device)
+
+
+def _lent(x: Array) -> Array:
+    """x; `NotServed` if its conjugation or negation is lazy, for which DLPack has no flags."""
+    if x.is_conj() or x.is_neg():
+        raise NotServed("the conjugate or the negative of a tensor is lazy. Instead: x.resolve_conj().resolve_neg()")
+    return x

@@ -17,7 +17,7 @@ import torch
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, constant_while_tracing
 from xarrayops.plugin.precision import refuse_forced_tf32
-from xarrayops_backends.torch._attention.modes import unrounded
+from xarrayops_backends.torch._attention.modes import unrounded as _unrounded
 
 _torch: Any = torch  # untyped: PyTorch does not declare these functions
 # What ``torch.backends`` reads and writes. Writing ``torch.backends.mkldnn.fp32_precision`` sets another switch.
@@ -41,7 +41,7 @@ def product_precision(products: str, /, *arrays: Array) -> AbstractContextManage
             "xo.precision and xo.autocast do not serve sparse tensors. Instead: the call in a block of "
             "xo.autocast(None), or dense arrays"
         )
-    kind, plain = arrays[0].device.type, unrounded(arrays[0])
+    kind, plain = arrays[0].device.type, _unrounded(arrays[0])
     if kind == "cuda":
         refuse_forced_tf32(products)
     elif kind != "cpu":

@@ -5,7 +5,7 @@ PyTorch has no additions and shifts of uint32 and uint64.
 
 from __future__ import annotations
 
-from math import prod
+import math
 from typing import Any
 
 import torch
@@ -18,9 +18,9 @@ from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, WORD, Draw, three
 from xarrayops_backends.torch._dtypes import as_dtype
 
 # The number of elements of one step on a CPU: the highest that PyTorch does not distribute over threads.
-BLOCK = 1 << 15
+_BLOCK = 1 << 15
 # The number of elements of one step for normal and exponential numbers, which have more temporary arrays.
-TRANSCENDENTAL = 1 << 14
+_TRANSCENDENTAL = 1 << 14
 _SIGNED = {torch.float32: torch.int32, torch.float64: torch.int64}
 
 
@@ -38,8 +38,8 @@ def trace_state() -> Any:
 def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
     """All elements in one step, or block by block on a CPU."""
     device = torch.get_default_device() if device is None else device
-    size = prod(shape)
-    block = TRANSCENDENTAL if draw.kind in ("normal", "exponential") else BLOCK
+    size = math.prod(shape)
+    block = _TRANSCENDENTAL if draw.kind in ("normal", "exponential") else _BLOCK
     index = torch.arange(min(size, block), dtype=torch.int64, device=device)
     is_plain = _is_in_host_memory(index)
     # The key is read once, without a wait, and its schedule becomes constants. A wrapped key has no one value.

@@ -81,15 +81,13 @@ def _watched(report: Callable[..., None], function: Any, args: Any, kwargs: Any)
 
 
 def _called(report: Callable[..., None], function: Any, args: Any, kwargs: Any) -> Any:
-    """Make the call, and report it if its name and arguments say that it transfers or waits."""
+    """Make the call, and report it if its name and arguments say that it transfers or waits.
+
+    No mode is active in the call of a method.
+    """
     name = getattr(function, "__name__", "")
     if name not in _TOLD or not args or not isinstance(args[0], torch.Tensor):
         return function(*args, **kwargs)
-    return _told(report, name, function, args, kwargs)
-
-
-def _told(report: Callable[..., None], name: str, function: Any, args: Any, kwargs: Any) -> Any:
-    """Report the call, if it transfers or waits, and make it. No mode is active in the call of a method."""
     x, what = args[0], f"torch.Tensor.{name}"
     if name in _PULLS:
         report("wait", what, x.itemsize)

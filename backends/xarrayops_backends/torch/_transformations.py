@@ -11,14 +11,13 @@ import torch.utils.checkpoint
 from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array
-from xarrayops_backends.torch._attention.modes import transforms
+from xarrayops_backends.torch._attention.modes import transforms as _transforms
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
+Arrays = tuple[Array, ...]
 
 
-def vjp(
-    function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], cotangents: tuple[Array, ...], /
-) -> tuple[Array, ...]:
+def vjp(function: Callable[..., Arrays], arrays: Arrays, cotangents: Arrays, /) -> Arrays:
     """By autograd; zero for an array that the results do not depend on."""
     leaves = [x.detach().requires_grad_() for x in arrays]
     results = function(*leaves)
@@ -35,11 +34,9 @@ def vmap(function: Callable[..., Any], /) -> Callable[..., Any]:
     return _torch.func.vmap(function)
 
 
-def value_and_grad(
-    function: Callable[..., tuple[Array, tuple[Array, ...]]], arrays: tuple[Array, ...], /
-) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
+def value_and_grad(function: Callable[..., tuple[Array, Arrays]], arrays: Arrays, /) -> tuple[Array, Arrays, Arrays]:
     """By autograd, which supports checkpoints; by torch.func in its transformations and in inference mode."""
-    if is_compiling() or transforms() or torch.is_inference_mode_enabled() or any(x.is_inference() for x in arrays):
+    if is_compiling() or _transforms() or torch.is_inference_mode_enabled() or any(x.is_inference() for x in arrays):
         return _by_func(function, arrays)
     is_recorded = torch.is_grad_enabled()
     own = [x.view_as(x) if is_recorded and x.requires_grad else x.detach().requires_grad_() for x in arrays]
@@ -68,13 +65,11 @@ def _set_active(tensors: list[Array], is_active: bool) -> None:
             x.differentiates = is_active
 
 
-def _by_func(
-    function: Callable[..., tuple[Array, tuple[Array, ...]]], arrays: tuple[Array, ...], /
-) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
+def _by_func(function: Callable[..., tuple[Array, Arrays]], arrays: Arrays, /) -> tuple[Array, Arrays, Arrays]:
     """By `torch.func.grad_and_value`, whose other results are tensors; arrays of other libraries bypass it."""
     returned: list[Any] = []
 
-    def of_tensors(*given: Array) -> tuple[Array, tuple[Array, ...]]:
+    def of_tensors(*given: Array) -> tuple[Array, Arrays]:
         value, others = function(*given)
         returned[:] = [None if isinstance(x, torch.Tensor) else x for x in others]
         return value, tuple(x for x in others if isinstance(x, torch.Tensor))
@@ -106,12 +101,11 @@ def _is_connected(results: list[Any], own: list[Array]) -> bool:
     return False
 
 
-def checkpoint(function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], /) -> tuple[Array, ...]:
+def checkpoint(function: Callable[..., Arrays], arrays: Arrays, /) -> Arrays:
     """`torch.utils.checkpoint`, where autograd differentiates."""
-    if is_compiling() or transforms():
+    if is_compiling() or _transforms():
         return function(*arrays)
-    found: tuple[Array, ...] = _torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)
-    return found
+    return _torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)
 
 
 def no_grad() -> AbstractContextManager[Any]:

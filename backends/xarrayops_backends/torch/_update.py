@@ -12,17 +12,13 @@ from torch.autograd import forward_ad
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index, Selection
+from xarrayops.plugin.indexing import UFUNCS
 from xarrayops_backends.torch._standard import elementwise as _elementwise
 from xarrayops_backends.torch._standard.wide import WIDE, _bits, _by_bits, _rank, _unrank, _value
 
 _COMBINE: dict[str, Callable[[Any, Any], Array]] = {
     "set": lambda old, new: new,
-    "add": _elementwise.add,
-    "subtract": _elementwise.subtract,
-    "multiply": _elementwise.multiply,
-    "divide": _elementwise.divide,
-    "min": _elementwise.minimum,
-    "max": _elementwise.maximum,
+    **{op: getattr(_elementwise, name) for op, name in UFUNCS.items()},
 }
 _INTO: dict[str, Callable[..., Array]] = {
     "add": torch.add,

@@ -5,7 +5,8 @@ maintenance mode, so this backend has no kernels: every function is the torch ba
 results in PyTorch/XLA, which are in _standard/. _guard refuses complex128, because PyTorch/XLA loses its imaginary
 parts.
 """
-# ruff: noqa: F401 - the names are the backend's functions
+# The backend's functions are the public functions of the files that are imported with a star.
+# ruff: noqa: F401, F403
 
 from collections.abc import Callable
 from typing import Any
@@ -15,95 +16,18 @@ import array_api_compat.torch
 from xarrayops.plugin import EXTRA as _FUNCTIONS, unsupported
 from xarrayops_backends import torch as _torch
 from xarrayops_backends.torch_xla import _guard
-from xarrayops_backends.torch_xla._compilation import compiled
-from xarrayops_backends.torch_xla._devices import (
-    __array_namespace_info__,
-    as_device,
-    as_dtype,
-    devices,
-    refine,
-    synchronize,
-    to_device,
-    versions,
-)
-from xarrayops_backends.torch_xla._exchange import alias_refusal, export_refusal, from_numpy, import_refusal, memory
-from xarrayops_backends.torch_xla._layout import NO_STRIDES, as_strided, contiguous, pin_memory
-from xarrayops_backends.torch_xla._operators import with_correct_operators as _with_correct_operators
-from xarrayops_backends.torch_xla._precision import product_precision, rounded
-from xarrayops_backends.torch_xla._random import (
-    native_draw,
-    native_generator,
-    random_draw,
-    random_keys,
-    random_permutation,
-)
-from xarrayops_backends.torch_xla._standard.creation import (
-    arange,
-    asarray,
-    empty,
-    eye,
-    fft_fftfreq,
-    fft_rfftfreq,
-    full,
-    linspace,
-    ones,
-    zeros,
-)
-from xarrayops_backends.torch_xla._standard.elementwise import (
-    abs,
-    add,
-    atan2,
-    bitwise_and,
-    bitwise_left_shift,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    ceil,
-    copysign,
-    divide,
-    equal,
-    floor,
-    floor_divide,
-    greater,
-    greater_equal,
-    hypot,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    log2,
-    log10,
-    logaddexp,
-    logical_and,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    multiply,
-    nextafter,
-    not_equal,
-    opaque,
-    pow,
-    remainder,
-    round,
-    square,
-    subtract,
-    trunc,
-)
-from xarrayops_backends.torch_xla._standard.linalg import (
-    linalg_eigh,
-    linalg_inv,
-    linalg_matrix_norm,
-    linalg_matrix_rank,
-    linalg_outer,
-    linalg_pinv,
-    linalg_slogdet,
-    linalg_svd,
-    linalg_svdvals,
-    linalg_vector_norm,
-    vecdot,
-)
-from xarrayops_backends.torch_xla._standard.statistics import count_nonzero, max, mean, min
+from xarrayops_backends.torch_xla._compilation import *
+from xarrayops_backends.torch_xla._devices import *
+from xarrayops_backends.torch_xla._devices import __array_namespace_info__
+from xarrayops_backends.torch_xla._exchange import *
+from xarrayops_backends.torch_xla._layout import *
+from xarrayops_backends.torch_xla._precision import *
+from xarrayops_backends.torch_xla._random import *
+from xarrayops_backends.torch_xla._standard.corrections import *
+from xarrayops_backends.torch_xla._standard.corrections import _TYPED
+from xarrayops_backends.torch_xla._standard.creation import *
+from xarrayops_backends.torch_xla._standard.creation import _PLACED
+from xarrayops_backends.torch_xla._standard.linalg import *
 
 NAMESPACE = array_api_compat.torch
 ARRAY_TYPES = _torch.ARRAY_TYPES
@@ -133,7 +57,9 @@ def __getattr__(name: str) -> object:
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """Refuse complex128 in arguments and results, and compute empty arrays on the CPU if XLA fails on them."""
+    """Refuse complex128 in arguments and results, cast operands, and compute some empty arrays on the CPU."""
+    for corrected in (_PLACED, _TYPED):
+        function = corrected[verb](function) if verb in corrected else function
     if verb in _FUNCTIONS:
-        function = _with_correct_operators(function)
+        function = _guard.with_correct_operators(function)
     return _guard.guarded(_guard.empty_on_cpu(verb, function) if verb in _guard.EMPTY else function)

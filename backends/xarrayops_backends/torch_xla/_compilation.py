@@ -21,5 +21,4 @@ def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], 
     def call(*arrays: Array) -> Any:
         return function(*arrays)
 
-    compiled: Callable[..., Any] = _torch_xla.compile(call)
-    return compiled
+    return _torch_xla.compile(call)

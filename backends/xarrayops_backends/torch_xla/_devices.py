@@ -11,7 +11,7 @@ import torch_xla.core.xla_model as xm
 
 from xarrayops.plugin import Array, Device
 from xarrayops_backends.torch import _devices, _dtypes
-from xarrayops_backends.torch_xla._guard import COMPLEX128, guarded
+from xarrayops_backends.torch_xla._guard import COMPLEX128, guarded as _guarded
 
 
 def versions() -> dict[str, str]:
@@ -49,7 +49,7 @@ def as_dtype(name: str, /) -> torch.dtype:
     return _dtypes.as_dtype(name)
 
 
-@guarded
+@_guarded
 def to_device(x: Array, device: Any, /) -> Array:
     """x on another device; x itself if it is there."""
     return x.to(device)

@@ -1,4 +1,7 @@
-"""Checks around every function on an XLA device: complex128 is refused, and some empty arrays go to the CPU."""
+"""What is around every function on an XLA device: complex128 is refused, and some empty arrays go to the CPU.
+
+In generic functions, operators that are wrong in PyTorch/XLA (2.9) are replaced by functions of this backend.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,13 @@ from functools import wraps
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Gap
 from xarrayops.plugin.backends import backend_by_name
+from xarrayops_backends.torch_xla._standard.corrections import bitwise_right_shift, divide
 
 COMPLEX128 = Gap(
     "PyTorch/XLA (2.9) loses the imaginary parts of complex128 whenever values move to or from the device",
@@ -62,3 +67,25 @@ def empty_on_cpu(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return tree_map_only(torch.Tensor, lambda out: out.to(x.device), on_cpu(x.cpu(), *args, **kwargs))
 
     return served
+
+
+_OPERATORS: dict[Any, Callable[..., Any]] = {
+    torch.Tensor.__rshift__: bitwise_right_shift,  # rounds towards zero
+    torch.Tensor.div: divide,  # drops imaginary parts
+}
+
+
+class _CorrectOperators(TorchFunctionMode):
+    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        return _OPERATORS.get(func, func)(*args, **(kwargs or {}))
+
+
+def with_correct_operators(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, in which operators on tensors are functions of this backend."""
+
+    @wraps(function)
+    def correct(*args: Any, **kwargs: Any) -> Any:
+        with _CorrectOperators():
+            return function(*args, **kwargs)
+
+    return correct

@@ -93,7 +93,7 @@ def test_numpy_permutations_with_equal_keys(monkeypatch):
     from xarrayops_backends.numpy import _random
 
     keys = np.random.default_rng(0).integers(0, 40, 1000)
-    monkeypatch.setattr(_random, "drawn", lambda *args: keys)
+    monkeypatch.setattr(_random, "_drawn", lambda *args: keys)
     np.testing.assert_array_equal(_random.random_permutation(KEY, 1000, None), np.argsort(keys, kind="stable"))
 
 

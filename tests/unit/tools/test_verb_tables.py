@@ -55,6 +55,12 @@ def test_the_imports_of_a_public_module_are_replaced():
     source = '"""Doc."""\n\nimport h\n\nfrom xarrayops.a import b as b\n\n__all__ = ["b"]\nx = 1\n'
     written = verb_tables.with_imports(source, {"g": "f", "c": "d"})
     assert written.splitlines() == [
-        *('"""Doc."""', "", "import h", "", "from f import g as g", "from d import c as c", ""),
-        *("__all__ = [", '    "c",', '    "g",', "]", "x = 1"),
+        *('"""Doc."""', "", "import h", "", "from f import g", "from d import c", ""),
+        *("__all__ = ['c', 'g']", "x = 1"),
     ]
+
+
+def test_imports_of_whole_modules_and_of_private_names_are_kept():
+    kept = ["from xarrayops.a import *", "from xarrayops.c import D as _D"]
+    source = "\n".join([kept[0], "from xarrayops.b import b as b", kept[1], "x = 1", ""])
+    assert verb_tables.with_imports(source, {"g": "f"}).splitlines() == [*kept, "from f import g as g", "x = 1"]

@@ -5,42 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from array_api_compat.dask.array.linalg import EighResult, QRResult, SlogdetResult, SVDResult
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.host import products
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import compat, da
-from xarrayops_backends.dask._standard import statistics as _statistics
-from xarrayops_backends.numpy._standard import linalg as _numpy
-
-
-class _Eigen(NamedTuple):
-    eigenvalues: Array
-    eigenvectors: Array
-
-
-class _QR(NamedTuple):
-    Q: Array
-    R: Array
-
-
-class _Slogdet(NamedTuple):
-    sign: Array
-    logabsdet: Array
-
-
-class _SVD(NamedTuple):
-    U: Array
-    S: Array
-    Vh: Array
+from xarrayops_backends.dask._standard import corrections as _corrections
+from xarrayops_backends.numpy import _standard as _numpy
 
 
 def _inexact(x: Array) -> Array:
     """Cast integers to float64, as NumPy does inside the kernels; Dask must know the dtype in advance."""
     return x if x.dtype.kind in "fc" else x.astype(np.float64)
+
+
+def _own(x: Array) -> Any:
+    return x.dtype
 
 
 def _real(x: Array) -> Any:
@@ -49,6 +33,28 @@ def _real(x: Array) -> Any:
 
 def _complex(x: Array) -> Any:
     return np.result_type(x.dtype, np.complex64)
+
+
+def _of_stacks(
+    kernel: Callable[..., Any], signature: str, *dtypes: Callable[[Array], Any], result: Any = None
+) -> Callable[..., Any]:
+    """NumPy's function on stacks of matrices. Dask has only inv, for two dimensions, square chunks and float64."""
+
+    def function(x: Array, /) -> Any:
+        x = _inexact(x)
+        found = _blocks.stacked(kernel, signature, x, dtypes=[dtype(x) for dtype in dtypes])
+        return found[0] if result is None else result(*found)
+
+    return function
+
+
+linalg_det = _of_stacks(np.linalg.det, "mm->", _own)
+linalg_eig = _of_stacks(_numpy.linalg_eig, "mm->m,mm", _complex, _complex, result=EighResult)
+linalg_eigh = _of_stacks(np.linalg.eigh, "mm->m,mm", _real, _own, result=EighResult)
+linalg_eigvals = _of_stacks(_numpy.linalg_eigvals, "mm->m", _complex)
+linalg_eigvalsh = _of_stacks(np.linalg.eigvalsh, "mm->m", _real)
+linalg_inv = _of_stacks(np.linalg.inv, "mm->mm", _own)
+linalg_slogdet = _of_stacks(np.linalg.slogdet, "mm->,", _own, _real, result=SlogdetResult)
 
 
 def _promoted(product: Callable[..., Array], x1: Array, x2: Array, **options: Any) -> Array:
@@ -116,48 +122,6 @@ def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     return da.moveaxis(product, -1, axis)
 
 
-def linalg_det(x: Array, /) -> Array:
-    """NumPy's function on stacks of matrices; Dask has none."""
-    x = _inexact(x)
-    return _blocks.stacked(np.linalg.det, "mm->", x, dtypes=[x.dtype])[0]
-
-
-def linalg_slogdet(x: Array, /) -> tuple[Array, Array]:
-    """NumPy's function on stacks of matrices; Dask has none."""
-    x = _inexact(x)
-    return _Slogdet(*_blocks.stacked(np.linalg.slogdet, "mm->,", x, dtypes=[x.dtype, _real(x)]))
-
-
-def linalg_eigh(x: Array, /) -> tuple[Array, Array]:
-    """NumPy's function on stacks of matrices; Dask has none."""
-    x = _inexact(x)
-    return _Eigen(*_blocks.stacked(np.linalg.eigh, "mm->m,mm", x, dtypes=[_real(x), x.dtype]))
-
-
-def linalg_eigvalsh(x: Array, /) -> Array:
-    """NumPy's function on stacks of matrices; Dask has none."""
-    x = _inexact(x)
-    return _blocks.stacked(np.linalg.eigvalsh, "mm->m", x, dtypes=[_real(x)])[0]
-
-
-def linalg_eig(x: Array, /) -> tuple[Array, Array]:
-    """NumPy's function on stacks of matrices; Dask has none."""
-    x = _inexact(x)
-    return _Eigen(*_blocks.stacked(_numpy.linalg_eig, "mm->m,mm", x, dtypes=[_complex(x)] * 2))
-
-
-def linalg_eigvals(x: Array, /) -> Array:
-    """NumPy's function on stacks of matrices; Dask has none."""
-    x = _inexact(x)
-    return _blocks.stacked(_numpy.linalg_eigvals, "mm->m", x, dtypes=[_complex(x)])[0]
-
-
-def linalg_inv(x: Array, /) -> Array:
-    """Dask's inv requires two dimensions and square chunks, and returns float64."""
-    x = _inexact(x)
-    return _blocks.stacked(np.linalg.inv, "mm->mm", x, dtypes=[x.dtype])[0]
-
-
 def linalg_solve(x1: Array, x2: Array, /) -> Array:
     """Dask's solve has the same limits as its inv."""
     x1, x2 = _inexact(x1), _inexact(x2)
@@ -206,20 +170,20 @@ def linalg_qr(x: Array, /, *, mode: str = "reduced") -> tuple[Array, Array]:
     if mode not in ("reduced", "complete"):
         raise ValueError(f"mode must be 'reduced' or 'complete', not {mode!r}")
     if mode == "reduced" and _is_tall(x):
-        return _QR(*da.linalg.qr(x))
+        return QRResult(*da.linalg.qr(x))
     signature = "mn->mk,kn" if mode == "reduced" else "mn->mm,mn"
     kernel = partial(np.linalg.qr, mode=mode)
-    return _QR(*_blocks.stacked(kernel, signature, x, dtypes=[x.dtype] * 2, k=min(x.shape[-2:])))
+    return QRResult(*_blocks.stacked(kernel, signature, x, dtypes=[x.dtype] * 2, k=min(x.shape[-2:])))
 
 
 def linalg_svd(x: Array, /, *, full_matrices: bool = True) -> tuple[Array, Array, Array]:
     """Dask's svd supports tall matrices only, and only the reduced form."""
     x = _inexact(x)
     if not full_matrices and _is_tall(x):
-        return _SVD(*da.linalg.svd(x, coerce_signs=False))
+        return SVDResult(*da.linalg.svd(x, coerce_signs=False))
     signature = "mn->mm,k,nn" if full_matrices else "mn->mk,k,kn"
     kernel = partial(np.linalg.svd, full_matrices=full_matrices)
-    return _SVD(*_blocks.stacked(kernel, signature, x, dtypes=[x.dtype, _real(x), x.dtype], k=min(x.shape[-2:])))
+    return SVDResult(*_blocks.stacked(kernel, signature, x, dtypes=[x.dtype, _real(x), x.dtype], k=min(x.shape[-2:])))
 
 
 def linalg_svdvals(x: Array, /) -> Array:
@@ -247,7 +211,7 @@ def linalg_vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False,
     if ord == np.inf and x.size:
         return da.max(magnitude, **options)
     if ord == -np.inf:
-        return _statistics.min(magnitude, **options)
+        return _corrections.min(magnitude, **options)
     if ord == 0:
         return da.sum((magnitude != 0).astype(magnitude.dtype), **options)
     if ord in (1, np.inf):

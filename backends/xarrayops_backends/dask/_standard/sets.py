@@ -16,7 +16,7 @@ from dask.delayed import delayed
 from xarrayops.plugin import Array
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
-from xarrayops_backends.numpy._standard import sets as _numpy
+from xarrayops_backends.numpy import _standard as _numpy
 
 
 class _UniqueAll(NamedTuple):

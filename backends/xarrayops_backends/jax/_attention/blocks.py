@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array, Attention
-from xarrayops_backends.jax._devices import platform_of
+from xarrayops_backends.jax._devices import _platform_of
 from xarrayops_backends.jax._standard.linalg import _precision
 
 # The maximum number of queries in a block, over all query heads that share a key head.
@@ -48,7 +48,7 @@ def blocked(a: Attention, /) -> tuple[Array, Array | None]:
     plain = a._replace(left=left, right=right, offset=0, return_lse=False, bottom_right=False, **lengths)
     # The user may have forbidden it.
     with jax.numpy_rank_promotion("allow"):
-        return _attended(plain, platform_of(a.q))
+        return _attended(plain, _platform_of(a.q))
 
 
 def _reach(distance: Any) -> Any:

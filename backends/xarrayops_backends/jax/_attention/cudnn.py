@@ -110,8 +110,7 @@ def _tangent(*given: Array, form: Form) -> Array:
 
 def _gradients(attend: Callable[..., Array], q: Array, k: Array, v: Array, d_out: Array, *, form: Form) -> Arrays:
     """The gradients of q, k and v, by the function ``attend``."""
-    found: Arrays = jax.vjp(partial(attend, form=form), q, k, v)[1](d_out)
-    return found
+    return jax.vjp(partial(attend, form=form), q, k, v)[1](d_out)
 
 
 def _primitive(name: str, results: Sequence[int], plain: Callable[..., Any], fused: Callable[..., Any]) -> Any:
@@ -129,8 +128,7 @@ def _primitive(name: str, results: Sequence[int], plain: Callable[..., Any], fus
 
     def bind(*arrays: Array, form: Form) -> list[Array]:
         program = jax.make_jaxpr(partial(either if fused is not plain else plain, form=form))(*arrays)
-        found: list[Array] = primitive.bind(*arrays, form=form, program=program)  # type: ignore[no-untyped-call]
-        return found
+        return primitive.bind(*arrays, form=form, program=program)  # type: ignore[no-untyped-call]
 
     def differentiated(arrays: Arrays, tangents: Arrays, *, form: Form, program: Any) -> Any:
         # Symbolic zeros are not arrays, which jax.jvp needs.

@@ -212,6 +212,11 @@ def _from_dense(x: Array, request: Compaction, /) -> Container:
     return programs.from_dense(x, mask, request.format, rule, size, request.index_dtype)
 
 
+def _compact(program: Callable[..., Any]) -> Callable[..., Any]:
+    """The program, whose concrete results have no padding."""
+    return lambda *operands: _without_padding(program(*operands))
+
+
 def _without_padding(result: Any) -> Any:
     """Remove the padding of a concrete container; the padding entries are last."""
     if not holds(result) or _is_traced(result):
@@ -233,25 +238,13 @@ def _convert(s: Container, format: str, block: None, /) -> Container:
     return _without_padding(programs.convert(s, format))
 
 
-def _matmul(a: Container | Array, b: Container | Array, /) -> Container | Array:
-    return _without_padding(programs.matmul(a, b))
-
-
 def _transpose(s: Container, /) -> Container:
     result = programs.transpose(_canonical(s))
     return result if _is_traced(s) else _canonical(result)
 
 
-def _add(a: Container, b: Container, /) -> Container:
-    return _without_padding(programs.add(a, b))
-
-
 def _multiply(a: Container, b: Container | Array | float, /) -> Container:
     return _without_padding(programs.multiply(_canonical(a), b))
-
-
-def _sddmm(a: Array, b: Array, pattern: Container, /) -> Container:
-    return _without_padding(programs.sddmm(a, b, pattern))
 
 
 def _jax_candidate(function: Callable[..., Any], refusal: Callable[[Call], str | None] = _on_host_refusal) -> list[Any]:
@@ -262,10 +255,13 @@ def _jax_candidate(function: Callable[..., Any], refusal: Callable[[Call], str |
 FROM_DENSE_CANDIDATES = _jax_candidate(_from_dense, _from_dense_refusal)
 TO_DENSE_CANDIDATES = _jax_candidate(programs.to_dense)
 CONVERT_CANDIDATES = _jax_candidate(_convert)
-MATMUL_CANDIDATES = [("cusparse", programs.cusparse, _cusparse_refusal), *_jax_candidate(_matmul, _matmul_refusal)]
+MATMUL_CANDIDATES = [
+    ("cusparse", programs.cusparse, _cusparse_refusal),
+    *_jax_candidate(_compact(programs.matmul), _matmul_refusal),
+]
 TRANSPOSE_CANDIDATES = _jax_candidate(_transpose)
-ADD_CANDIDATES = _jax_candidate(_add)
+ADD_CANDIDATES = _jax_candidate(_compact(programs.add))
 MULTIPLY_CANDIDATES = _jax_candidate(_multiply)
 SUM_CANDIDATES = _jax_candidate(programs.sum, _sum_refusal)
 SCALE_CANDIDATES = _jax_candidate(programs.scale, _scale_refusal)
-SDDMM_CANDIDATES = _jax_candidate(_sddmm, _sddmm_refusal)
+SDDMM_CANDIDATES = _jax_candidate(_compact(programs.sddmm), _sddmm_refusal)

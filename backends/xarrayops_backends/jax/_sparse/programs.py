@@ -19,9 +19,9 @@ from jax.experimental.sparse import BCOO, BCSR, CSR, csr_matmat, csr_matvec
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import is_sound as is_sound_anywhere
-from xarrayops.plugin.host import index_dtype
+from xarrayops.plugin.host import iinfo, index_dtype
 from xarrayops.plugin.sparse import Container, Parts
-from xarrayops_backends.jax._dtypes import _available, iinfo
+from xarrayops_backends.jax._dtypes import _available
 from xarrayops_backends.jax._standard.linalg import _precise, einsum
 
 # The dtypes for which JAX has a CSR product; on CPU it is Eigen's, ten times as fast as the one here.

@@ -11,23 +11,10 @@ import numpy as np
 from xarrayops.plugin import Array
 from xarrayops.plugin.host import refuse_discarding
 from xarrayops_backends.jax._devices import _is_at
-from xarrayops_backends.jax._dtypes import _available, _checked_dtype, _refuse_truncating
+from xarrayops_backends.jax._dtypes import _available, _refuse_truncating
 
 _ARRAYS = (jax.Array, jax.core.Tracer)
 _SCALARS = (int, float, complex)
-
-arange = _checked_dtype(jnp.arange)
-empty = _checked_dtype(jnp.empty)
-empty_like = _checked_dtype(jnp.empty_like)
-eye = _checked_dtype(jnp.eye)
-fft_fftfreq = _checked_dtype(jnp.fft.fftfreq)
-fft_rfftfreq = _checked_dtype(jnp.fft.rfftfreq)
-full_like = _checked_dtype(jnp.full_like)
-linspace = _checked_dtype(jnp.linspace)
-ones = _checked_dtype(jnp.ones)
-ones_like = _checked_dtype(jnp.ones_like)
-zeros = _checked_dtype(jnp.zeros)
-zeros_like = _checked_dtype(jnp.zeros_like)
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:

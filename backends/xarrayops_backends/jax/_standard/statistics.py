@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array
-from xarrayops_backends.jax._devices import platform_of
+from xarrayops_backends.jax._devices import _platform_of
 
 Axes = int | tuple[int, ...] | None
 Reduction = Callable[..., Array]
@@ -105,7 +105,7 @@ def _position(
 
 def _has_slices(x: Array) -> bool:
     """Whether XLA will compute on a CPU, and the array may be long enough for slices. jax.export has symbolic sizes."""
-    return isinstance(x.size, int) and x.size >= LONG and platform_of(x) == "cpu"
+    return isinstance(x.size, int) and x.size >= LONG and _platform_of(x) == "cpu"
 
 
 def _is_long(x: Array, axis: int) -> bool:
@@ -123,5 +123,4 @@ def _combined(combine: Callable[..., Array], value: Callable[[Array, int], Array
     starts = [*range(0, extent - width, width), extent - width]
     values = [value(jax.lax.slice_in_dim(x, start, start + width, axis=axis), start) for start in starts]
     combined = reduce(combine, values)
-    separate: Array = jax.lax.optimization_barrier(combined)  # type: ignore[no-untyped-call]  # otherwise one slow loop
-    return separate
+    return jax.lax.optimization_barrier(combined)  # type: ignore[no-untyped-call]  # otherwise one slow loop

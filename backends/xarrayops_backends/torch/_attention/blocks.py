@@ -23,6 +23,7 @@ from xarrayops.plugin.host import attention as host
 from xarrayops_backends.torch._attention import modes
 
 Serve = Callable[[Attention], tuple[Array, Array | None]]
+Triple = tuple[Array, Array, Array]
 
 # Scores of a block over all heads and batch rows, unless `QUERIES` need more: they fit the caches of the cores.
 SCORES = 1 << 20
@@ -101,8 +102,7 @@ def _recorded(a: Attention, q: Array, k: Array, v: Array) -> tuple[Array, Array]
     # Tensors in fields of `a` would be invisible to autograd.
     names = TENSORS if has_one_offset(a) else (*TENSORS, "offset")
     nothing: dict[str, Any] = dict.fromkeys(names)
-    serve: Callable[..., tuple[Array, Array]] = _Recomputed.apply
-    return serve(a._replace(**nothing), q, k, v, *(getattr(a, name) for name in names[3:]))
+    return _Recomputed.apply(a._replace(**nothing), q, k, v, *(getattr(a, name) for name in names[3:]))  # type: ignore[no-untyped-call]
 
 
 def _clothed(bare: Attention, given: Sequence[Any]) -> Attention:
@@ -157,12 +157,7 @@ def _followed_gradients(
 
 
 def _gradients(
-    a: Attention,
-    arrays: Sequence[Any],
-    needed: Sequence[bool],
-    results: tuple[Array, Array, Array],
-    d_out: Array,
-    d_lse: Array,
+    a: Attention, arrays: Sequence[Any], needed: Sequence[bool], results: Triple, d_out: Array, d_lse: Array
 ) -> list[Array | None]:
     """The gradients, summed over blocks in the dtype of the result; autograd casts them to the dtypes of the inputs.
 
@@ -189,12 +184,7 @@ def _gradients(
 
 
 def _add_gradients(
-    a: Attention,
-    span: Span,
-    keys: Span,
-    arrays: tuple[Any, ...],
-    of_rows: tuple[Array, Array, Array],
-    gradients: tuple[Any, ...],
+    a: Attention, span: Span, keys: Span, arrays: tuple[Any, ...], of_rows: Triple, gradients: tuple[Any, ...]
 ) -> None:
     """The contribution of one block to the gradients."""
     (q, k, v, bias), (d_out, base, delta), (d_q, d_k, d_v, d_bias) = arrays, of_rows, gradients
@@ -224,7 +214,7 @@ def _add_gradients(
         d_k.baddbmm_(_shared(q, k).mT, d_shared)
 
 
-def _forward(a: Attention, q: Array, k: Array, v: Array, bias: Array | None) -> tuple[Array, Array, Array]:
+def _forward(a: Attention, q: Array, k: Array, v: Array, bias: Array | None) -> Triple:
     """All blocks: the result, and for each query the largest score and the sum of the weights relative to it.
 
     Without keys both are 0. Queries are multiplied by `_scale`; k is transposed, and k and v have no axis of heads.
@@ -296,9 +286,7 @@ def joined(parts: Sequence[Any]) -> Array:
     return parts[0] if len(parts) == 1 else torch.cat(tuple(parts), dim=2)
 
 
-def _attended(
-    a: Attention, span: Span, keys: Span, q: Array, k: Array, v: Array, bias: Array | None
-) -> tuple[Array, Array, Array]:
+def _attended(a: Attention, span: Span, keys: Span, q: Array, k: Array, v: Array, bias: Array | None) -> Triple:
     """One block of queries with all keys that it may see, as in `_forward`."""
     scores = _scores(a, q, k)
     # Nothing records the scores, so each step may overwrite them: no second array of that size.

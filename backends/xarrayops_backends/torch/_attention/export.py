@@ -9,13 +9,13 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
 from xarrayops_backends.torch._attention import modes
-from xarrayops_backends.torch._export.flag import is_exporting
+from xarrayops_backends.torch._compilation import _is_exporting
 
 
 def refusal(call: Call) -> str | None:
     """Why the public function cannot serve the call."""
     (a,) = call.args
-    if not is_exporting():
+    if not _is_exporting():
         return "it serves exports"
     if a.softcap is not None or a.return_lse:
         return "it has neither a softcap nor a logsumexp"

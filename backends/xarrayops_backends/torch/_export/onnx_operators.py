@@ -16,8 +16,7 @@ UNROLLED = 64
 
 def _argsort(x: Array, *, stable: bool = True, dim: int = -1, descending: bool = False) -> Array:
     """ONNX sorts equal elements by their index."""
-    found: Array = _aten.sort.default(x, dim, descending)[1]
-    return found
+    return _aten.sort.default(x, dim, descending)[1]
 
 
 def _copysign(x: Array, y: Array) -> Array:

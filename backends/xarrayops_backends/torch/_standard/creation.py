@@ -88,24 +88,23 @@ def linspace(
 
 def full(shape: Any, fill_value: Any, *, dtype: torch.dtype | None = None, device: Any = None) -> Array:
     """torch.full raises RuntimeError for a number beyond the dtype; as elsewhere, it becomes infinite."""
-    try:
-        return aac.full(shape, fill_value, dtype=dtype, device=device)
-    except (RuntimeError, OverflowError):
-        value = _beyond(fill_value, dtype)
-        if value is None:
-            raise
-    return aac.full(shape, value, dtype=dtype, device=device)
+    return _filled(aac.full, shape, fill_value, dtype, device, dtype)
 
 
 def full_like(x: Array, /, fill_value: Any, *, dtype: torch.dtype | None = None, device: Any = None) -> Array:
     """Like full."""
+    return _filled(torch.full_like, x, fill_value, dtype, device, x.dtype if dtype is None else dtype)
+
+
+def _filled(create: Any, like: Any, value: Any, dtype: torch.dtype | None, device: Any, made: Any) -> Array:
+    """An array of the dtype ``made``, by a function that may refuse the value."""
     try:
-        return torch.full_like(x, fill_value, dtype=dtype, device=device)
+        return create(like, value, dtype=dtype, device=device)
     except (RuntimeError, OverflowError):
-        value = _beyond(fill_value, x.dtype if dtype is None else dtype)
-        if value is None:
+        limit = _beyond(value, made)
+        if limit is None:
             raise
-    return torch.full_like(x, value, dtype=dtype, device=device)
+    return create(like, limit, dtype=dtype, device=device)
 
 
 def _beyond(number: Any, dtype: torch.dtype | None) -> float | None:
@@ -113,8 +112,7 @@ def _beyond(number: Any, dtype: torch.dtype | None) -> float | None:
     dtype = torch.get_default_dtype() if dtype is None else dtype
     if not dtype.is_floating_point or isinstance(number, complex):
         return None
-    rounded: float = torch.asarray(float(number), dtype=dtype).item()
-    return rounded
+    return torch.asarray(float(number), dtype=dtype).item()
 
 
 def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:

@@ -1,4 +1,4 @@
-"""Products of matrices and vectors."""
+"""Products of matrices and vectors; exact products of 8-bit integers by ``torch._int_mm`` of oneDNN and cuBLAS."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import torch
 from array_api_compat.torch.linalg import vector_norm as _vector_norm
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array, constant_while_tracing
+from xarrayops.plugin import Array, Call, constant_while_tracing
 from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.products import exact_terms
 from xarrayops_backends.torch._dtypes import _pair, result_type
-from xarrayops_backends.torch._standard.axes import Axes, as_axes
 from xarrayops_backends.torch._standard.elementwise import _binary, multiply
-from xarrayops_backends.torch._standard.statistics import sum as _sum
+from xarrayops_backends.torch._standard.statistics import Axes, _as_axes, sum as _sum
 from xarrayops_backends.torch._standard.wide import WIDE, _value
 
 _INTEGERS = WIDE | {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
@@ -27,6 +27,9 @@ _HALVES = (torch.float16, torch.bfloat16)
 _LIMB = 16
 _STRIDED = torch.strided
 SPARSE_LAYOUTS = frozenset((torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc))
+_FUNCTORCH: Any = torch._C._functorch
+# On CUDA it takes more than 16 rows, and multiples of 8 terms and columns (keras#19207).
+_CUDA_ROWS, _CUDA_STEP = 16, 8
 
 
 def _product(x1: Array, x2: Array) -> Array:
@@ -140,6 +143,51 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
     return _product(left, right).reshape(shape1 + shape2)
 
 
+def _int_mm(x1: Array, x2: Array, /) -> Array:
+    """As many terms at a time as float32 sums exactly: some kernels of oneDNN convert sums to float32 and back."""
+    terms = exact_terms("int8", "int8")
+    starts = range(0, x1.shape[1], terms)
+    # Partial products are exact in float32, so sums of int32 are too, up to the limit that the caller has checked.
+    return reduce(
+        torch.add, (torch._int_mm(_compact(x1[:, i : i + terms]), _compact(x2[i : i + terms])) for i in starts)
+    )
+
+
+def _compact(x: Array) -> Array:
+    """In C order, also in the strides of axes with one element: oneDNN reads those, and gives wrong results."""
+    return x.contiguous().reshape(-1).reshape(x.shape)
+
+
+def _int_mm_refusal(call: Call) -> str | None:
+    x1, x2 = call.args
+    if x1.ndim != 2 or x2.ndim != 2 or x1.dtype is not torch.int8 or x2.dtype is not torch.int8:
+        return "it takes two matrices of int8"
+    if not torch.compiler.is_compiling() and _FUNCTORCH.peek_interpreter_stack() is not None:
+        return "torch.vmap has no rule for it"
+    (rows, terms), columns = x1.shape, x2.shape[1]
+    if not rows * terms * columns:
+        return "a matrix is empty"
+    if x1.is_cuda:
+        if rows <= _CUDA_ROWS or terms % _CUDA_STEP or columns % _CUDA_STEP:
+            return f"on CUDA it takes more than {_CUDA_ROWS} rows, and multiples of {_CUDA_STEP} terms and columns"
+        return None
+    if not x1.is_cpu:
+        return "it serves the CPU and CUDA"
+    if torch.compiler.is_compiling() and 1 in (rows, terms):
+        return "compiled code does not check the strides of axes with one element, which it depends on"
+    return None if _has_vnni() else "without AVX-512 VNNI it is slow, and sums may saturate"
+
+
+@constant_while_tracing
+def _has_vnni() -> bool:
+    """Whether oneDNN adds products of 8 bits in 32 bits; without the instructions, pairs are added in 16 bits."""
+    capabilities: Any = getattr(torch.cpu, "get_capabilities", dict)()
+    return bool(capabilities.get("avx512_vnni"))
+
+
+MATMUL_INT32_CANDIDATES = [("int_mm", _int_mm, _int_mm_refusal)]
+
+
 def linalg_outer(x1: Array, x2: Array, /) -> Array:
     """torch.outer does not promote wide unsigned integers."""
     if x1.ndim != 1 or x2.ndim != 1:
@@ -186,7 +234,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
 
 def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
     """array-api-compat compares the axis with ()."""
-    return _vector_norm(x, axis=as_axes(axis), keepdims=keepdims, ord=ord)
+    return _vector_norm(x, axis=_as_axes(axis), keepdims=keepdims, ord=ord)
 
 
 _MKL_FUNCTIONS = (
@@ -196,7 +244,7 @@ _MKL_FUNCTIONS = (
 """The functions that PyTorch computes with VML: see ATen/cpu/vml.h."""
 
 
-def warm_up_mkl() -> None:
+def _warm_up_mkl() -> None:
     """Call each function of MKL's vector library (VML) on one element, while no other thread uses it.
 
     MKL 2024.2, which PyTorch bundles, selects the kernel of a function at its first call. If several threads make that
@@ -209,3 +257,6 @@ def warm_up_mkl() -> None:
             one = torch.ones(1, dtype=dtype, device="cpu")
             for function in _MKL_FUNCTIONS:
                 function(one)
+
+
+_warm_up_mkl()

@@ -11,7 +11,7 @@ import torch
 
 from xarrayops.plugin import Array
 from xarrayops_backends.torch._dtypes import result_type
-from xarrayops_backends.torch._standard.axes import as_axes
+from xarrayops_backends.torch._standard.statistics import _as_axes
 from xarrayops_backends.torch._standard.wide import WIDE, _by_bits, _value
 
 _Arrays = tuple[Array, ...] | list[Array]
@@ -60,12 +60,12 @@ def _is_shape_of(size: int, shape: Sequence[int]) -> bool:
 
 def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """array-api-compat requires the length of a NumPy integer."""
-    return aac.expand_dims(x, as_axes(axis))
+    return aac.expand_dims(x, _as_axes(axis))
 
 
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """array-api-compat iterates over an integer of NumPy."""
-    return aac.squeeze(x, as_axes(axis))
+    return aac.squeeze(x, _as_axes(axis))
 
 
 def tile(x: Array, repetitions: int | tuple[int, ...], /) -> Array:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 import torch
 
 from xarrayops.plugin import Array
 from xarrayops_backends.torch._dtypes import _accumulator
-from xarrayops_backends.torch._standard.axes import Axes, as_axes
 from xarrayops_backends.torch._standard.wide import WIDE, _bits, _rank, _unrank
 
+Axes = int | tuple[int, ...] | None
+_Function = Callable[..., Array]
 _UNTESTED = WIDE | {torch.uint8}
 """torch.all and torch.any return uint8 for uint8, and do not support wide unsigned integers."""
 SEARCHED = 1 << 17
@@ -20,7 +22,14 @@ BLOCK = 64
 """The elements of such a block."""
 
 
-def _over(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool, **kwargs: Any) -> Array:
+def _as_axes(axis: Any) -> Any:
+    """The axes as Python integers. Others, such as NumPy's, have no length and compare elementwise."""
+    if axis is None or type(axis) is int:
+        return axis
+    return tuple(map(index, axis)) if isinstance(axis, (tuple, list)) else index(axis)
+
+
+def _over(reduce: _Function, x: Array, axis: Axes, keepdims: bool, **kwargs: Any) -> Array:
     """Extend a reduction of one axis to any axes: PyTorch's prod and others support one only (pytorch#56586)."""
     if isinstance(axis, int):
         return reduce(x, axis, keepdim=keepdims, **kwargs)
@@ -42,7 +51,7 @@ def _count(x: Array, axes: tuple[int, ...]) -> int:
 def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """torch.sum treats axis=() as all axes (pytorch#29137) and returns int64 for unsigned integers."""
     if axis is not None:
-        axis = as_axes(axis)
+        axis = _as_axes(axis)
     if dtype is None and (x.is_floating_point() or x.is_complex()) and (axis is None or axis != ()):
         return torch.sum(x, axis, keepdim=keepdims)
     work, dtype = _accumulator(x.dtype, dtype)
@@ -52,7 +61,7 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
 
 def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """torch.prod supports one axis only (pytorch#56586) and returns int64 for unsigned integers."""
-    axis = as_axes(axis)
+    axis = _as_axes(axis)
     work, dtype = _accumulator(x.dtype, dtype)
     if axis is None and not keepdims:
         return torch.prod(x.to(work) if x.dtype in WIDE else x, dtype=work).to(dtype)
@@ -76,9 +85,7 @@ def _is_summed_in_single(x: Array, axis: int) -> bool:
     return x.dtype is torch.float16 and is_on_cpu and x.ndim > 0 and x.shape[axis] <= _SUMMED
 
 
-def _cumulative(
-    scan: Callable[..., Array], identity: int, x: Array, axis: int | None, dtype: Any, include_initial: bool
-) -> Array:
+def _cumulative(scan: _Function, identity: int, x: Array, axis: int | None, dtype: Any, include_initial: bool) -> Array:
     if axis is None:
         if x.ndim > 1:
             raise ValueError(f"axis is required for an array of {x.ndim} dimensions")
@@ -106,28 +113,27 @@ def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, 
 
 def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """torch.mean takes axis=() for all axes (pytorch#29137)."""
-    axis = as_axes(axis)
+    axis = _as_axes(axis)
     return torch.mean(x.unsqueeze(-1), -1) if axis == () else torch.mean(x, axis, keepdim=keepdims)
 
 
-def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """torch.var takes axis=() for all axes (pytorch#29137)."""
-    axis = as_axes(axis)
-    if axis == ():
-        return torch.var(x.unsqueeze(-1), -1, correction=correction)
-    return torch.var(x, axis, correction=correction, keepdim=keepdims)
+def _moment(native: _Function) -> _Function:
+    """torch.var or torch.std, which take axis=() for all axes (pytorch#29137)."""
+
+    def moment(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+        axis = _as_axes(axis)
+        if axis == ():
+            return native(x.unsqueeze(-1), -1, correction=correction)
+        return native(x, axis, correction=correction, keepdim=keepdims)
+
+    return moment
 
 
-def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """torch.std takes axis=() for all axes (pytorch#29137)."""
-    axis = as_axes(axis)
-    if axis == ():
-        return torch.std(x.unsqueeze(-1), -1, correction=correction)
-    return torch.std(x, axis, correction=correction, keepdim=keepdims)
+std, var = _moment(torch.std), _moment(torch.var)
 
 
-def _extremum(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool) -> Array:
-    axis = as_axes(axis)
+def _extremum(reduce: _Function, x: Array, axis: Axes, keepdims: bool) -> Array:
+    axis = _as_axes(axis)
     if axis == ():
         return x.clone()
     axis = () if axis is None else axis
@@ -168,9 +174,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     return _position(torch.argmin, torch.amin, x, axis, keepdims)
 
 
-def _position(
-    find: Callable[..., Array], reduce: Callable[..., Array], x: Array, axis: int | None, keepdims: bool
-) -> Array:
+def _position(find: _Function, reduce: _Function, x: Array, axis: int | None, keepdims: bool) -> Array:
     try:
         if x.is_cpu and not torch.compiler.is_compiling() and x.numel() >= SEARCHED:
             return _by_blocks(find, reduce, _comparable(x), axis, keepdims)
@@ -179,9 +183,7 @@ def _position(
         raise _of_no_elements(x, axis, error) from None
 
 
-def _by_blocks(
-    find: Callable[..., Array], reduce: Callable[..., Array], x: Array, axis: int | None, keepdims: bool
-) -> Array:
+def _by_blocks(find: _Function, reduce: _Function, x: Array, axis: int | None, keepdims: bool) -> Array:
     """The first position of NaN, or else of the extremum. PyTorch searches element by element, but reduces by vectors.
 
     So the extrema of blocks are computed first; the search is among them and in one block.
@@ -208,8 +210,8 @@ def _comparable(x: Array) -> Array:
     return x.to(torch.uint8) if x.dtype is torch.bool else x
 
 
-def _test(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool) -> Array:
-    axis = as_axes(axis)
+def _test(reduce: _Function, x: Array, axis: Axes, keepdims: bool) -> Array:
+    axis = _as_axes(axis)
     if axis == () or x.dtype in _UNTESTED:
         x = torch.ne(x, 0)
     return x if axis == () else reduce(x, axis, keepdim=keepdims)
@@ -227,7 +229,7 @@ def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
 def count_nonzero(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """torch.count_nonzero has no keepdims, treats axis=() as all axes and supports no wide unsigned integers."""
-    axis = as_axes(axis)
+    axis = _as_axes(axis)
     if not keepdims and axis != ():
         return torch.count_nonzero(_bits(x), axis)
     return torch.ne(x, 0).to(torch.int64) if axis == () else torch.sum(torch.ne(x, 0), axis, keepdim=keepdims)

@@ -16,6 +16,7 @@ from xarrayops.plugin import Array
 WIDE = frozenset({torch.uint16, torch.uint32, torch.uint64})
 _SAME_WIDTH = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 _SAME_VALUE = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.int64}
+_Binary = Callable[[Array, Array], Array]
 _LOWEST = torch.iinfo(torch.int64).min
 
 
@@ -46,12 +47,7 @@ def _by_bits(function: Callable[..., Array], x: Array, *args: Any, **kwargs: Any
     return function(_bits(x), *args, **kwargs).view(x.dtype)
 
 
-def _divided(
-    function: Callable[[Array, Array], Array],
-    x1: Array,
-    x2: Array,
-    floored: Callable[[Array, Array], Array] = torch.floor_divide,
-) -> Array:
+def _divided(function: _Binary, x1: Array, x2: Array, floored: _Binary = torch.floor_divide) -> Array:
     """The floored quotient or the remainder of two wide arrays of one dtype, by ``floored`` quotients of int64."""
     if x1.dtype is not torch.uint64:
         return function(_value(x1), _value(x2)).to(x1.dtype)

@@ -12,7 +12,6 @@ from array_api_compat import torch as _compat
 
 from xarrayops.plugin import Array
 from xarrayops_backends.torch._dtypes import _COMPLEX_OF
-from xarrayops_backends.torch._standard import creation as _creation
 from xarrayops_backends.torch._standard.wide import WIDE
 
 
@@ -40,15 +39,11 @@ def _through_cpu(function: Callable[..., Array]) -> Callable[..., Array]:
     return created
 
 
-asarray = _on_xla(_creation.asarray)
-empty = _on_xla(_compat.empty)
-eye = _on_xla(_compat.eye)
-ones = _on_xla(_compat.ones)
-zeros = _on_xla(_compat.zeros)
-arange = _through_cpu(_creation.arange)
-linspace = _through_cpu(_creation.linspace)
-fft_fftfreq = _through_cpu(torch.fft.fftfreq)
-fft_rfftfreq = _through_cpu(torch.fft.rfftfreq)
+_PLACED = {
+    **dict.fromkeys(("asarray", "empty", "eye", "ones", "zeros"), _on_xla),
+    **dict.fromkeys(("arange", "linspace", "fft.fftfreq", "fft.rfftfreq"), _through_cpu),
+}
+"""What gives functions of the torch backend their default device."""
 _full = _on_xla(_compat.full)
 
 

@@ -14,7 +14,7 @@ from xarrayops_backends.torch._dtypes import _pair
 from xarrayops_backends.torch._standard import linalg as _linalg
 from xarrayops_backends.torch._standard.statistics import sum as _sum
 from xarrayops_backends.torch._standard.wide import WIDE
-from xarrayops_backends.torch_xla._standard.elementwise import abs as _abs, multiply as _multiply
+from xarrayops_backends.torch_xla._standard.corrections import abs as _abs, multiply as _multiply
 
 ON_CPU = 'the CPU: xo.convert(x, "torch", device="cpu") before the call'
 

@@ -169,7 +169,7 @@ def test_block_sizes_are_those_of_the_arrays_platform(monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         jax, "default_backend", lambda: pytest.fail("the default platform need not be that of an array")
     )
-    assert blocks.platform_of(x.q) == "cpu"
+    assert blocks._platform_of(x.q) == "cpu"
     blocks.blocked(x)
     monkeypatch.setattr(blocks.jax.extend.backend, "backends", lambda: {"cpu": None, "cuda": None})
     assert "platform_index" in str(jax.make_jaxpr(lambda q: blocks.blocked(x._replace(q=q)))(x.q))

@@ -15,8 +15,7 @@ from xarrayops.testing._suite.operations.attention_oracle import attention_oracl
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch.nn.attention.flex_attention import flex_attention  # noqa: E402
-from xarrayops_backends.torch._attention import flex, modes, package  # noqa: E402
-from xarrayops_backends.torch._attention.failures import or_next  # noqa: E402
+from xarrayops_backends.torch._attention import flex, modes, or_next, package  # noqa: E402
 
 BANDS: dict[str, dict[str, Any]] = {
     "none": {},

@@ -18,8 +18,7 @@ from xarrayops.testing._suite.operations.attention_oracle import attention_oracl
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._dynamo.exc import BackendCompilerFailed, FailOnRecompileLimitHit, Unsupported  # noqa: E402
-from xarrayops_backends.torch._attention import blocks, cuda, flash  # noqa: E402
-from xarrayops_backends.torch._attention.failures import or_next, says_no_code  # noqa: E402
+from xarrayops_backends.torch._attention import blocks, cuda, flash, or_next, says_no_code  # noqa: E402
 
 KERNELS = {name: (function, refusal) for name, function, refusal in find.named("torch").kernels["attention"]}
 

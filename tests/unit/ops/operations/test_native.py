@@ -292,7 +292,7 @@ def test_without_a_package_the_reference_serves(monkeypatch, package, extra, ref
     find_spec = importlib.util.find_spec
     absent = lambda name, *package_of: None if name == package else find_spec(name, *package_of)
     monkeypatch.setattr(importlib.util, "find_spec", absent)
-    monkeypatch.setattr("xarrayops_backends.jax._native.find_spec", absent)
+    monkeypatch.setattr("xarrayops_backends.jax._operations.find_spec", absent)
     with jax.enable_x64(True):
         for x in (np.ones(2), jnp.ones(2)):
             assert made(x).tolist() == [2, 2]

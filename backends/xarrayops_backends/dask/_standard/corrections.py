@@ -1,9 +1,13 @@
-"""Reductions. Many of Dask's functions lose data if a chunk has length 0, and are correct otherwise."""
+"""Functions whose NumPy kernels or chunks do not follow the standard: elementwise functions, transforms, reductions.
+
+Dask requires that every axis of a Fourier transform is one chunk, so the axes are rechunked first. Many of its
+reductions lose data if a chunk has length 0, and are correct otherwise.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -13,6 +17,76 @@ from xarrayops.plugin.host import sums
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import compat, da
 from xarrayops_backends.dask._standard.manipulation import reshape
+from xarrayops_backends.numpy import _standard as _numpy
+
+
+def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
+    """Clip each chunk with the NumPy backend's clip, so that both backends treat bounds in the same way."""
+    if min is None and max is None:
+        return x.copy()
+    given = [bound for bound in (min, max) if bound is not None]
+    kernel = partial(_clipped, has_min=min is not None)
+    return da.core.elemwise(kernel, x, *given, dtype=x.dtype)
+
+
+def _clipped(x: Any, *bounds: Any, has_min: bool) -> Any:
+    return _numpy.clip(x, *bounds) if has_min else _numpy.clip(x, None, *bounds)
+
+
+def floor_divide(x1: Any, x2: Any, /) -> Array:
+    """Divide each chunk with the NumPy backend's floor_divide, which has the standard's values for infinities."""
+    return da.core.elemwise(_numpy.floor_divide, x1, x2)
+
+
+def expm1(x: Array, /) -> Array:
+    """NumPy's complex expm1 gives NaN for infinities."""
+    return da.map_blocks(_complex_expm1, x, dtype=x.dtype, meta=x._meta) if x.dtype.kind == "c" else da.expm1(x)
+
+
+def _complex_expm1(x: Any) -> Any:
+    """Real and imaginary parts computed separately, with the special values of C99 G.6.3.1.
+
+    exp(-inf) is 0 at any angle, and the real part for +inf is infinite if the angle is not finite.
+    """
+    a, b = x.real, x.imag
+    with np.errstate(invalid="ignore", over="ignore"):
+        grown = np.expm1(a)
+        # Adding 0 makes a negative zero positive, as the standard requires.
+        real = np.where(b == 0, grown + 0.0, grown * np.cos(b) - 2 * np.sin(b / 2) ** 2)
+        imag = np.where(b == 0, b, np.exp(a) * np.sin(b))
+    endless = ~np.isfinite(b)
+    real = np.where(endless & np.isinf(a), np.where(a < 0, -1, np.inf), real)
+    imag = np.where(endless & (a == -np.inf), 0, imag)
+    result = np.empty_like(x)
+    result.real, result.imag = real, imag
+    return result
+
+
+def _one_axis(name: str) -> Callable[..., Array]:
+    transform = getattr(compat.fft, name)
+
+    def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+        return transform(x.rechunk({axis: -1}), n=n, axis=axis, norm=norm)
+
+    return fft
+
+
+def _many_axes(name: str) -> Callable[..., Array]:
+    transform = getattr(compat.fft, name)
+
+    def fftn(x: Array, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Array:
+        if axes is None:
+            axes = range(x.ndim) if s is None else range(-len(s), 0)
+        axes = tuple(axes)
+        return transform(x.rechunk(dict.fromkeys(axes, -1)), s=s, axes=axes, norm=norm)
+
+    return fftn
+
+
+fft_fft, fft_ifft, fft_rfft, fft_irfft, fft_hfft, fft_ihfft = map(
+    _one_axis, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
+)
+fft_fftn, fft_ifftn, fft_rfftn, fft_irfftn = map(_many_axes, ("fftn", "ifftn", "rfftn", "irfftn"))
 
 
 def _without_empty_chunks(function: Callable[..., Array]) -> Callable[..., Array]:

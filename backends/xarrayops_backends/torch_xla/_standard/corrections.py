@@ -1,4 +1,4 @@
-"""Elementwise functions whose results in PyTorch/XLA are wrong, and arrays that are opaque to XLA."""
+"""Elementwise functions and reductions whose results in PyTorch/XLA are wrong, and arrays that are opaque to XLA."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import torch_xla.core.xla_model as xm
 
 from xarrayops.plugin import Array
 from xarrayops_backends.torch._dtypes import _pair
-from xarrayops_backends.torch._standard import elementwise as _elementwise
+from xarrayops_backends.torch._standard import elementwise as _elementwise, statistics as _statistics
 from xarrayops_backends.torch._standard.wide import WIDE, _divided
 
+_Axes = int | tuple[int, ...] | None
 _Binary = Callable[[Any, Any], Array]
 
 
@@ -28,28 +29,16 @@ def _typed(function: _Binary) -> _Binary:
     return typed
 
 
-add = _typed(_elementwise.add)
-atan2 = _typed(_elementwise.atan2)
-bitwise_and = _typed(_elementwise.bitwise_and)
-bitwise_left_shift = _typed(_elementwise.bitwise_left_shift)
-bitwise_or = _typed(_elementwise.bitwise_or)
+_TYPED = dict.fromkeys(
+    (
+        *("add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_xor", "copysign", "equal"),
+        *("greater", "greater_equal", "hypot", "less", "less_equal", "logaddexp", "logical_and", "logical_or"),
+        *("logical_xor", "nextafter", "not_equal", "pow", "subtract"),
+    ),
+    _typed,
+)
+"""The functions of the torch backend that get both operands in one dtype."""
 bitwise_right_shift = _typed(_elementwise.bitwise_right_shift)
-bitwise_xor = _typed(_elementwise.bitwise_xor)
-copysign = _typed(_elementwise.copysign)
-equal = _typed(_elementwise.equal)
-greater = _typed(_elementwise.greater)
-greater_equal = _typed(_elementwise.greater_equal)
-hypot = _typed(_elementwise.hypot)
-less = _typed(_elementwise.less)
-less_equal = _typed(_elementwise.less_equal)
-logaddexp = _typed(_elementwise.logaddexp)
-logical_and = _typed(_elementwise.logical_and)
-logical_or = _typed(_elementwise.logical_or)
-logical_xor = _typed(_elementwise.logical_xor)
-nextafter = _typed(_elementwise.nextafter)
-not_equal = _typed(_elementwise.not_equal)
-pow = _typed(_elementwise.pow)
-subtract = _typed(_elementwise.subtract)
 
 _wide_product = _elementwise._wrapping(torch.multiply)
 
@@ -153,3 +142,34 @@ def opaque(x: Array, shape: tuple[int, ...], /) -> Array:
     held = x.detach().expand(shape).clone()
     xm.optimization_barrier_([held])
     return held
+
+
+def _extremum(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: bool) -> Array:
+    """Reduce all axes if axis is None, and propagate NaN; torch.amax and torch.amin on XLA do neither."""
+    axis = tuple(range(x.ndim)) if axis is None else axis
+    out = reduce(x, axis=axis, keepdims=keepdims)
+    if not x.is_floating_point() or axis == ():
+        return out
+    return torch.where(_statistics.any(torch.isnan(x), axis=axis, keepdims=keepdims), torch.nan, out)
+
+
+def max(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """On XLA, torch.amax reduces no axis if none is given, and drops NaN."""
+    return _extremum(_statistics.max, x, axis, keepdims)
+
+
+def min(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """On XLA, torch.amin reduces no axis if none is given, and drops NaN."""
+    return _extremum(_statistics.min, x, axis, keepdims)
+
+
+def mean(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """XLA has no mean for complex numbers."""
+    if not x.is_complex():
+        return _statistics.mean(x, axis=axis, keepdims=keepdims)
+    return torch.complex(*(_statistics.mean(part, axis=axis, keepdims=keepdims) for part in (x.real, x.imag)))
+
+
+def count_nonzero(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """On XLA, torch.count_nonzero returns the dtype of x, and supports no negative axis."""
+    return _statistics.sum(torch.ne(x, 0), axis=axis, keepdims=keepdims)

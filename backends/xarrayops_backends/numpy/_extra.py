@@ -1,0 +1,478 @@
+# Long: a function for each name, by topic; see xarrayops/_generic/extra.
+"""NumPy's own functions beyond the standard, where they follow the contract of `xarrayops`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from xarrayops.plugin import Array, generic
+from xarrayops.plugin.host import NUMBERS, sums
+from xarrayops_backends.numpy._guard import require_all_numbers, require_numbers
+
+_np: Any = np
+"""Typed as Any: the overloads of some functions do not know arrays of any dtype."""
+_Axes = int | tuple[int, ...] | None
+argpartition, lexsort, partition = np.argpartition, np.lexsort, np.partition
+cbrt, digitize, isclose, nan_to_num = np.cbrt, np.digitize, np.isclose, np.nan_to_num
+intersect1d, setdiff1d, setxor1d, union1d = np.intersect1d, np.setdiff1d, np.setxor1d, np.union1d
+kron, outer, sliding_window_view = np.kron, np.outer, np.lib.stride_tricks.sliding_window_view
+
+
+# Comparisons, whose results are NumPy's booleans.
+
+
+def allclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
+    """np.allclose returns a bool."""
+    return np.bool_(np.allclose(x1, x2, rtol, atol, equal_nan))
+
+
+def array_equal(x1: Array, x2: Array, /, *, equal_nan: bool = False) -> Array:
+    """np.array_equal returns a bool."""
+    if x1.dtype.kind not in NUMBERS or x2.dtype.kind not in NUMBERS:
+        require_all_numbers("array_equal", x1, x2)
+    if equal_nan:
+        return np.bool_(np.array_equal(x1, x2, equal_nan=True))
+    return np.bool_(False) if x1.shape != x2.shape else (x1 == x2).all()
+
+
+# Counts.
+
+
+def bincount(x: Array, /, weights: Any = None, *, minlength: int = 0, length: int | None = None) -> Array:
+    """np.bincount lacks a fixed length, sums in float64, and refuses uint64. It comes first: checks cost time."""
+    if length is not None:
+        counts = _checked_bincount(x, weights, minlength, length)
+    else:
+        try:
+            counts = np.bincount(x, weights, minlength)
+        except (TypeError, ValueError):
+            counts = _checked_bincount(x, weights, minlength, None)
+    is_narrow = weights is not None and weights.dtype.kind == "f" and weights.dtype != counts.dtype
+    return counts.astype(weights.dtype) if is_narrow else counts
+
+
+def _checked_bincount(x: Array, weights: Any, minlength: int, length: int | None) -> Array:
+    require_all_numbers("bincount", x, weights)
+    generic.counting.require_counts(np, x, weights, minlength, length)
+    if x.dtype.kind == "u":
+        x = x.astype(np.int64)
+    if length is not None:
+        if x.size and x.max() >= length:
+            kept = x < length
+            x, weights = x[kept], weights if weights is None else weights[kept]
+        minlength = length
+    return np.bincount(x, weights, minlength)
+
+
+# Linear algebra.
+
+
+def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
+    """The root of the sum of squares as in np.linalg.norm, without its checks and its copy of the conjugate."""
+    if ord is None and x.dtype.kind == "f":
+        if axis is None and not keepdims:
+            flat = x if x.ndim == 1 else x.ravel("K")
+            return np.sqrt(flat.dot(flat))
+        if type(axis) is int:
+            squares: Array = np.add.reduce(x * x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+            return np.sqrt(squares)
+    require_all_numbers("linalg.norm", x)
+    return np.linalg.norm(x, ord, generic.common.checked_axes(axis, x.ndim), keepdims)
+
+
+def linalg_cond(x: Array, /, *, p: Any = None) -> Array:
+    """np.linalg.cond is infinite for singular matrices, but raises for p="nuc", singular values of their inverse."""
+    require_all_numbers("linalg.cond", x)
+    if isinstance(p, str) and p == "nuc" and x.size:
+        return _nuclear_cond(x)
+    return np.linalg.cond(x, p)
+
+
+def _nuclear_cond(x: Array) -> Array:
+    """The sum of the singular values times the sum of their inverses."""
+    size = np.linalg.slogdet(x)[1]
+    is_regular = np.isfinite(size)
+    values = np.linalg.svd(np.where(is_regular[..., None, None], x, 0), compute_uv=False)
+    with np.errstate(all="ignore"):
+        found = values.sum(-1) * (1 / values).sum(-1)
+    irregular = np.where(np.isnan(x).any((-2, -1)), np.nan, np.inf)
+    return np.where(is_regular, found, irregular.astype(found.dtype))
+
+
+def linalg_lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:
+    """np.linalg.lstsq lacks sums of squares for some ranks and shapes. It is tried first, because checks cost time."""
+    try:
+        solution, residuals, rank, values = np.linalg.lstsq(x1, x2, rtol)
+    except (TypeError, ValueError):
+        require_all_numbers("linalg.lstsq", x1, x2)
+        generic.linalg.require_equations(x1, x2)
+        raise
+    if not residuals.size:
+        errors = np.abs(x2 - x1 @ solution)
+        residuals = np.atleast_1d((errors * errors).sum(0))
+    return solution, residuals, np.int64(rank), values
+
+
+# Reductions that leave out NaN.
+
+
+def nansum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
+    """np.nansum without the options of memory. Half types are summed in float64 and rounded once."""
+    if dtype is None and sums.is_half(x.dtype):
+        return np.nansum(x, axis=axis, dtype=np.float64, keepdims=keepdims).astype(x.dtype)
+    return np.nansum(x, axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+def nanmean(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """np.nanmean without the options of memory. Half types are summed in float64 and rounded once."""
+    if sums.is_half(x.dtype):
+        return np.nanmean(x, axis=axis, dtype=np.float64, keepdims=keepdims).astype(x.dtype)
+    return np.nanmean(x, axis=axis, keepdims=keepdims)
+
+
+def nanstd(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """np.nanstd, in which the correction is called ddof before NumPy 2.2."""
+    return np.nanstd(x, axis=axis, ddof=correction, keepdims=keepdims)
+
+
+def nanvar(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """np.nanvar, in which the correction is called ddof before NumPy 2.2."""
+    return np.nanvar(x, axis=axis, ddof=correction, keepdims=keepdims)
+
+
+def _extreme(reduce: Any) -> Any:
+    """The reduction by np.fmax or np.fmin, which return the number if one operand is NaN."""
+
+    def function(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+        if x.dtype.kind == "c":
+            raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+        found = reduce(x, axis, keepdims=keepdims)
+        is_nan = found != found
+        if is_nan if not found.ndim else is_nan.any():
+            warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=3)
+        return found
+
+    return function
+
+
+nanmax, nanmin = _extreme(np.fmax.reduce), _extreme(np.fmin.reduce)
+
+
+# The greatest or the least elements.
+
+
+def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
+    """np.argpartition, and a sort of the k elements; NaN, the greatest, is last in the order of both."""
+    if x.dtype.kind not in NUMBERS or x.dtype.kind == "c":
+        if x.dtype.kind != "c":
+            require_numbers("topk", x.dtype)
+        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+    axis = generic.order.require_count(x, k, axis)
+    n, start = x.shape[axis], (slice(None),) * axis
+    if 0 < k < n:
+        parted = np.argpartition(x, n - k if largest else k - 1, axis)
+        chosen = parted[(*start, slice(n - k, None) if largest else slice(k))]
+        order = np.take_along_axis(chosen, np.argsort(np.take_along_axis(x, chosen, axis), axis), axis)
+    else:
+        order = np.argsort(x, axis)[(*start, slice(k))]
+    order = np.ascontiguousarray(order[(*start, slice(None, None, -1))]) if largest else order
+    return np.take_along_axis(x, order, axis), order
+
+
+# Padding, with a faster path for constants.
+
+
+_OPTIONS = {
+    **dict.fromkeys(("edge", "empty", "wrap"), ()),
+    **dict.fromkeys(("maximum", "mean", "median", "minimum"), ("stat_length",)),
+    **dict.fromkeys(("reflect", "symmetric"), ("reflect_type",)),
+    "linear_ramp": ("end_values",),
+}
+"""The options of each mode of `pad`; NumPy refuses all others."""
+
+
+def pad(
+    x: Array,
+    /,
+    pad_width: Any,
+    mode: str = "constant",
+    *,
+    constant_values: Any = 0,
+    end_values: Any = 0,
+    stat_length: Any = None,
+    reflect_type: str = "even",
+) -> Array:
+    """np.pad refuses the options of other modes, and takes a dict of widths since 2.2 only."""
+    if mode == "constant":
+        return _surrounded(
+            x,
+            generic.padding.pad_widths(x, pad_width, mode, reflect_type),
+            generic.padding.pairs("constant_values", constant_values, x.ndim),
+        )
+    if mode not in _OPTIONS or reflect_type not in ("even", "odd") or isinstance(pad_width, dict):
+        pad_width = generic.padding.pad_widths(x, pad_width, mode, reflect_type)
+    given = {
+        "constant_values": constant_values,
+        "end_values": end_values,
+        "stat_length": stat_length,
+        "reflect_type": reflect_type,
+    }
+    return _np.pad(x, pad_width, mode, **{name: given[name] for name in _OPTIONS[mode]})
+
+
+def _surrounded(x: Array, widths: list[tuple[int, int]], values: list[tuple[Any, Any]]) -> Array:
+    """x in the middle of a new array, and constants at both ends of each axis."""
+    shape = tuple([before + n + after for n, (before, after) in zip(x.shape, widths, strict=True)])
+    out = np.empty(shape, x.dtype, "F" if x.flags.fnc else "C")
+    inner = tuple([slice(before, before + n) for n, (before, _) in zip(x.shape, widths, strict=True)])
+    out[inner] = x
+    for axis, ((before, after), (first, last)) in enumerate(zip(widths, values, strict=True)):
+        start = (slice(None),) * axis
+        out[(*start, slice(before))] = first
+        out[(*start, slice(shape[axis] - after, None))] = last
+    return out
+
+
+# Medians and quantiles: complex numbers raise, and the quantile of no elements is NaN.
+
+
+def _reduced(x: Array, *, is_median: bool = False) -> Array:
+    """x for a median or a quantile: no complex numbers, and numbers for booleans, which np.quantile cannot subtract."""
+    if x.dtype.kind == "c":
+        raise TypeError(f"complex numbers have no quantiles; the dtype of x is {x.dtype}")
+    return x.astype(np.float64) if x.dtype.kind == "b" and not is_median else x
+
+
+def median(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """np.median also orders complex numbers, which raise here."""
+    return np.median(_reduced(x, is_median=True), axis=axis, keepdims=keepdims)
+
+
+def nanmedian(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """np.nanmedian also orders complex numbers, which raise here."""
+    return np.nanmedian(_reduced(x, is_median=True), axis=axis, keepdims=keepdims)
+
+
+def _quantile(function: Any) -> Any:
+    """A quantile of NumPy, which raises for no elements, and takes the dtype of the result from q."""
+
+    def quantile(x: Array, /, q: Any, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
+        x = _reduced(x)
+        options: dict[str, Any] = {"axis": axis, "method": method, "keepdims": keepdims}
+        if type(q) is int:
+            q = float(q)
+        elif hasattr(q, "dtype") and q.dtype.kind not in "fc" and method not in generic.quantiles.ROUNDED:
+            x = x if x.dtype.kind == "f" else x.astype(np.float64)
+            return quantile(x, q.astype(np.float64), **options).astype(x.dtype, copy=False)
+        if x.size:
+            return function(x, q, **options)
+        filled = np.median(x, axis=axis, keepdims=keepdims)
+        return np.full((*np.shape(q), *filled.shape), filled)
+
+    return quantile
+
+
+percentile, nanpercentile = _quantile(np.percentile), _quantile(np.nanpercentile)
+quantile, nanquantile = _quantile(np.quantile), _quantile(np.nanquantile)
+
+
+# Diagonals, windows, insertion and deletion.
+
+
+def atleast_nd(x: Array, /, ndim: int) -> Array:
+    """A view with more axes."""
+    return x if x.ndim >= ndim else x.reshape((*(1,) * (ndim - x.ndim), *x.shape))
+
+
+def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array:
+    """The method, without the wrapper of np.compress."""
+    return x.compress(condition, axis)
+
+
+def diag(x: Array, /, k: int = 0) -> Array:
+    """The method for matrices, without the wrapper of np.diag."""
+    return x.diagonal(k) if x.ndim == 2 else np.diag(x, k)
+
+
+def fill_diagonal(x: Array, value: Any, /, *, wrap: bool = False) -> Array:
+    """np.fill_diagonal writes its argument; a number is written to a slice."""
+    if x.dtype.kind not in NUMBERS:
+        require_all_numbers("fill_diagonal", x)
+    filled = x.copy()
+    if getattr(value, "ndim", 0):
+        np.fill_diagonal(filled, value, wrap)
+    else:
+        start, stop, step = generic.shaping.diagonal_slice(x.shape, wrap)
+        filled.reshape(-1)[start:stop:step] = value
+    return filled
+
+
+def insert(x: Array, index: Any, values: Any, /, *, axis: int | None = None) -> Array:
+    """np.insert also takes the axis by position."""
+    require_all_numbers("insert", x, values)
+    return np.insert(x, index, values, axis)
+
+
+def delete(x: Array, index: Any, /, *, axis: int | None = None) -> Array:
+    """np.delete raises IndexError for a fraction. Around one element of a vector, the pieces are joined."""
+    if type(index) is int and x.ndim == 1 and 0 <= index < x.shape[0]:
+        return np.concatenate((x[:index], x[index + 1 :]))
+    if isinstance(index, float):
+        raise TypeError(f"the index must be of integers, but it is {index!r}")
+    return np.delete(x, index, axis)
+
+
+# Convolution, interpolation, gradients and polynomials.
+
+
+def convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
+    """np.convolve also takes arrays without dimensions."""
+    generic.signal.require_signals(x1, x2, mode)
+    return _np.convolve(x1, x2, mode)
+
+
+def correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
+    """np.correlate also takes arrays without dimensions."""
+    generic.signal.require_signals(x1, x2, mode)
+    return _np.correlate(x1, x2, mode)
+
+
+def polyval(p: Array, x: Any, /) -> Array:
+    """np.polyval also takes coefficients of more dimensions, and makes an array of a number."""
+    require_all_numbers("polyval", p, x)
+    generic.signal.require_coefficients(p)
+    return np.polyval(p, x if hasattr(x, "dtype") else np.full((), x, np.result_type(p, x)))
+
+
+def interp(
+    x: Any, xp: Array, fp: Array, /, *, left: Any = None, right: Any = None, period: float | None = None
+) -> Array:
+    """np.interp computes in float64, also for float32."""
+    found: Array = np.interp(x, xp, fp, left, right, period)
+    dtype = np.result_type(x, xp, fp, np.float16) if hasattr(x, "dtype") else np.result_type(xp, fp, np.float16)
+    return found.astype(dtype, copy=False) if all(a.dtype.kind in "fc" for a in (xp, fp)) else found
+
+
+def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
+    """np.trapezoid also takes its options by position."""
+    if y.dtype.kind not in NUMBERS or x is not None:
+        require_all_numbers("trapezoid", y, x)
+    if x is not None:
+        generic.signal.require_coordinates(y, x, generic.common.normal_axis(axis, y.ndim))
+        x = x.astype(y.dtype) if x.dtype.kind not in "fc" and y.dtype.kind in "fc" else x
+    return np.trapezoid(y, x, dx, axis)
+
+
+def gradient(x: Array, /, *spacing: Any, axis: _Axes = None, edge_order: int = 1) -> Any:
+    """np.gradient, without default options, which cost time in its wrapper."""
+    if x.dtype.kind not in NUMBERS or spacing:
+        require_all_numbers("gradient", x, *spacing)
+    if axis is None and edge_order == 1:
+        return _np.gradient(x, *spacing)
+    return _np.gradient(x, *spacing, axis=axis, edge_order=edge_order)
+
+
+# Statistics.
+
+
+def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: bool = False) -> Array:
+    """np.average raises ZeroDivisionError where the weights sum to 0."""
+    if x.dtype.kind not in NUMBERS or weights is not None:
+        require_all_numbers("average", x, weights)
+    if weights is None:
+        return sums.mean(x, axis=axis, keepdims=keepdims)
+    if weights.shape != x.shape:
+        weights = generic.statistics.along(np, weights, x, axis)
+    floating = [a for a in (x, weights) if a.dtype.kind in "fc"]
+    dtype = np.result_type(*floating) if floating else np.dtype(np.float64)
+    # The sum of half types can overflow them although the average does not.
+    wide = np.dtype(np.float32) if sums.is_half(dtype) else dtype
+    total = np.multiply(x, weights, dtype=wide).sum(axis, keepdims=keepdims)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (total / weights.sum(axis, wide, keepdims=keepdims)).astype(dtype, copy=False)
+
+
+def cov(
+    x: Array,
+    y: Any = None,
+    /,
+    *,
+    rowvar: bool = True,
+    correction: float = 1,
+    fweights: Any = None,
+    aweights: Any = None,
+) -> Array:
+    """np.cov calls the correction ddof, and computes in float64."""
+    if x.dtype.kind not in NUMBERS or y is not None:
+        require_all_numbers("cov", x, y)
+    if fweights is not None or aweights is not None:
+        require_all_numbers("cov", fweights, aweights)
+        count = x.shape[-1 if rowvar or x.ndim < 2 else 0] if x.ndim else 1
+        generic.statistics.require_observations("fweights", fweights, count)
+        generic.statistics.require_observations("aweights", aweights, count)
+    dtype = _of_variables(x, y)
+    found: Array = np.cov(x, y, rowvar, ddof=correction, fweights=fweights, aweights=aweights, dtype=dtype)
+    return found.astype(dtype, copy=False)
+
+
+def corrcoef(x: Array, y: Any = None, /, *, rowvar: bool = True) -> Array:
+    """np.corrcoef computes in float64, unless it is given a dtype."""
+    return np.corrcoef(x, y, rowvar, dtype=_of_variables(x, y))
+
+
+def _of_variables(x: Array, y: Any) -> Any:
+    """The dtype of a covariance: the dtype of the variables, where integers count as float64."""
+    return np.result_type(*(a if a.dtype.kind in "fc" else np.float64 for a in (x, y) if a is not None))
+
+
+def histogram(
+    x: Array, /, bins: Any = 10, *, density: bool = False, weights: Any = None, **options: Any
+) -> tuple[Array, Array]:
+    """np.histogram also takes complex numbers, and computes densities in double precision for float32."""
+    if x.dtype.kind == "c":
+        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+    if weights is not None and weights.dtype.kind in "biu":
+        weights = weights.astype(np.float64)
+    found, edges = np.histogram(x, bins, density=density, weights=weights, **options)
+    if not density:
+        return found, edges
+    dtype = weights.dtype if weights is not None else x.dtype if x.dtype.kind == "f" else np.float64
+    return found.astype(dtype, copy=False), edges
+
+
+def ptp(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """Two reductions, without the wrapper of np.ptp."""
+    return _np.maximum.reduce(x, axis, keepdims=keepdims) - _np.minimum.reduce(x, axis, keepdims=keepdims)
+
+
+# Windows and scales: fractions as the number of values and ends of opposite signs raise.
+
+
+def _window(function: Any) -> Any:
+    """A window of NumPy, which also accepts fractions as the number of values."""
+
+    def made(n: int, /, *parameters: float, dtype: Any = None, device: Any = None) -> Array:
+        generic.common.whole("n", n)
+        return function(n, *parameters).astype(np.float64 if dtype is None else dtype, copy=False)
+
+    return made
+
+
+bartlett, blackman, hamming, hanning, kaiser = map(
+    _window, (np.bartlett, np.blackman, np.hamming, np.hanning, np.kaiser)
+)
+
+
+def logspace(start: float, stop: float, /, num: int = 50, *, device: Any = None, **options: Any) -> Array:
+    """np.logspace also takes arrays."""
+    return np.logspace(start, stop, num, **options)
+
+
+def geomspace(start: float, stop: float, /, num: int = 50, *, device: Any = None, **options: Any) -> Array:
+    """np.geomspace also takes numbers of opposite signs, with a complex result."""
+    if num:
+        generic.windows.require_ratio(start, stop)
+    return np.geomspace(start, stop, num, **options)

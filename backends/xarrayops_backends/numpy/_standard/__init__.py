@@ -1,1 +1,0 @@
-"""Functions of the standard that NumPy computes differently or slowly, by family."""
