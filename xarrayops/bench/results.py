@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self, TypedDict, get_args
@@ -135,6 +137,11 @@ class Row:
         """The medians of the rounds that both have, paired by process and number."""
         processes = zip(self.medians_s, other.medians_s, strict=False)
         return [pair for process in processes for pair in zip(*process, strict=False)]
+
+    def spread(self, time_of: Callable[[list[float]], float]) -> float | None:
+        """The log ratio of the slowest and the fastest process, by a time of each; None with a single process."""
+        times = [time_of(process) for process in self.medians_s if process]
+        return math.log(max(times) / min(times)) if len(times) > 1 else None
 
     @property
     def place(self) -> str:

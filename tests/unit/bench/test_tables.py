@@ -15,7 +15,7 @@ from rich.console import Console
 
 from xarrayops._system import machine
 from xarrayops.bench.compare import break_even, ranking
-from xarrayops.bench.compare.noise_floor import resolution
+from xarrayops.bench.compare.ranking import resolution
 from xarrayops.bench.measure.roofline import Roofline, rated_memory
 from xarrayops.bench.measure.timing import median_of_rounds
 from xarrayops.bench.report import markdown, tables, terminal

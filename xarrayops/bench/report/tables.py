@@ -8,9 +8,7 @@ from typing import Any
 
 from xarrayops._cli.doctor import device_text
 from xarrayops.bench.compare import break_even
-from xarrayops.bench.compare.noise_floor import QUANTILE
-from xarrayops.bench.compare.ranking import CLEARLY_SLOWER, fastest
-from xarrayops.bench.compare.regret import regrets
+from xarrayops.bench.compare.ranking import CLEARLY_SLOWER, QUANTILE, fastest, regrets
 from xarrayops.bench.measure import cold_caches
 from xarrayops.bench.measure.cell import TRANSFERS
 from xarrayops.bench.place import METHOD

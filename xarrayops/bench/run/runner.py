@@ -10,7 +10,7 @@ from typing import Any
 
 from xarrayops._cli.doctor import own_settings
 from xarrayops._system import gpus, machine
-from xarrayops.bench.compare.noise_floor import resolution
+from xarrayops.bench.compare.ranking import resolution
 from xarrayops.bench.results import InterleavedRun, Results, Row, RunEnvironment
 from xarrayops.bench.run.budget import Budget
 from xarrayops.bench.run.cpu_contention import CpuContention
