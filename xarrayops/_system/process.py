@@ -25,6 +25,11 @@ REPORT_BUG = "Report it as a bug, with the versions of this row."
 """The fix for a crash that is not the user's fault."""
 
 
+def failure(status: str, reason: str, fix: str) -> dict[str, Any]:
+    """The answer without a result: a code, the reason, and what would help."""
+    return {"status": status, "reason": reason, "fix": fix}
+
+
 @contextmanager
 def keep_stdout() -> Iterator[TextIO]:
     """In a worker: reserve stdout for the answers. The output of libraries goes to stderr."""
@@ -96,22 +101,14 @@ class Worker:
     def answer(self, seconds: float) -> dict[str, Any]:
         """The next answer. If there is none, the process is ended, and the answer is "timeout" or "crashed"."""
         try:
-            line = self._line(seconds)
+            line = self._answers.get(timeout=max(0.0, seconds))
         except queue.Empty:
             self.close()
-            return {
-                "status": "timeout",
-                "reason": f"no answer within {seconds:.0f} s",
-                "fix": "Use a longer --timeout.",
-            }
+            return failure("timeout", f"no answer within {seconds:.0f} s", "Use a longer --timeout.")
         if line is _END:
             return self._death()
         answer: dict[str, Any] = json.loads(line)
         return answer
-
-    def _line(self, seconds: float) -> str | None:
-        """The next line of output, or `_END`. Raises `queue.Empty` if there is none within this many seconds."""
-        return self._answers.get(timeout=max(0.0, seconds))
 
     def _death(self) -> dict[str, Any]:
         """Why the process died."""
@@ -128,15 +125,11 @@ class Worker:
             kills = machine.oom_kills()
             if name == "SIGKILL" and kills is not None and self._oom_kills is not None and kills > self._oom_kills:
                 reason = "the process was killed while the system ran out of memory"
-                return {"status": "out-of-memory", "reason": reason, "fix": "Use a smaller --size, or more memory."}
+                return failure("out-of-memory", reason, "Use a smaller --size, or more memory.")
             reason = f"the process was ended by {name}"
         else:
             reason = f"the process ended with exit status {status}"
-        return {
-            "status": "crashed",
-            "reason": f"{reason}: {last}" if last else reason,
-            "fix": REPORT_BUG,
-        }
+        return failure("crashed", f"{reason}: {last}" if last else reason, REPORT_BUG)
 
     def dismiss(self) -> None:
         """Close stdin, so that the process ends by itself."""

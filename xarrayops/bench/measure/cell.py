@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.measure import cold_caches
 from xarrayops.bench.measure.oracle import WrongAnswer, check
 from xarrayops.bench.measure.timing import finished, timed, timed_round
 from xarrayops.bench.place import Place
@@ -59,7 +58,7 @@ class Cell:
         if not cold:
             return warm
         del found  # the device must not hold both results
-        cold_caches.fill(*self.place)
+        self.place.fill_caches()
         cold_s, results = timed(self.function, self.inputs)
         return {**warm, "cold_s": cold_s, "error": max(error, self._checked(results, "with cold caches"))}
 

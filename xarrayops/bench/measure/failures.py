@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import xarrayops as xo
-from xarrayops._system.process import REPORT_BUG
+from xarrayops._system.process import REPORT_BUG, failure
 from xarrayops.bench.measure.oracle import WrongAnswer
 from xarrayops.bench.measure.sync_check import NotSynchronised
 from xarrayops.bench.results import Status
@@ -62,4 +62,4 @@ def _text(error: Exception) -> str:
 
 
 def _failure(status: Status, reason: str, fix: str) -> dict[str, Any]:
-    return {"status": status, "reason": " ".join(reason.split()), "fix": fix}
+    return failure(status, " ".join(reason.split()), fix)

@@ -9,9 +9,8 @@ from typing import Any
 from xarrayops._cli.doctor import device_text
 from xarrayops.bench.compare import break_even
 from xarrayops.bench.compare.ranking import CLEARLY_SLOWER, QUANTILE, fastest, regrets
-from xarrayops.bench.measure import cold_caches
 from xarrayops.bench.measure.cell import TRANSFERS
-from xarrayops.bench.place import METHOD
+from xarrayops.bench.place import MAX_CACHE_BYTES, METHOD
 from xarrayops.bench.report.formatting import bytes_text, rate_text, seconds_text, shapes_text
 from xarrayops.bench.results import Results, Row, RunEnvironment
 from xarrayops.bench.run.plan import AUTO, LARGE, NO_ACCELERATORS, PROCESSES
@@ -45,7 +44,7 @@ NOTES = (
     "exceeds it even after a second measurement; the time is valid in either case. Empty for integers, and where the "
     "roofline could not be measured or the budget ended first.",
     "cold: time of a call with cold caches: other data of twice the size of the largest cache "
-    f"({bytes_text(cold_caches.MAX_BYTES)} at most) was accessed before. It is measured in the first rounds of each "
+    f"({bytes_text(MAX_CACHE_BYTES)} at most) was accessed before. It is measured in the first rounds of each "
     "process.",
     "first call: the first call at this shape, with compilation, without import and start-up of the library.",
     f"transfer: conversion of the inputs from NumPy, the median of {TRANSFERS}.",

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
+from xarrayops._system.process import failure
+
 
 class Budget:
     """A number of seconds that starts when the object is created."""
@@ -31,4 +33,4 @@ class Budget:
     def exceeded(self) -> dict[str, Any]:
         """The answer for a cell that the budget does not reach."""
         reason = f"the budget of {self._total:.0f} s was spent before this cell"
-        return {"status": "over-budget", "reason": reason, "fix": "Use a longer --budget, or continue with --resume."}
+        return failure("over-budget", reason, "Use a longer --budget, or continue with --resume.")
