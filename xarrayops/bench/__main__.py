@@ -13,11 +13,10 @@ from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from xarrayops._cli import doctor
-from xarrayops._cli.arguments import INTERRUPTED, console, names, seconds, select
+from xarrayops._cli.arguments import INTERRUPTED, console, names, seconds, select, table
 from xarrayops._core.backends import registry
 from xarrayops.bench import workload_sources
 from xarrayops.bench.compare import compare
@@ -233,22 +232,19 @@ def _changes(old: Results, new: Results, out: Path) -> int:
 
 
 def _list(workloads: tuple[Workload, ...], console: Console) -> None:
-    listed = Table(title="Workloads (--workloads accepts names and groups)", title_justify="left", box=SIMPLE_HEAD)
-    for column in ("group", "workload", "dtypes", "sizes", "what is timed"):
-        listed.add_column(column, overflow="fold")
+    title = "Workloads (--workloads accepts names and groups)"
+    listed = table(title, ("group", "workload", "dtypes", "sizes", "what is timed"), box=SIMPLE_HEAD)
     for group, members in groupby(workloads, key=lambda workload: workload.group):
         for i, workload in enumerate(members):
             sizes = ", ".join(map(str, workload.ladder("default")))
             cells = ("" if i else group, workload.name, ", ".join(workload.dtypes), sizes, workload.timed)
             listed.add_row(*map(Text, cells))
         listed.add_section()
-    backends = Table(title="Backends", title_justify="left", box=SIMPLE_HEAD)
-    for column in ("backend", "available", "reason and fix"):
-        backends.add_column(column, overflow="fold")
-    for found in doctor.examine_all(registry.names()):
-        reason = "" if found["available"] else f"{found['reason']}. {found['hint']}"
-        backends.add_row(found["name"], "yes" if found["available"] else "no", Text(reason))
-    console.print(listed, backends)
+    backends = [
+        (each["name"], *(("yes", "") if each["available"] else ("no", f"{each['reason']}. {each['hint']}")))
+        for each in doctor.examine_all(registry.names())
+    ]
+    console.print(listed, table("Backends", ("backend", "available", "reason and fix"), backends, box=SIMPLE_HEAD))
 
 
 if __name__ == "__main__":
