@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops._host import threads
+from xarrayops.plugin.sparse import Parts
 
 Array = np.ndarray[Any, Any]
 # A function of start and stop: the fault of these entries, or None.
@@ -25,84 +26,55 @@ Check = Callable[[int, int], str | None]
 CHUNK = 1 << 16
 
 
-def compressed_fault(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    shape: tuple[int, ...],
-    *,
-    axis: int = 0,
-    block: tuple[int, int] | None = None,
-    canonical: bool = True,
-    names: tuple[str, str] = ("row", "column"),
-) -> str | None:
-    """The first fault of a matrix compressed along an axis: 0 for CSR and BSR, 1 for CSC; None if it is valid.
+def fault(p: Parts, *, canonical: bool = True) -> str | None:
+    """The first fault of parts in host memory; None if they are valid.
 
-    ``block``: the extents of the blocks in ``data`` (n, r, c). ``names``: the names of axis 0 and axis 1. With
-    ``canonical``, unsorted entries and duplicates are faults too.
+    With ``canonical``, unsorted entries and duplicates are faults too.
     """
-    fault = compressed_form_fault(indptr, indices, data, shape, axis=axis, block=block)
-    if fault:
-        return fault
-    if block is not None:
-        names = f"block {names[0]}", f"block {names[1]}"
-    extent = _lines(shape, block)[1 - axis]
+    found = form_fault(p)
+    if found:
+        return found
     # A subclass could hide values, for example by a mask.
-    indptr, indices = np.asarray(indptr), np.asarray(indices)
-    return _pointers_fault(indptr, len(indices)) or _indices_fault(
-        indptr, indices, extent, (names[axis], names[1 - axis]), canonical=canonical
-    )
+    if p.format == "coo":
+        return _coords_fault(tuple(map(np.asarray, p.coords)), p.shape, canonical=canonical)
+    indptr, indices = np.asarray(p.indptr), np.asarray(p.indices)
+    return _pointers_fault(indptr, len(indices)) or _indices_fault(p, indptr, indices, canonical=canonical)
 
 
-def compressed_form_fault(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    shape: tuple[int, ...],
-    *,
-    axis: int = 0,
-    block: tuple[int, int] | None = None,
-) -> str | None:
-    """Like `compressed_fault`, for numbers of axes, dtypes, lengths and extents only: no value is read."""
-    fault = (
-        _integers_fault("indptr", indptr, 1)
-        or _integers_fault("indices", indices, 1)
-        or _numbers_fault(data, 1 if block is None else 3)
-        or _same_dtype_fault(indptr, indices)
+def form_fault(p: Parts) -> str | None:
+    """Like `fault`, for numbers of axes, dtypes, lengths and extents only: no value is read."""
+    return _coo_form_fault(p.coords, p.data, p.shape) if p.format == "coo" else _compressed_form_fault(p)
+
+
+def _compressed_form_fault(p: Parts) -> str | None:
+    found = (
+        _integers_fault("indptr", p.indptr, 1)
+        or _integers_fault("indices", p.indices, 1)
+        or _numbers_fault(p.data, 1 if p.block is None else 3)
+        or _same_dtype_fault(p.indptr, p.indices)
         # Extents within the index dtype make every comparison below exact in that dtype.
-        or _extents_fault("shape", shape, 2, 0, indices.dtype)
-        or (None if block is None else _block_fault(data, shape, block))
+        or _extents_fault("shape", p.shape, 2, 0, p.indices.dtype)
+        or (None if p.block is None else _block_fault(p.data, p.shape, p.block))
     )
-    if fault:
-        return fault
+    if found:
+        return found
     # Only now: a block of extent 0 or of another rank would make this division fail.
-    lines = _lines(shape, block)[axis]
-    if len(indptr) != lines + 1:
-        return f"indptr has {len(indptr)} items, not {lines} + 1 = {lines + 1}"
-    if len(indices) != len(data):
-        return f"indices has {len(indices)} entries, but data has {len(data)}"
+    lines, _ = _extents(p)
+    if len(p.indptr) != lines + 1:
+        return f"indptr has {len(p.indptr)} items, not {lines} + 1 = {lines + 1}"
+    if len(p.indices) != len(p.data):
+        return f"indices has {len(p.indices)} entries, but data has {len(p.data)}"
     return None
 
 
-def _lines(shape: tuple[int, ...], block: tuple[int, int] | None) -> tuple[int, int]:
-    """The numbers of rows and columns; with ``block``, of block rows and block columns."""
-    height, width = block or (1, 1)
-    return shape[0] // height, shape[1] // width
+def _extents(p: Parts) -> tuple[int, int]:
+    """The number of lines along which the entries are compressed, and of places in a line; counted in blocks."""
+    height, width = p.block or (1, 1)
+    rows, columns = p.shape[0] // height, p.shape[1] // width
+    return (columns, rows) if p.format == "csc" else (rows, columns)
 
 
-def coo_fault(
-    coords: Array | tuple[Array, ...], data: Array, shape: tuple[int, ...], *, canonical: bool = True
-) -> str | None:
-    """The first fault of ``coords`` (ndim, nnz), or ndim arrays (nnz,), and ``data`` (nnz,); None if they are valid.
-
-    With ``canonical``, entries that are not sorted in C order and duplicates are faults too.
-    """
-    fault = coo_form_fault(coords, data, shape)
-    return fault or _coords_fault(tuple(map(np.asarray, coords)), shape, canonical=canonical)
-
-
-def coo_form_fault(coords: Array | tuple[Array, ...], data: Array, shape: tuple[int, ...]) -> str | None:
-    """Like `coo_fault`, for numbers of axes, dtypes, lengths and extents only: no value is read."""
+def _coo_form_fault(coords: Array | tuple[Array, ...], data: Array, shape: tuple[int, ...]) -> str | None:
     fault = _coords_form_fault(coords) or _numbers_fault(data, 1)
     if fault:
         return fault
@@ -215,14 +187,14 @@ def _pointers_fault(indptr: Array, count: int) -> str | None:
     return f"indptr ends with {indptr[-1]}, but there are {count} entries"
 
 
-def _indices_fault(
-    indptr: Array, indices: Array, extent: int, names: tuple[str, str], *, canonical: bool
-) -> str | None:
+def _indices_fault(p: Parts, indptr: Array, indices: Array, *, canonical: bool) -> str | None:
     """The fault of the indices; the pointers are valid."""
+    _, extent = _extents(p)
     # Most matrices are valid: a quick test that does not locate a fault comes first.
     if canonical and are_canonical(indptr, indices, extent):
         return None
-    line, across = names
+    kind = "" if p.block is None else "block "
+    line, across = ("column", "row") if p.format == "csc" else (f"{kind}row", f"{kind}column")
 
     def within(start: int, stop: int) -> str | None:
         found = _outside(indices[start:stop], extent)

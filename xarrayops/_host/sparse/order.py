@@ -354,4 +354,4 @@ def _compressed(matrix: Any, data: Array, dtype: np.dtype[Any]) -> Compressed:
 
 
 def _loops(entries: int) -> ModuleType | None:
-    return fast.loops("order") if entries >= COMPILED else None
+    return fast.loops() if entries >= COMPILED else None
