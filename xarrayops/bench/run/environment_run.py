@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import Any
 
@@ -196,10 +196,6 @@ class EnvironmentRun:
         """The measured cells whose peak memory is not known yet."""
         return [record for record in self.measured() if record.row.peak_bytes is None]
 
-    def rows(self) -> Iterator[Row]:
-        """The rows so far."""
-        return map(self.row, self.records)
-
     def row(self, record: Record) -> Row:
         """The row of a cell so far."""
         roofline = self.rooflines.best(record.roofline_key) if record.device else None
@@ -270,8 +266,7 @@ class EnvironmentRun:
 
     def check_synchronisation(self, report: Report) -> None:
         """Check once that timing waits for each library, and measure its smallest call."""
-        for place in dict.fromkeys((r.row.backend, r.row.device, r.row.device_kind) for r in self.pending()):
-            backend, device, kind = place
+        for backend, device, kind in _places(self.pending()):
             if (backend, device) in self.launches or self.budget.seconds_left <= 0:
                 continue
             report(f"checking that timing waits for {backend} {device}{self.label}")
@@ -287,8 +282,7 @@ class EnvironmentRun:
         """Measure the kinds of operations once on each device of each library, within the budget."""
         from xarrayops.port.trace.operations import RATES  # only here: it imports the analysis of programs
 
-        for place in dict.fromkeys((r.row.backend, r.row.device, r.row.device_kind) for r in self.measured()):
-            backend, device, kind = place
+        for backend, device, kind in _places(self.measured()):
             if (backend, device) not in self.operations and self.budget.seconds_left > 0:
                 report(f"kinds of operations on {backend} {device}{self.label}")
                 answer = self.recorded(backend, {"do": "operations", "device": device, "kind": kind})[-1]
@@ -309,3 +303,8 @@ class EnvironmentRun:
                 command = {"do": "roofline", "dtype": row.dtype, "device": row.device, "kind": row.device_kind}
                 for rates in self.recorded(backend, command, again=again):
                     self.rooflines.add(key, library, rates)
+
+
+def _places(records: Iterable[Record]) -> Iterable[tuple[str, str, str]]:
+    """The places of cells, each once: the backend, the device and its kind."""
+    return dict.fromkeys((record.row.backend, record.row.device, record.row.device_kind) for record in records)

@@ -12,8 +12,7 @@ from xarrayops._cli.doctor import own_settings
 from xarrayops._system import gpus, machine
 from xarrayops.bench.compare.ranking import resolution
 from xarrayops.bench.results import InterleavedRun, Results, Row, RunEnvironment
-from xarrayops.bench.run.budget import Budget
-from xarrayops.bench.run.cpu_contention import CpuContention
+from xarrayops.bench.run.budget import Budget, CpuContention
 from xarrayops.bench.run.environment import Identity
 from xarrayops.bench.run.environment_run import EnvironmentRun
 from xarrayops.bench.run.journal import Journal
@@ -87,9 +86,8 @@ class BenchRun:
 
     def measure_times(self, process: int) -> None:
         """Measure every cell in one process per backend, until the share of the budget for this process is spent."""
-        pending = self.pending()
-        is_complete = not any(record.rounds(process) < self.plan.rounds for record in pending)
-        if self.records() and is_complete:
+        records = self.records()
+        if records and not any(record.pending and record.rounds(process) < self.plan.rounds for record in records):
             return
         later = self.plan.processes - process - 1
         self.close()
@@ -175,10 +173,6 @@ class BenchRun:
         """The records of all environments."""
         return [record for environment in self.environments for record in environment.records]
 
-    def pending(self) -> list[Record]:
-        """The pending records of all environments."""
-        return [record for record in self.records() if record.pending]
-
     def work(self) -> list[list[Cell]]:
         """The cells, grouped by workload, dtype and size."""
         found: dict[tuple[str, str, int], list[Cell]] = {}
@@ -215,12 +209,8 @@ class BenchRun:
 
     def results(self) -> list[Results]:
         """The results so far of each environment."""
-        return [self.results_of(environment) for environment in self.environments]
-
-    def results_of(self, environment: EnvironmentRun) -> Results:
-        """The results so far of one environment."""
-        rows = list(environment.rows())
-        return Results(rows, self.facts(environment, rows))
+        rows = [(each, [each.row(record) for record in each.records]) for each in self.environments]
+        return [Results(found, self.facts(environment, found)) for environment, found in rows]
 
     def facts(self, environment: EnvironmentRun, rows: list[Row]) -> RunEnvironment:
         """What the rows have in common."""
