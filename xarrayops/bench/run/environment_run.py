@@ -9,7 +9,7 @@ from typing import Any
 
 from xarrayops._cli.doctor import own_settings
 from xarrayops._system import gpus, machine
-from xarrayops._system.process import Worker
+from xarrayops._system.process import Worker, failure
 from xarrayops.bench.results import Row
 from xarrayops.bench.run.budget import Budget
 from xarrayops.bench.run.environment import Identity
@@ -85,8 +85,7 @@ class EnvironmentRun:
         """The first answer of a new process. Its status is "interrupted" if the code changed during the run."""
         found, first = self.budget.limited(self.workers[name].answer, IMPORT_S), self.handshakes.get(name, {})
         if first.get("status") == found["status"] == "ok" and any(first[what] != found[what] for what in _CODE):
-            reason, fix = "its code or version changed during the run", "Run the same command again."
-            return {"status": "interrupted", "reason": reason, "fix": fix}
+            return failure("interrupted", "its code or version changed during the run", "Run the same command again.")
         return found
 
     def close(self) -> None:
@@ -151,11 +150,11 @@ class EnvironmentRun:
                     if handshake["status"] != "ok":
                         record.fail(handshake)
                     elif not device:
-                        reason = f"no device of kind {' or '.join(self.plan.devices)}"
-                        record.fail({"status": "no-device", "reason": reason, "fix": "Use other --devices."})
+                        kinds = " or ".join(self.plan.devices)
+                        record.fail(failure("no-device", f"no device of kind {kinds}", "Use other --devices."))
                     elif code is None:
                         reason = f"the xarrayops of {self.identity.prefix} has no such workload"
-                        record.fail({"status": "not-installed", "reason": reason, "fix": "Leave out the workload."})
+                        record.fail(failure("not-installed", reason, "Leave out the workload."))
                     self.records.append(record)
         known = {record.row.key: record for record in self.records if record.device}
         for event in self.journal.earlier:
@@ -182,7 +181,7 @@ class EnvironmentRun:
         """Fail the cells on devices of this kind that are not measured yet."""
         for record in self.pending():
             if record.row.device_kind == kind and not record.row.measured:
-                record.fail({"status": "no-device", "reason": reason, "fix": fix})
+                record.fail(failure("no-device", reason, fix))
 
     def pending(self) -> list[Record]:
         """The cells that can still be measured."""

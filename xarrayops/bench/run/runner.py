@@ -10,6 +10,7 @@ from typing import Any
 
 from xarrayops._cli.doctor import own_settings
 from xarrayops._system import gpus, machine
+from xarrayops._system.process import failure
 from xarrayops.bench.compare.ranking import resolution
 from xarrayops.bench.results import InterleavedRun, Results, Row, RunEnvironment
 from xarrayops.bench.run.budget import Budget, CpuContention
@@ -184,10 +185,10 @@ class BenchRun:
 
     def interrupt(self) -> None:
         """Mark the cells that were not measured as interrupted, and publish the results if there are any cells."""
-        reason, fix = "the run was interrupted before this cell", "Run the same command with --resume."
+        cut = failure("interrupted", "the run was interrupted before this cell", "Run the same command with --resume.")
         for record in self.records():
             if record.pending and record.row.status == "over-budget" and self.budget.seconds_left > 0:
-                record.fail({"status": "interrupted", "reason": reason, "fix": fix})
+                record.fail(cut)
         if self.records():
             found = self.results()
             for results in found:

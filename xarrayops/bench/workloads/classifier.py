@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.workload import Arrays, Workload
+from xarrayops.bench.workload import Arrays, Workload, exactly
 from xarrayops.bench.workloads.pipeline import load_digits
 from xarrayops.plugin import Array
 
@@ -197,7 +197,7 @@ WORKLOADS = (
         timed="the same classifier with weights and activations of int8, calibrated before: the digits and int8 scores",
         operations=_operations,
         nbytes=_bytes,
-        tolerance=lambda n: 0.0,
+        tolerance=exactly,
         arrange=_with_classifier,
         dtypes=("int8",),
     ),

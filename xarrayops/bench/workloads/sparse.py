@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.workload import Arrays, Workload
+from xarrayops.bench.workload import Arrays, Workload, exactly
 from xarrayops.plugin import Array
 
 _SIZES = {"toy": (40,), "default": (2048,), "large": (8192,)}
@@ -88,33 +89,29 @@ def _as_csr(values: Array, columns: Array, pointers: Array, dense: Array) -> Arr
     return xo.sparse.from_parts("csr", pointers, columns, values, shape=(n, n)), dense
 
 
+_compaction = partial(Workload, sizes=_SIZES, tolerance=exactly)
+
 WORKLOADS = (
-    Workload(
+    _compaction(
         "sparse from_dense csr",
         from_dense_csr,
         inputs=_scattered,
         expected=_csr_of,
-        sizes=_SIZES,
         timed="xo.sparse.from_dense(x): 5 % of the elements are nonzero",
-        tolerance=lambda n: 0.0,
     ),
-    Workload(
+    _compaction(
         "sparse from_dense coo",
         from_dense_coo,
         inputs=_scattered,
         expected=_coo_of,
-        sizes=_SIZES,
         timed='xo.sparse.from_dense(x, "coo"): 5 % of the elements are nonzero',
-        tolerance=lambda n: 0.0,
     ),
-    Workload(
+    _compaction(
         "sparse relu",
         relu_to_csr,
         inputs=_activations,
         expected=lambda x: _csr_of(np.maximum(x, 0)),
-        sizes=_SIZES,
         timed='xo.sparse.from_dense(x, where="relu"): 5 % of the elements are positive',
-        tolerance=lambda n: 0.0,
     ),
     Workload(
         "sparse spmm",
