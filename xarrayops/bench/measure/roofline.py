@@ -27,6 +27,11 @@ _MEASURE_S = 0.08
 _COPY_BYTES = (1 << 20, 4 << 20, 16 << 20, 64 << 20)
 _LARGEST_COPY = 512 << 20  # larger than the caches of most devices
 _ORDER = (256, 8192)  # smallest and largest
+_STREAMS: tuple[tuple[Callable[[Any], Any], float], ...] = (
+    (lambda x: xo.add(x, 1.0), 2.0),
+    (lambda x: xo.at(x)[...].max(0.0, copy=None), 1.0),
+)
+"""Functions that read and write each byte once, the second in place where the library supports it; their results."""
 
 
 class Roofline(NamedTuple):
@@ -82,7 +87,7 @@ def measure_roofline(place: Place, dtype: str) -> dict[str, Any]:
     rates: dict[str, Any] = {"memory": {}}
     with suppress(WrongAnswer):
         rates["compute"] = product_rate(place, dtype)
-    copies: list[Callable[[int], float]] = [partial(sum_rate, place, dtype), partial(update_rate, place, dtype)]
+    copies: list[Callable[[int], float]] = [partial(stream_rate, *stream, place, dtype) for stream in _STREAMS]
     if place.kind == "cpu":
         copies.append(host_copy_rate)
     for nbytes in _COPY_BYTES if place.kind == "cpu" else (*_COPY_BYTES, _LARGEST_COPY):
@@ -92,19 +97,11 @@ def measure_roofline(place: Place, dtype: str) -> dict[str, Any]:
     return rates
 
 
-def sum_rate(place: Place, dtype: str, nbytes: int) -> float:
-    """Bytes moved per second by ``x + 1``: half are read, half are written."""
+def stream_rate(function: Callable[[Any], Any], result: float, place: Place, dtype: str, nbytes: int) -> float:
+    """Bytes moved per second by a function of ones with this result: half are read, half are written."""
     x = _filled(nbytes // 2 // native_dtype(dtype).itemsize, 1.0, place, dtype)
-    seconds, sums = _best(_reading(xo.add, x, 1.0))
-    _require(sums, 2.0, 0.0)
-    return nbytes / seconds
-
-
-def update_rate(place: Place, dtype: str, nbytes: int) -> float:
-    """Bytes moved per second by ``max(x, 0)``, in place where the library supports it."""
-    x = _filled(nbytes // 2 // native_dtype(dtype).itemsize, 1.0, place, dtype)
-    seconds, updated = _best(_reading(lambda x: xo.at(x)[...].max(0.0, copy=None), x))
-    _require(updated, 1.0, 0.0)
+    seconds, results = _best(_reading(function, x))
+    _require(results, result, 0.0)
     return nbytes / seconds
 
 

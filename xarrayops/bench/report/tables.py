@@ -116,21 +116,15 @@ def matrix(results: Results) -> tuple[list[str], list[tuple[str, list[tuple[str,
     lines = []
     for head, rows in groups(results.rows):
         marks = fastest(rows, results.environment.get("resolution"))
-        known = {row.place: row for row in rows}
-        drawn = [_cell(known[place], marks) if place in known else ("", "") for place in places]
-        lines.append((_name(head), drawn))
+        texts = {row.place: (seconds_text(row.median_s), marks.get(row.place, "")) for row in rows if row.measured}
+        texts |= {row.place: (row.status, "missing") for row in rows if not row.measured}
+        lines.append((_name(head), [texts.get(place, ("", "")) for place in places]))
     return places, lines
 
 
 def _name(row: Row) -> str:
     """Workload, dtype and size."""
     return f"{row.workload} {row.dtype} {row.size}"
-
-
-def _cell(row: Row, marks: dict[str, str]) -> tuple[str, str]:
-    if not row.measured:
-        return row.status, "missing"
-    return seconds_text(row.median_s), marks.get(row.place, "")
 
 
 def tables(results: Results) -> Iterator[tuple[Row, list[tuple[str, ...]]]]:
@@ -208,8 +202,8 @@ def missing(rows: Sequence[Row], most: int | None = None) -> list[tuple[str, ...
     for row in rows:
         if not row.measured:
             names = lines.setdefault((row.place, row.status, row.reason, row.fix), [])
-            names.append(f"{row.workload} {row.dtype} {row.size}")
-    every = len({(row.workload, row.dtype, row.size) for row in rows})
+            names.append(_name(row))
+    every = len(set(map(_name, rows)))
     return [
         (place, "all" if len(names) == every else _listed(names, most), status, reason, fix)
         for (place, status, reason, fix), names in lines.items()
