@@ -12,6 +12,8 @@ import numba
 import numpy as np
 
 Array = np.ndarray[Any, Any]
+# The row, the column and the bits of each entry.
+Entries = tuple[Array, Array, Array]
 
 compiled = numba.njit(nogil=True, cache=True)
 # Fused multiply-add is allowed, but nothing that changes the results for NaN and infinity, and no reordering of sums.
@@ -55,19 +57,10 @@ def count(keys: Array, shift: int, mask: int, counts: Array) -> None:
 
 
 @compiled
-def scatter(
-    keys: Array,
-    shift: int,
-    mask: int,
-    places: Array,
-    row: Array,
-    column: Array,
-    bits: Array,
-    to_row: Array,
-    to_column: Array,
-    to_bits: Array,
-) -> None:
+def scatter(keys: Array, shift: int, mask: int, places: Array, entries: Entries, to: Entries) -> None:
     """Move each entry to the next position of its digit; ``places`` holds these positions and is overwritten."""
+    row, column, bits = entries
+    to_row, to_column, to_bits = to
     for k in range(keys.size):
         digit = (keys[k] >> shift) & mask
         place = places[digit]
@@ -77,33 +70,24 @@ def scatter(
 
 @compiled
 def place(
-    row: Array,
-    column: Array,
-    bits: Array,
-    spare: tuple[Array, Array, Array],
-    columns: int,
-    first: int,
-    start: int,
-    indptr: Array,
-    to_column: Array,
-    to_bits: Array,
+    entries: Entries, spare: Entries, columns: int, first: int, start: int, indptr: Array, to: tuple[Array, Array]
 ) -> int:
     """Compress the entries of the rows from ``first`` on, and count the duplicates.
 
     The entries are first sorted by column, digit by digit, between their arrays and ``spare``; with ``columns=1`` they
     are not. ``indptr`` is the part for these rows, ``start`` the position of their first entry.
     """
-    to = (spare[0], spare[1], spare[2])
-    shift, size = 0, row.size
+    shift, size = 0, entries[0].size
     # From the least digit upwards. Each pass is stable, so earlier digits decide where later ones are equal.
     while (columns - 1) >> shift:
         # Counts shifted by one: their cumulative sum is where each digit begins.
         places = np.zeros((1 << DIGIT) + 1, np.int64)
-        count(column, shift, (1 << DIGIT) - 1, places[1:])
-        scatter(column, shift, (1 << DIGIT) - 1, np.cumsum(places), row, column, bits, to[0], to[1], to[2])
+        count(entries[1], shift, (1 << DIGIT) - 1, places[1:])
+        scatter(entries[1], shift, (1 << DIGIT) - 1, np.cumsum(places), entries, spare)
         # The two sets of arrays exchange their roles; no pass copies back.
-        row, column, bits, to = to[0][:size], to[1][:size], to[2][:size], (row, column, bits)
+        entries, spare = (spare[0][:size], spare[1][:size], spare[2][:size]), entries
         shift += DIGIT
+    (row, column, bits), (to_column, to_bits) = entries, to
     # A last counting sort, by row, directly into the result. It is stable, so columns stay sorted within each row.
     places = np.zeros(indptr.size + 1, np.int64)
     for k in range(size):
