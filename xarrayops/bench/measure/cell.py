@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -70,11 +71,7 @@ class Cell:
 
     def peak_bytes(self) -> int | None:
         """The peak memory that one call adds on its device. Nothing may be timed in this process afterwards."""
-
-        def call() -> None:
-            timed(self.function, self.inputs)
-
-        return self.place.peak_bytes(call)
+        return self.place.peak_bytes(partial(timed, self.function, self.inputs))
 
 
 def transferred(arrays: tuple[Any, ...], backend: str, device: str) -> tuple[float, tuple[Array, ...]]:

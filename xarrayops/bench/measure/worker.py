@@ -21,7 +21,7 @@ from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.backend import Backend
 from xarrayops._system.process import REPORT_BUG, die_with_parent, keep_stdout
 from xarrayops.bench.measure import roofline, sync_check
-from xarrayops.bench.measure.cell import Cell, warm_up
+from xarrayops.bench.measure.cell import warm_up
 from xarrayops.bench.measure.cell_cache import CellCache
 from xarrayops.bench.measure.failures import guarded
 from xarrayops.bench.place import Place
@@ -68,13 +68,6 @@ def described(backend: Backend, device: Device) -> dict[str, Any]:
     return found
 
 
-def measure(command: dict[str, Any], cell: Cell) -> dict[str, Any]:
-    """One round of a cell, or its peak memory."""
-    if command["do"] == "memory":
-        return {"peak_bytes": cell.peak_bytes()}
-    return {"first": cell.first, **cell.round(command["seconds"], cold=command["cold"])}
-
-
 def handle(command: dict[str, Any], backend: str, workloads: dict[str, Workload], cells: CellCache) -> dict[str, Any]:
     """The answer to a command. "device_works" is False if the device can no longer be used in this process."""
     place = Place(backend, command["device"], command["kind"])
@@ -100,11 +93,14 @@ def works(place: Place) -> bool:
 def _handle(command: dict[str, Any], place: Place, workloads: dict[str, Workload], cells: CellCache) -> dict[str, Any]:
 
     def with_cell(again: bool) -> dict[str, Any]:
+        """One round of a cell, or its peak memory."""
         cell = cells.get(workload, place, command["dtype"], command["size"])
         if again:  # the first attempt may have compiled already
             cell.first["first_call_s"] = None
         try:
-            return measure(command, cell)
+            if command["do"] == "memory":
+                return {"peak_bytes": cell.peak_bytes()}
+            return {"first": cell.first, **cell.round(command["seconds"], cold=command["cold"])}
         except BaseException:
             cells.remove(cell)
             raise

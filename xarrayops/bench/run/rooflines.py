@@ -44,35 +44,23 @@ class MeasuredRooflines:
 
         Libraries whose measurement failed are under "failed", each with the reason.
         """
-        known: dict[tuple[str, int], dict[str, Any]] = {}
+        attributes: dict[tuple[str, int], dict[str, Any]] = {}
         for device in devices:
-            known.setdefault((device["kind"], device["index"]), {}).update(device["attributes"])
-        return [
-            _described(key, by, known.get(key[:2], {}), self._failures.get(key)) for key, by in self._rooflines.items()
-        ]
-
-
-def _described(
-    key: RooflineKey,
-    by: Mapping[str, Roofline],
-    attributes: Mapping[str, Any],
-    failed: dict[str, str] | None,
-) -> dict[str, Any]:
-    kind, index, dtype = key
-    found: dict[str, Any] = {"device": device_name(kind, index), "dtype": dtype}
-    if (rated := rated_memory(attributes)) is not None:
-        found["memory_rated"] = rated
-    if failed:
-        found["failed"] = failed
-    best = Roofline.best(by.values())
-    if not best.known:
+            attributes.setdefault((device["kind"], device["index"]), {}).update(device["attributes"])
+        found = []
+        for key, by in self._rooflines.items():
+            kind, index, dtype = key
+            rated, failed = rated_memory(attributes.get((kind, index), {})), self._failures.get(key)
+            known = {"device": device_name(kind, index), "dtype": dtype, "memory_rated": rated, "failed": failed}
+            best = Roofline.best(by.values())
+            if best.known:
+                largest = max(best.memory)
+                known |= {
+                    "memory": best.memory[largest],
+                    "memory_by": max(by, key=lambda name: by[name].memory.get(largest, 0.0)),
+                    "memory_by_bytes": {str(nbytes): rate for nbytes, rate in sorted(best.memory.items())},
+                    "compute": best.compute,
+                    "compute_by": max(by, key=lambda name: by[name].compute),
+                }
+            found.append({name: value for name, value in known.items() if value is not None})
         return found
-    largest = max(best.memory)
-    return {
-        **found,
-        "memory": best.memory[largest],
-        "memory_by": max(by, key=lambda name: by[name].memory.get(largest, 0.0)),
-        "memory_by_bytes": {str(nbytes): rate for nbytes, rate in sorted(best.memory.items())},
-        "compute": best.compute,
-        "compute_by": max(by, key=lambda name: by[name].compute),
-    }
