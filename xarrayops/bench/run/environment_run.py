@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from time import monotonic
 from typing import Any
 
@@ -177,12 +177,6 @@ class EnvironmentRun:
         """The selected devices of all libraries."""
         return [each for known in self.handshakes.values() for each in self.plan.chosen(known.get("devices", ()))]
 
-    def exclude_devices(self, kind: str, reason: str, fix: str) -> None:
-        """Fail the cells on devices of this kind that are not measured yet."""
-        for record in self.pending():
-            if record.row.device_kind == kind and not record.row.measured:
-                record.fail(failure("no-device", reason, fix))
-
     def pending(self) -> list[Record]:
         """The cells that can still be measured."""
         return [record for record in self.records if record.pending]
@@ -263,30 +257,35 @@ class EnvironmentRun:
             self.journal.append({"probe": name, **answer})
         return [answer]
 
+    def probed(
+        self, do: str, phase: str, records: Iterable[Record], known: Collection[tuple[str, str]], report: Report
+    ) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
+        """The answers to a command about each backend and device of some cells that is not known yet."""
+        places = dict.fromkeys((record.row.backend, record.row.device, record.row.device_kind) for record in records)
+        for backend, device, kind in places:
+            if (backend, device) not in known and self.budget.seconds_left > 0:
+                report(f"{phase} {backend} {device}{self.label}")
+                yield (backend, device), self.recorded(backend, {"do": do, "device": device, "kind": kind})[-1]
+
     def check_synchronisation(self, report: Report) -> None:
         """Check once that timing waits for each library, and measure its smallest call."""
-        for backend, device, kind in _places(self.pending()):
-            if (backend, device) in self.launches or self.budget.seconds_left <= 0:
-                continue
-            report(f"checking that timing waits for {backend} {device}{self.label}")
-            answer = self.recorded(backend, {"do": "check-sync", "device": device, "kind": kind})[-1]
+        phase = "checking that timing waits for"
+        for place, answer in self.probed("check-sync", phase, self.pending(), self.launches, report):
             if answer["status"] == "ok":
-                self.launches[backend, device] = answer["launch_s"]
+                self.launches[place] = answer["launch_s"]
             elif answer["status"] != "over-budget":  # no times without a successful check
                 for record in self.pending():
-                    if (record.row.backend, record.row.device) == (backend, device):
+                    if (record.row.backend, record.row.device) == place:
                         record.fail(answer)
 
     def measure_operations(self, report: Report) -> None:
         """Measure the kinds of operations once on each device of each library, within the budget."""
         from xarrayops.port.trace.operations import RATES  # only here: it imports the analysis of programs
 
-        for backend, device, kind in _places(self.measured()):
-            if (backend, device) not in self.operations and self.budget.seconds_left > 0:
-                report(f"kinds of operations on {backend} {device}{self.label}")
-                answer = self.recorded(backend, {"do": "operations", "device": device, "kind": kind})[-1]
-                if answer["status"] == "ok":
-                    self.operations[backend, device] = {name: answer[name] for name in RATES}
+        phase = "kinds of operations on"
+        for place, answer in self.probed("operations", phase, self.measured(), self.operations, report):
+            if answer["status"] == "ok":
+                self.operations[place] = {name: answer[name] for name in RATES}
 
     def measure_rooflines(self, report: Report) -> None:
         """Measure the best rates of each library on each device, and again where a cell exceeds the roofline."""
@@ -302,8 +301,3 @@ class EnvironmentRun:
                 command = {"do": "roofline", "dtype": row.dtype, "device": row.device, "kind": row.device_kind}
                 for rates in self.recorded(backend, command, again=again):
                     self.rooflines.add(key, library, rates)
-
-
-def _places(records: Iterable[Record]) -> Iterable[tuple[str, str, str]]:
-    """The places of cells, each once: the backend, the device and its kind."""
-    return dict.fromkeys((record.row.backend, record.row.device, record.row.device_kind) for record in records)

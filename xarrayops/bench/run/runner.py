@@ -134,8 +134,9 @@ class BenchRun:
         users = sum(any(device["kind"] == "cuda" for device in self.plan.chosen(known)) for known in libraries)
         problem = gpus.sharing_problem(self.environments[0].gpus, users)
         if problem is not None:
-            for environment in self.environments:
-                environment.exclude_devices("cuda", *problem)
+            for record in self.records():
+                if record.pending and record.row.device_kind == "cuda" and not record.row.measured:
+                    record.fail(failure("no-device", *problem))
 
     def first_round(self, process: int) -> None:
         """Measure one round of every cell, workload by workload over all backends."""
@@ -154,7 +155,7 @@ class BenchRun:
             every = self.work()
             order.shuffle(every)
             for cells in (cells for work in every for cells in _mixed(work, order)):
-                wanted = [each for each in cells if _needs_round(each[1], process, number)]
+                wanted = [(e, r) for e, r in cells if r.pending and r.row.measured and r.rounds(process) < number]
                 if len(wanted) == len(cells) and monotonic() + sum(r.cost_s for _, r in wanted) < until:
                     self.report(f"process {process + 1} of {self.plan.processes}, round {number} of {self.plan.rounds}")
                     for environment, record in wanted:
@@ -263,10 +264,6 @@ class BenchRun:
             "pythons": [each.command[0] for each in known],
             "packages": [each.package for each in known],
         }
-
-
-def _needs_round(record: Record, process: int, number: int) -> bool:
-    return record.pending and record.row.measured and record.rounds(process) < number
 
 
 def _mixed(work: list[Cell], order: random.Random) -> Iterator[list[Cell]]:
