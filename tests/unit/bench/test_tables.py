@@ -16,14 +16,13 @@ from rich.console import Console
 from xarrayops._system import machine
 from xarrayops.bench.compare import break_even, ranking
 from xarrayops.bench.compare.ranking import resolution
-from xarrayops.bench.measure.roofline import Roofline, rated_memory
+from xarrayops.bench.measure.roofline import MeasuredRooflines, Roofline, rated_memory
 from xarrayops.bench.measure.timing import median_of_rounds
 from xarrayops.bench.report import markdown, tables, terminal
 from xarrayops.bench.report.formatting import seconds_text
 from xarrayops.bench.results import STATUSES, Results, Row
 from xarrayops.bench.run.budget import CpuContention
 from xarrayops.bench.run.record import Record, short_digest
-from xarrayops.bench.run.rooflines import MeasuredRooflines
 
 KNOWN = {"command": "a test", "date": "today", "roofs": [], "versions": {"numpy": {"numpy": "2"}}, "pools": {}}
 KNOWN |= {"workloads": {"w": {"timed": "a thing", "code": ""}, "v": {"timed": "another", "code": ""}}}

@@ -21,8 +21,7 @@ from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.backend import Backend
 from xarrayops._system.process import REPORT_BUG, die_with_parent, keep_stdout
 from xarrayops.bench.measure import roofline, sync_check
-from xarrayops.bench.measure.cell import warm_up
-from xarrayops.bench.measure.cell_cache import CellCache
+from xarrayops.bench.measure.cell import CellCache, warm_up
 from xarrayops.bench.measure.failures import guarded
 from xarrayops.bench.place import Place
 from xarrayops.bench.workload import Workload

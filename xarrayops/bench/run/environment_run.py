@@ -10,13 +10,13 @@ from typing import Any
 from xarrayops._cli.doctor import own_settings
 from xarrayops._system import gpus, machine
 from xarrayops._system.process import Worker, failure
+from xarrayops.bench.measure.roofline import MeasuredRooflines, RooflineKey
 from xarrayops.bench.results import Row
 from xarrayops.bench.run.budget import Budget
 from xarrayops.bench.run.environment import Identity
 from xarrayops.bench.run.journal import Journal
 from xarrayops.bench.run.plan import BenchPlan
 from xarrayops.bench.run.record import Record, short_digest
-from xarrayops.bench.run.rooflines import MeasuredRooflines, RooflineKey
 from xarrayops.bench.workload import FLOATS
 
 Report = Callable[[str], None]

@@ -12,6 +12,7 @@ from xarrayops._cli.doctor import own_settings
 from xarrayops._system import gpus, machine
 from xarrayops._system.process import failure
 from xarrayops.bench.compare.ranking import resolution
+from xarrayops.bench.measure.roofline import MeasuredRooflines
 from xarrayops.bench.results import InterleavedRun, Results, Row, RunEnvironment
 from xarrayops.bench.run.budget import Budget, CpuContention
 from xarrayops.bench.run.environment import Identity
@@ -19,7 +20,6 @@ from xarrayops.bench.run.environment_run import EnvironmentRun
 from xarrayops.bench.run.journal import Journal
 from xarrayops.bench.run.plan import BenchPlan, Observer, Step
 from xarrayops.bench.run.record import Record
-from xarrayops.bench.run.rooflines import MeasuredRooflines
 
 Cell = tuple[EnvironmentRun, Record]
 _MEMORY_CALLS = 6

@@ -13,9 +13,9 @@ from typing import Any
 
 from xarrayops.bench.compare import break_even, compare, ranking
 from xarrayops.bench.compare.verdict import CellName, Verdict
+from xarrayops.bench.measure.roofline import device_name
 from xarrayops.bench.report import comparison, tables
 from xarrayops.bench.results import Results
-from xarrayops.bench.run.rooflines import device_name
 from xarrayops.plugin import Device
 
 _SCRIPTS = ("dom", "numbers", "model", "matrix", "detail", "chart", "sizes", "roofline", "facts", "start")
