@@ -12,8 +12,8 @@ import pytest
 import xarrayops as xo
 from xarrayops.bench import place, workload_sources
 from xarrayops.bench.measure import cell, roofline, timing, worker
+from xarrayops.bench.measure.answers import WrongAnswer, check, relative_error
 from xarrayops.bench.measure.cell import Cell
-from xarrayops.bench.measure.oracle import WrongAnswer, check, relative_error
 from xarrayops.bench.place import Place
 from xarrayops.bench.workloads import WORKLOADS, Case, Workload
 

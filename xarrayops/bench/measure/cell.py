@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.measure.failures import is_out_of_memory
-from xarrayops.bench.measure.oracle import WrongAnswer, check
+from xarrayops.bench.measure.answers import WrongAnswer, check, is_out_of_memory
 from xarrayops.bench.measure.timing import finished, timed, timed_round
 from xarrayops.bench.place import Place
 from xarrayops.bench.workload import Workload

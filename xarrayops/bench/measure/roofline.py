@@ -17,7 +17,7 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops._system import machine
-from xarrayops.bench.measure.oracle import WrongAnswer
+from xarrayops.bench.measure.answers import WrongAnswer
 from xarrayops.bench.measure.timing import calls_per_reading, timed
 from xarrayops.bench.place import Place
 from xarrayops.bench.workload import epsilon, native_dtype

@@ -21,8 +21,8 @@ from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.backend import Backend
 from xarrayops._system.process import REPORT_BUG, die_with_parent, keep_stdout
 from xarrayops.bench.measure import roofline, sync_check
+from xarrayops.bench.measure.answers import guarded
 from xarrayops.bench.measure.cell import CellCache, warm_up
-from xarrayops.bench.measure.failures import guarded
 from xarrayops.bench.place import Place
 from xarrayops.bench.workload import Workload
 from xarrayops.bench.workload_sources import file_of, library_digest, load
