@@ -160,14 +160,6 @@ class InterleavedRun(TypedDict):
     packages: list[str]
 
 
-class WorkloadFacts(TypedDict):
-    """What is timed in a workload: a description, the source code, and a digest that changes with the code."""
-
-    timed: str
-    code: str
-    digest: str
-
-
 class RunEnvironment(TypedDict, total=False):
     """What the rows of a run have in common, as `environment.json` holds it.
 
@@ -198,7 +190,7 @@ class RunEnvironment(TypedDict, total=False):
     resolution
         The relative difference of the same work measured twice. Smaller differences are ties. None if unknown.
     workloads
-        What is timed, by workload.
+        By workload, what is timed: a description, the source code, and a digest that changes with the code.
     """
 
     command: str
@@ -224,7 +216,7 @@ class RunEnvironment(TypedDict, total=False):
     launch_s: dict[str, float]
     operations: list[dict[str, Any]]
     resolution: float | None
-    workloads: dict[str, WorkloadFacts]
+    workloads: dict[str, dict[str, str]]
 
 
 @dataclass
