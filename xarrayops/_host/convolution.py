@@ -50,8 +50,8 @@ def convolution(x: Array, weights: Array, windows: Windows, groups: int) -> Arra
         # A sum over no channels is 0; np.matmul would need memory for empty columns.
         result[...] = 0
         return result
-    views = (np.moveaxis(each, -1, 1) if is_last else each for each in (x, result))
-    problem = Problem(*views, windows, counts)
+    images, results = (np.moveaxis(each, -1, 1) if is_last else each for each in (x, result))
+    problem = Problem(images, results, windows, counts)
     block = max(1, BLOCK_BYTES // (x.itemsize * channels * prod(windows.shape) * prod(counts[1:])))
     parts = _parts(x.shape[0], counts[0], block)
     # Depthwise: the matrix of a channel has one row, or few, so each element of a column would be written and read for

@@ -68,7 +68,7 @@ def _queried(fields: Mapping[str, tuple[str, float | None]]) -> list[dict[str, A
 def _parsed(text: str, fields: Sequence[tuple[str, float | None]]) -> list[dict[str, Any]]:
     """An entry for each GPU. Lines with another number of fields are error messages."""
     lines = [line for line in csv.reader(text.splitlines(), skipinitialspace=True) if len(line) == len(fields)]
-    gpus = [[(name, _value(text, unit)) for (name, unit), text in zip(fields, line, strict=True)] for line in lines]
+    gpus = [[(name, _value(each, unit)) for (name, unit), each in zip(fields, line, strict=True)] for line in lines]
     return [{name: value for name, value in gpu if value is not None} for gpu in gpus]
 
 

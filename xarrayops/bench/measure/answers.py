@@ -14,7 +14,7 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops._system.process import REPORT_BUG, failure
-from xarrayops.bench.measure.sync_check import NotSynchronised
+from xarrayops.bench.measure.timing import NotSynchronised
 from xarrayops.bench.results import Status
 from xarrayops.bench.workload import Case, MissingData
 

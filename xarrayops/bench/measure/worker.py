@@ -20,7 +20,7 @@ from xarrayops._cli.doctor import thread_pools
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.backend import Backend
 from xarrayops._system.process import REPORT_BUG, die_with_parent, keep_stdout
-from xarrayops.bench.measure import roofline, sync_check
+from xarrayops.bench.measure import roofline, timing
 from xarrayops.bench.measure.answers import guarded
 from xarrayops.bench.measure.cell import CellCache, warm_up
 from xarrayops.bench.place import Place
@@ -106,7 +106,7 @@ def _handle(command: dict[str, Any], place: Place, workloads: dict[str, Workload
 
     match command["do"]:
         case "check-sync":
-            return guarded(partial(sync_check.check_synchronisation, place.backend, place.device))
+            return guarded(partial(timing.check_synchronisation, place.backend, place.device))
         case "operations":
             from xarrayops.port.trace import operations  # only here: it imports the analysis of programs
 
