@@ -101,7 +101,7 @@ class Worker:
     def answer(self, seconds: float) -> dict[str, Any]:
         """The next answer. If there is none, the process is ended, and the answer is "timeout" or "crashed"."""
         try:
-            line = self._answers.get(timeout=max(0.0, seconds))
+            line = self._line(seconds)
         except queue.Empty:
             self.close()
             return failure("timeout", f"no answer within {seconds:.0f} s", "Use a longer --timeout.")
@@ -109,6 +109,10 @@ class Worker:
             return self._death()
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+    def _line(self, seconds: float) -> str | None:
+        """The next line of output, or `_END`. Raises `queue.Empty` if there is none within this many seconds."""
+        return self._answers.get(timeout=max(0.0, seconds))
 
     def _death(self) -> dict[str, Any]:
         """Why the process died."""

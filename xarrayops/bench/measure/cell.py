@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import statistics
 from collections.abc import Callable
-from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -78,7 +77,11 @@ class Cell:
 
     def peak_bytes(self) -> int | None:
         """The peak memory that one call adds on its device. Nothing may be timed in this process afterwards."""
-        return self.place.peak_bytes(partial(timed, self.function, self.inputs))
+
+        def call() -> None:
+            timed(self.function, self.inputs)
+
+        return self.place.peak_bytes(call)
 
 
 def transferred(arrays: tuple[Any, ...], backend: str, device: str) -> tuple[float, tuple[Array, ...]]:
