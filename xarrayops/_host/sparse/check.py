@@ -1,4 +1,3 @@
-# Long: the checks of all formats share their sentences.
 """Check the parts of a sparse matrix, and describe the first fault in a sentence.
 
 Each step relies only on what was checked before: first the numbers of axes, dtypes and lengths; then the pointers; then
