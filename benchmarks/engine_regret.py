@@ -24,8 +24,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from xarrayops.bench.compare.ranking import fastest
-from xarrayops.bench.compare.regret import regrets
+from xarrayops.bench.compare.ranking import fastest, regrets
 from xarrayops.bench.report.tables import groups, title
 from xarrayops.bench.results import Results, Row
 

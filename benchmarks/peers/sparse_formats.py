@@ -55,7 +55,7 @@ def torch_of(x: Any) -> Any:
 def no_numba() -> Iterator[None]:
     """Hide numba."""
     loops = fast.loops
-    fast.loops = lambda name: None  # type: ignore[assignment]
+    fast.loops = lambda: None  # type: ignore[assignment]
     try:
         yield
     finally:

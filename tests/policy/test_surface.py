@@ -194,7 +194,7 @@ before = {name: id(value) for name, value in vars(xo).items()}
 kept_alive = dict(vars(xo))
 seen = []
 for module in pkgutil.walk_packages(xo.__path__, "xarrayops."):
-    if not module.name.endswith("__main__") and ".loops_" not in module.name:  # those need numba
+    if not module.name.endswith("__main__") and not module.name.endswith(".loops"):  # needs numba
         importlib.import_module(module.name)
         seen.append(module.name)
 backends = [status.name for status in xo.backends() if status.backend]

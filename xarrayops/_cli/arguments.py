@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from xarrayops.errors import available_names
 
@@ -36,6 +39,16 @@ def console() -> Console:
     """The console for results: as wide as the terminal; a fixed width for files."""
     terminal = Console(highlight=False)
     return terminal if terminal.is_terminal else Console(highlight=False, width=_WIDTH_OF_FILES)
+
+
+def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str | Text]] = (), **look: Any) -> Table:
+    """A table whose long cells are folded; ``look`` has further arguments of rich's table."""
+    drawn = Table(title=title, title_justify="left", **look)
+    for column in columns:
+        drawn.add_column(column, overflow="fold")
+    for row in rows:
+        drawn.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    return drawn
 
 
 def select(known: Iterable[str], wanted: Sequence[str], what: str, shown: Sequence[str] = ()) -> list[str]:

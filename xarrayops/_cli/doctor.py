@@ -12,7 +12,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
@@ -162,13 +162,18 @@ def show(known: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from xarrayops._cli.arguments import table
+
     console = Console(highlight=False)
     for line in _heading(known):
         console.print(Text(line))
-    console.print(_backend_table(known["backends"]))
-    console.print(_optional_table(known["optional"]))
+    columns = ("backend", "versions", "devices, or why it is missing and how to get it")
+    console.print(table("Backends", columns, _backend_rows(known["backends"])))
+    columns = ("package", "version", "what it adds, and how to get it if it is missing")
+    console.print(table("Optional packages", columns, _optional_rows(known["optional"])))
     if known["pools"]:
-        console.print(_pool_table(known["pools"]))
+        pools = ("library", "version", "kernel", "threads", "loaded with")
+        console.print(table("BLAS and OpenMP", pools, map(_pool_row, known["pools"])))
     for warning in known["warnings"]:
         console.print(Text(f"WARNING: {warning}", style="bold yellow"))
 
@@ -190,37 +195,24 @@ def _heading(known: dict[str, Any]) -> list[str]:
     return [*lines, *([f"Environment: {', '.join(settings)}"] if settings else [])]
 
 
-def _backend_table(backends: list[dict[str, Any]]) -> Any:
-    from rich.table import Table
+def _backend_rows(backends: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
     from rich.text import Text
 
-    table = Table(title="Backends", title_justify="left")
-    for column in ("backend", "versions", "devices, or why it is missing and how to get it"):
-        table.add_column(column, overflow="fold")
     for backend in backends:
         versions = ", ".join(f"{name} {version}" for name, version in backend.get("versions", {}).items())
         devices = [device_text(**device) for device in backend.get("devices", ())]
         state = ", ".join(devices) if backend["available"] else f"{backend['reason']}\n{backend['hint']}"
         style = "" if backend["available"] else "dim"
-        table.add_row(
-            Text(backend["name"], style=style or "bold"), Text(versions, style=style), Text(state, style=style)
-        )
-    return table
+        yield Text(backend["name"], style=style or "bold"), Text(versions, style=style), Text(state, style=style)
 
 
-def _optional_table(packages: list[dict[str, str]]) -> Any:
-    from rich.table import Table
+def _optional_rows(packages: list[dict[str, str]]) -> Iterator[tuple[Any, ...]]:
     from rich.text import Text
 
-    table = Table(title="Optional packages", title_justify="left")
-    for column in ("package", "version", "what it adds, and how to get it if it is missing"):
-        table.add_column(column, overflow="fold")
     for package in packages:
-        style = "" if "version" in package else "dim"
         state = "\n".join(package[key] for key in ("adds", "hint") if key in package)
         cells = (package["name"], package.get("version", "not installed"), state)
-        table.add_row(*(Text(cell, style=style) for cell in cells))
-    return table
+        yield tuple(Text(cell, style="" if "version" in package else "dim") for cell in cells)
 
 
 def device_text(name: str, kind: str, label: str) -> str:
@@ -228,22 +220,13 @@ def device_text(name: str, kind: str, label: str) -> str:
     return name if label.lower() in ("", kind) else f"{name} ({label})"
 
 
-def _pool_table(pools: list[dict[str, Any]]) -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title="BLAS and OpenMP", title_justify="left")
-    for column in ("library", "version", "kernel", "threads", "loaded with"):
-        table.add_column(column, overflow="fold")
-    for pool in pools:
-        path = Path(pool["filepath"])
-        cells = (
-            f"{pool['internal_api']}: {path.parent.name}/{path.name}",
-            *(str(pool.get(field) or "") for field in ("version", "architecture", "num_threads")),
-            ", ".join(pool["loaded_with"]),
-        )
-        table.add_row(*map(Text, cells))
-    return table
+def _pool_row(pool: dict[str, Any]) -> tuple[str, ...]:
+    path = Path(pool["filepath"])
+    return (
+        f"{pool['internal_api']}: {path.parent.name}/{path.name}",
+        *(str(pool.get(field) or "") for field in ("version", "architecture", "num_threads")),
+        ", ".join(pool["loaded_with"]),
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -89,12 +89,10 @@ def spread_of(reference: Value, samples: Sequence[Value]) -> Any:
         if not sample.is_numeric or np.shape(sample.data) != want.shape:
             continue
         with np.errstate(all="ignore"):
+            distance = np.abs(wide(sample.data) - wide(want))
             if reference.eps:
-                distance = np.abs(wide(sample.data) - wide(want))
                 finite = np.isfinite(wide(want))
                 distance = np.where(finite == np.isfinite(wide(sample.data)), np.where(finite, distance, 0.0), np.inf)
-            else:
-                distance = np.abs(wide(sample.data) - wide(want))
         spread = np.maximum(spread, distance)
     return spread
 

@@ -68,28 +68,18 @@ def _queried(fields: Mapping[str, tuple[str, float | None]]) -> list[dict[str, A
 def _parsed(text: str, fields: Sequence[tuple[str, float | None]]) -> list[dict[str, Any]]:
     """An entry for each GPU. Lines with another number of fields are error messages."""
     lines = [line for line in csv.reader(text.splitlines(), skipinitialspace=True) if len(line) == len(fields)]
-    return [
-        {
-            name: value.strip() if unit is None else _number(value, unit)
-            for (name, unit), value in zip(fields, line, strict=True)
-            if _is_known(value, unit)
-        }
-        for line in lines
-    ]
+    gpus = [[(name, _value(each, unit)) for (name, unit), each in zip(fields, line, strict=True)] for line in lines]
+    return [{name: value for name, value in gpu if value is not None} for gpu in gpus]
 
 
-def _is_known(value: str, unit: float | None) -> bool:
+def _value(text: str, unit: float | None) -> str | float | None:
+    """A text, or a number in our units; None if it is unknown."""
     if unit is None:
-        return value.strip().strip("[]").lower() not in _UNKNOWN
+        return None if text.strip().strip("[]").lower() in _UNKNOWN else text.strip()
     try:
-        float(value)
+        number = float(text) * unit
     except ValueError:
-        return False
-    return True
-
-
-def _number(value: str, unit: float) -> float:
-    number = float(value) * unit
+        return None
     return int(number) if number.is_integer() else number
 
 

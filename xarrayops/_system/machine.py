@@ -54,25 +54,25 @@ def cpu_model() -> str | None:
     if platform.system() == "Darwin":
         done = subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True)
         return done.stdout.strip() or None
-    return _cpuinfo("model name") or platform.processor() or None
+    return field("/proc/cpuinfo", "model name") or platform.processor() or None
 
 
 def cpu_flags() -> frozenset[str]:
     """The instruction sets of the CPU; empty where unknown."""
-    return frozenset((_cpuinfo("flags") or _cpuinfo("Features") or "").split())
+    return frozenset((field("/proc/cpuinfo", "flags") or field("/proc/cpuinfo", "Features") or "").split())
 
 
 def clock_hz() -> float | None:
     """The maximum clock of the first CPU, or its current clock where the maximum is unknown."""
-    highest, now = _read("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"), _cpuinfo("cpu MHz")
+    highest, now = _read("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"), field("/proc/cpuinfo", "cpu MHz")
     return int(highest) * 1e3 if highest else float(now) * 1e6 if now else None
 
 
-def _cpuinfo(field: str) -> str | None:
-    """The first value of a field of /proc/cpuinfo."""
-    for line in (_read("/proc/cpuinfo") or "").splitlines():
-        name, _, value = line.partition(":")
-        if name.strip() == field:
+def field(path: str, name: str) -> str | None:
+    """The first value of a field of a file with the lines ``name: value`` or ``name value``; None if it is missing."""
+    for line in (_read(path) or "").splitlines():
+        found, _, value = line.partition(":" if ":" in line else " ")
+        if found.strip() == name:
             return value.strip()
     return None
 
@@ -110,15 +110,14 @@ def memory_limit_bytes() -> int | None:
 
 def available_bytes() -> int | None:
     """The available memory, in bytes, within a container's limit; None where unknown."""
-    for line in (_read("/proc/meminfo") or "").splitlines():
-        if line.startswith("MemAvailable:"):
-            free = int(line.split()[1]) * 1024
-            limit, used = memory_limit_bytes(), (_read("/sys/fs/cgroup/memory.current") or "").strip()
-            if limit is None or not used.isdecimal():
-                return free
-            cached = dict(entry.split() for entry in (_read("/sys/fs/cgroup/memory.stat") or "").splitlines())
-            return min(free, limit - int(used) + int(cached.get("inactive_file", 0)))
-    return None
+    available = field("/proc/meminfo", "MemAvailable")
+    if available is None:
+        return None
+    free, limit = int(available.split()[0]) * 1024, memory_limit_bytes()
+    used = (_read("/sys/fs/cgroup/memory.current") or "").strip()
+    if limit is None or not used.isdecimal():
+        return free
+    return min(free, limit - int(used) + int(field("/sys/fs/cgroup/memory.stat", "inactive_file") or 0))
 
 
 def busy_seconds() -> float | None:
@@ -128,9 +127,8 @@ def busy_seconds() -> float | None:
     """
     names = {f"cpu{number}" for number in usable_cpus()}
     lines = [line.split() for line in (_read("/proc/stat") or "").splitlines()]
-    ticks = [
-        sum(map(int, (*line[1:4], *line[6:9]))) for line in lines if line and line[0] in names
-    ]  # without idle time
+    # Without idle time.
+    ticks = [sum(map(int, (*line[1:4], *line[6:9]))) for line in lines if line and line[0] in names]
     return sum(ticks) / os.sysconf("SC_CLK_TCK") if ticks else None
 
 
@@ -155,11 +153,8 @@ def load() -> float | None:
 
 def oom_kills() -> int | None:
     """The number of processes that the system has killed for lack of memory; None where unknown."""
-    for line in (_read("/proc/vmstat") or "").splitlines():
-        name, _, count = line.partition(" ")
-        if name == "oom_kill":
-            return int(count)
-    return None
+    count = field("/proc/vmstat", "oom_kill")
+    return None if count is None else int(count)
 
 
 def slow_openblas(pools: list[dict[str, Any]]) -> str | None:

@@ -25,6 +25,11 @@ REPORT_BUG = "Report it as a bug, with the versions of this row."
 """The fix for a crash that is not the user's fault."""
 
 
+def failure(status: str, reason: str, fix: str) -> dict[str, Any]:
+    """The answer without a result: a code, the reason, and what would help."""
+    return {"status": status, "reason": reason, "fix": fix}
+
+
 @contextmanager
 def keep_stdout() -> Iterator[TextIO]:
     """In a worker: reserve stdout for the answers. The output of libraries goes to stderr."""
@@ -99,11 +104,7 @@ class Worker:
             line = self._line(seconds)
         except queue.Empty:
             self.close()
-            return {
-                "status": "timeout",
-                "reason": f"no answer within {seconds:.0f} s",
-                "fix": "Use a longer --timeout.",
-            }
+            return failure("timeout", f"no answer within {seconds:.0f} s", "Use a longer --timeout.")
         if line is _END:
             return self._death()
         answer: dict[str, Any] = json.loads(line)
@@ -128,15 +129,11 @@ class Worker:
             kills = machine.oom_kills()
             if name == "SIGKILL" and kills is not None and self._oom_kills is not None and kills > self._oom_kills:
                 reason = "the process was killed while the system ran out of memory"
-                return {"status": "out-of-memory", "reason": reason, "fix": "Use a smaller --size, or more memory."}
+                return failure("out-of-memory", reason, "Use a smaller --size, or more memory.")
             reason = f"the process was ended by {name}"
         else:
             reason = f"the process ended with exit status {status}"
-        return {
-            "status": "crashed",
-            "reason": f"{reason}: {last}" if last else reason,
-            "fix": REPORT_BUG,
-        }
+        return failure("crashed", f"{reason}: {last}" if last else reason, REPORT_BUG)
 
     def dismiss(self) -> None:
         """Close stdin, so that the process ends by itself."""

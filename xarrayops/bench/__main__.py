@@ -8,16 +8,16 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from xarrayops._cli import doctor
-from xarrayops._cli.arguments import INTERRUPTED, console, names, seconds, select
+from xarrayops._cli.arguments import INTERRUPTED, console, names, seconds, select, table
 from xarrayops._core.backends import registry
 from xarrayops.bench import workload_sources
 from xarrayops.bench.compare import compare
@@ -45,44 +45,22 @@ def _parser() -> argparse.ArgumentParser:
         "the interrupt are reported). With --compare or --against: 1 if a cell is slower or broken, 3 if no cell could "
         "be decided.",
     )
+    add_names = partial(parser.add_argument, type=names, default=())
+    add_duration = partial(parser.add_argument, type=seconds, metavar="TIME")
     parser.add_argument("--all", action="store_true", help="run every workload on every backend")
-    parser.add_argument("--backends", type=names, default=(), metavar="A,B", help="run only these backends")
-    parser.add_argument(
-        "--workloads", type=names, default=(), metavar="X,Y", help="run only these workloads or groups of workloads"
-    )
+    add_names("--backends", metavar="A,B", help="run only these backends")
+    add_names("--workloads", metavar="X,Y", help="run only these workloads or groups of workloads")
     parser.add_argument(
         "--workload-file", action="append", default=[], metavar="FILE.py", help="add the workloads of this file"
     )
-    parser.add_argument(
-        "--dtype",
-        type=names,
-        default=(),
-        metavar="D,E",
-        help=f"measure in these dtypes instead of each workload's own: {', '.join(DTYPES)}",
-    )
-    parser.add_argument(
-        "--devices", type=names, default=(), metavar="K,L", help="use only devices of these kinds, such as cpu or cuda"
-    )
-    parser.add_argument(
-        "--size",
-        choices=SIZES,
-        default=AUTO,
-        help=f"size of the inputs (default: {LARGE} if there is an accelerator, otherwise {DEFAULT})",
-    )
-    parser.add_argument(
-        "--budget",
-        type=seconds,
-        default=BUDGET_S,
-        metavar="TIME",
-        help="time limit for the whole run: 90 or 90s, 5m, 1h (default: %(default)g s)",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=seconds,
-        default=TIMEOUT_S,
-        metavar="TIME",
-        help="time limit for one cell (default: %(default)g s)",
-    )
+    own = "measure in these dtypes instead of each workload's own"
+    add_names("--dtype", metavar="D,E", help=f"{own}: {', '.join(DTYPES)}")
+    add_names("--devices", metavar="K,L", help="use only devices of these kinds, such as cpu or cuda")
+    size = f"size of the inputs (default: {LARGE} if there is an accelerator, otherwise {DEFAULT})"
+    parser.add_argument("--size", choices=SIZES, default=AUTO, help=size)
+    limit = "time limit for the whole run: 90 or 90s, 5m, 1h (default: %(default)g s)"
+    add_duration("--budget", default=BUDGET_S, help=limit)
+    add_duration("--timeout", default=TIMEOUT_S, help="time limit for one cell (default: %(default)g s)")
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
         "--resume", action="store_true", help="continue the run in DIR: measure only missing or outdated cells"
@@ -93,13 +71,8 @@ def _parser() -> argparse.ArgumentParser:
     choice.add_argument(
         "--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="compare the results in two folders"
     )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("bench-results"),
-        metavar="DIR",
-        help="folder for results and reports (default: %(default)s)",
-    )
+    folder = "folder for results and reports (default: %(default)s)"
+    parser.add_argument("--out", type=Path, default=Path("bench-results"), metavar="DIR", help=folder)
     parser.add_argument("--list", action="store_true", help="list workloads and backends, then exit")
     return parser
 
@@ -233,22 +206,19 @@ def _changes(old: Results, new: Results, out: Path) -> int:
 
 
 def _list(workloads: tuple[Workload, ...], console: Console) -> None:
-    listed = Table(title="Workloads (--workloads accepts names and groups)", title_justify="left", box=SIMPLE_HEAD)
-    for column in ("group", "workload", "dtypes", "sizes", "what is timed"):
-        listed.add_column(column, overflow="fold")
+    title = "Workloads (--workloads accepts names and groups)"
+    listed = table(title, ("group", "workload", "dtypes", "sizes", "what is timed"), box=SIMPLE_HEAD)
     for group, members in groupby(workloads, key=lambda workload: workload.group):
         for i, workload in enumerate(members):
             sizes = ", ".join(map(str, workload.ladder("default")))
             cells = ("" if i else group, workload.name, ", ".join(workload.dtypes), sizes, workload.timed)
             listed.add_row(*map(Text, cells))
         listed.add_section()
-    backends = Table(title="Backends", title_justify="left", box=SIMPLE_HEAD)
-    for column in ("backend", "available", "reason and fix"):
-        backends.add_column(column, overflow="fold")
-    for found in doctor.examine_all(registry.names()):
-        reason = "" if found["available"] else f"{found['reason']}. {found['hint']}"
-        backends.add_row(found["name"], "yes" if found["available"] else "no", Text(reason))
-    console.print(listed, backends)
+    backends = [
+        (each["name"], *(("yes", "") if each["available"] else ("no", f"{each['reason']}. {each['hint']}")))
+        for each in doctor.examine_all(registry.names())
+    ]
+    console.print(listed, table("Backends", ("backend", "available", "reason and fix"), backends, box=SIMPLE_HEAD))
 
 
 if __name__ == "__main__":

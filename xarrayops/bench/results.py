@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self, TypedDict, get_args
@@ -136,6 +138,11 @@ class Row:
         processes = zip(self.medians_s, other.medians_s, strict=False)
         return [pair for process in processes for pair in zip(*process, strict=False)]
 
+    def spread(self, time_of: Callable[[list[float]], float]) -> float | None:
+        """The log ratio of the slowest and the fastest process, by a time of each; None with a single process."""
+        times = [time_of(process) for process in self.medians_s if process]
+        return math.log(max(times) / min(times)) if len(times) > 1 else None
+
     @property
     def place(self) -> str:
         """Backend and device."""
@@ -151,14 +158,6 @@ class InterleavedRun(TypedDict):
     index: int
     pythons: list[str]
     packages: list[str]
-
-
-class WorkloadFacts(TypedDict):
-    """What is timed in a workload: a description, the source code, and a digest that changes with the code."""
-
-    timed: str
-    code: str
-    digest: str
 
 
 class RunEnvironment(TypedDict, total=False):
@@ -191,7 +190,7 @@ class RunEnvironment(TypedDict, total=False):
     resolution
         The relative difference of the same work measured twice. Smaller differences are ties. None if unknown.
     workloads
-        What is timed, by workload.
+        By workload, what is timed: a description, the source code, and a digest that changes with the code.
     """
 
     command: str
@@ -217,7 +216,7 @@ class RunEnvironment(TypedDict, total=False):
     launch_s: dict[str, float]
     operations: list[dict[str, Any]]
     resolution: float | None
-    workloads: dict[str, WorkloadFacts]
+    workloads: dict[str, dict[str, str]]
 
 
 @dataclass

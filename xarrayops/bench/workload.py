@@ -65,6 +65,11 @@ def _root_tolerance(n: int) -> float:
     return 4 * math.sqrt(n)
 
 
+def exactly(n: int) -> float:
+    """The tolerance of results that are only moved or selected: equality."""
+    return 0.0
+
+
 @dataclass(frozen=True)
 class Workload:
     """Something to time on every backend.

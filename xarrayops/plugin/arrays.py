@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
+from math import prod
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from xarrayops.errors import Unsupported
@@ -142,10 +143,7 @@ class Memory(Record):
     @property
     def nbytes(self) -> int:
         """The size of a compact copy, in bytes."""
-        size = self.itemsize
-        for extent in self.shape:
-            size *= extent
-        return size
+        return self.itemsize * prod(self.shape)
 
     @property
     def is_compact(self) -> bool:

@@ -164,23 +164,22 @@ class _Reading:
         self.arrays: list[Array] = []
         self.rest: list[int] = []
         self.backward: list[int] = []  # among the axes that no array indexes
-        self.runs = self.first = 0
-        self.in_run = False
+        self.runs: list[int] = []  # for each run of integers and arrays, the number of axes in `rest` before it
 
     def selection(self) -> Selection:
-        entries = self.index.entries
-        taken = sum(self._axes_of(entry) for entry in entries)
-        spare = len(self.shape) - taken
-        if spare < 0:
-            raise IndexError(f"the index has {taken} axes, and x, of shape {self.shape}, has {len(self.shape)}")
-        if sum(entry is Ellipsis for entry in entries) > 1:
-            raise IndexError("an index can have only one ellipsis")
-        for entry in entries:
-            if entry is Ellipsis:
-                self._skip(spare)
-            else:
-                self._read(entry)
-        self._skip(len(self.shape) - self.axis)
+        in_run = False
+        for entry in self._entries():
+            is_fixed = not (entry is None or entry is Ellipsis or type(entry) is slice)
+            if is_fixed and not in_run:
+                self.runs.append(len(self.rest))
+            in_run = is_fixed
+            if is_fixed:
+                self._fix(entry)
+            elif entry is None:
+                self._keep(None, 1)
+            elif entry is not Ellipsis:
+                self._keep(*self._sliced(entry))
+                self.axis += 1
         batch = self._batch()
         return Selection(
             basic=tuple(self.basic),
@@ -188,38 +187,30 @@ class _Reading:
             arrays=tuple(self.arrays),
             batch=batch,
             rest=tuple(self.rest),
-            first=self.first if self.runs == 1 else 0,
+            first=self.runs[0] if len(self.runs) == 1 else 0,
             flipped=tuple(len(batch) + place for place in self.backward),
         )
+
+    def _entries(self) -> list[Any]:
+        """The entries, with whole axes where the ellipsis stands or, without one, at the end.
+
+        The ellipsis stays: it separates arrays even if it stands for no axes.
+        """
+        entries = self.index.entries
+        taken = sum(self._axes_of(entry) for entry in entries)
+        spare = len(self.shape) - taken
+        if spare < 0:
+            raise IndexError(f"the index has {taken} axes, and x, of shape {self.shape}, has {len(self.shape)}")
+        places = [i for i, entry in enumerate(entries) if entry is Ellipsis] or [len(entries)]
+        if len(places) > 1:
+            raise IndexError("an index can have only one ellipsis")
+        return [*entries[: places[0]], *([_EVERYTHING] * spare), *entries[places[0] :]]
 
     def _axes_of(self, entry: Any) -> int:
         """How many axes of x an entry indexes."""
         if entry is None or entry is Ellipsis:
             return 0
         return 1 if type(entry) in BASIC or not self.index.is_mask(entry) else int(entry.ndim)
-
-    def _skip(self, count: int) -> None:
-        """Take whole axes. An ellipsis separates arrays even if it stands for no axes."""
-        self.in_run = False
-        for _ in range(count):
-            self._keep(_EVERYTHING, self.shape[self.axis])
-            self.axis += 1
-
-    def _read(self, entry: Any) -> None:
-        if entry is None:
-            self.in_run = False
-            self._keep(None, 1)
-        elif type(entry) is slice:
-            self.in_run = False
-            self._keep(*self._sliced(entry))
-            self.axis += 1
-        else:
-            if not self.in_run:
-                self.runs += 1
-                if self.runs == 1:
-                    self.first = len(self.rest)
-            self.in_run = True
-            self._fix(entry)
 
     def _keep(self, entry: Any, extent: int) -> None:
         """An axis that no array indexes."""

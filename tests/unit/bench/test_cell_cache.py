@@ -12,8 +12,8 @@ import pytest
 import xarrayops as xo
 from xarrayops._system import machine
 from xarrayops.bench import workload_sources
-from xarrayops.bench.measure.cell_cache import CellCache
-from xarrayops.bench.measure.oracle import WrongAnswer
+from xarrayops.bench.measure.answers import WrongAnswer
+from xarrayops.bench.measure.cell import CellCache
 from xarrayops.bench.place import Place
 from xarrayops.bench.workload import Workload
 

@@ -10,8 +10,8 @@ import pytest
 import xarrayops as xo
 from xarrayops.bench import __main__ as command_line
 from xarrayops.bench.measure import worker
-from xarrayops.bench.measure.cell_cache import CellCache
-from xarrayops.bench.measure.failures import guarded
+from xarrayops.bench.measure.answers import guarded
+from xarrayops.bench.measure.cell import CellCache
 from xarrayops.bench.place import Place
 from xarrayops.bench.report.comparison import environment_difference
 from xarrayops.bench.run import environment_run

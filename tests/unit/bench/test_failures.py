@@ -7,8 +7,8 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.bench import workload_sources
+from xarrayops.bench.measure.answers import guarded
 from xarrayops.bench.measure.cell import Cell
-from xarrayops.bench.measure.failures import guarded
 from xarrayops.bench.place import Place
 from xarrayops.bench.workload import MissingData, Workload
 

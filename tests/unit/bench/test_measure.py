@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.bench import workload_sources
-from xarrayops.bench.measure import cell, cold_caches, peak_memory, roofline, timing, worker
+from xarrayops.bench import place, workload_sources
+from xarrayops.bench.measure import cell, roofline, timing, worker
+from xarrayops.bench.measure.answers import WrongAnswer, check, relative_error
 from xarrayops.bench.measure.cell import Cell
-from xarrayops.bench.measure.oracle import WrongAnswer, check, relative_error
 from xarrayops.bench.place import Place
 from xarrayops.bench.workloads import WORKLOADS, Case, Workload
 
@@ -128,7 +128,7 @@ def test_error_is_relative_to_the_largest_value():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux resets the high-water mark")
 def test_peak_memory_is_that_of_the_call():
     size = 64 << 20
-    peak = peak_memory.peak_bytes(lambda: np.ones(size, dtype=np.uint8))
+    peak = place.peak_host_bytes(lambda: np.ones(size, dtype=np.uint8))
     if peak is None:
         pytest.skip("this system does not let a process reset its high-water mark")
     assert 0.9 * size < peak < 1.2 * size
@@ -157,18 +157,18 @@ def test_a_failing_start_of_a_library_is_reported_by_its_cells(monkeypatch):
 
 
 def test_every_cpu_fills_its_caches(monkeypatch):
-    cold_caches.fill("numpy", "cpu", "cpu")
-    before = cold_caches._host().copy()
+    Place("numpy", "cpu", "cpu").fill_caches()
+    before = place._host_memory().copy()
     where = []
     if hasattr(os, "sched_setaffinity"):
         affinity, pin = os.sched_getaffinity(0), os.sched_setaffinity
         monkeypatch.setattr(os, "sched_setaffinity", lambda thread, cpus: where.append(cpus) or pin(thread, cpus))
-    cold_caches.fill("numpy", "cpu", "cpu")
-    assert np.array_equal(cold_caches._host(), before + np.uint8(1))
-    assert cold_caches.MIN_BYTES <= cold_caches._host().nbytes <= cold_caches.MAX_BYTES
+    Place("numpy", "cpu", "cpu").fill_caches()
+    assert np.array_equal(place._host_memory(), before + np.uint8(1))
+    assert place.MIN_CACHE_BYTES <= place._host_memory().nbytes <= place.MAX_CACHE_BYTES
     if hasattr(os, "sched_setaffinity"):  # each CPU wrote its part, and the affinity of this thread is unchanged
         assert set().union(*where) == affinity == os.sched_getaffinity(0)
-    cold_caches.fill("numpy", "cpu", "not the host")
+    Place("numpy", "cpu", "not the host").fill_caches()
 
 
 def test_a_cell_measures_warm_and_cold_and_checks_every_answer():
@@ -227,8 +227,8 @@ def tf32(a, b):
 @pytest.mark.usefixtures("small_probes")
 def test_a_wrong_answer_has_no_roofline(monkeypatch, verb, function, left):
     monkeypatch.setattr(xo, verb, function)
-    if left == "compute":  # both kinds of move must be wrong
-        monkeypatch.setattr(roofline, "update_rate", roofline.sum_rate)
+    if left == "compute":  # every kind of move must be wrong
+        monkeypatch.setattr(roofline, "_STREAMS", roofline._STREAMS[:1])
     found = roofline.measure_roofline(Place("numpy", "cpu", "not the host"), "float32")
     assert [name for name in ("memory", "compute") if found.get(name)] == [left]
 

@@ -10,9 +10,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from xarrayops.bench.measure.roofline import MeasuredRooflines
 from xarrayops.bench.report import page
 from xarrayops.bench.results import Results, Row
-from xarrayops.bench.run.rooflines import MeasuredRooflines
 
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>",

@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from xarrayops.bench.compare.regret import regrets
+from xarrayops.bench.compare.ranking import regrets
 from xarrayops.bench.report import markdown, page, tables, terminal
 from xarrayops.bench.results import Results, Row
 

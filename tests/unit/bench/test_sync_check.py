@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 import xarrayops as xo
-from xarrayops.bench.measure import sync_check
+from xarrayops.bench.measure import timing
 
 
 class Simulated:
@@ -16,9 +16,9 @@ class Simulated:
     def __init__(self, monkeypatch, rate, *, waits=True, launch_s=1e-5, read_s=2e-4):
         self.now, self.pending, self.longest = 0.0, 0.0, 0.0
         self.rate, self.waits, self.launch_s, self.read_s = rate, waits, launch_s, read_s
-        monkeypatch.setattr(sync_check, "perf_counter", lambda: self.now)
-        monkeypatch.setattr(sync_check, "timed", self.timed)
-        monkeypatch.setattr(sync_check, "smallest_call", lambda *place: launch_s)
+        monkeypatch.setattr(timing, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(timing, "timed", self.timed)
+        monkeypatch.setattr(timing, "smallest_call", lambda *place: launch_s)
         monkeypatch.setattr(xo, "ones", lambda shape, **options: SimpleNamespace(shape=shape))
         monkeypatch.setattr(xo, "convert", self.convert)
 
@@ -47,21 +47,21 @@ class Simulated:
 class TestSynchronisation:
     def test_a_synchronised_library_passes(self, monkeypatch, rate):
         device = Simulated(monkeypatch, rate)
-        found = sync_check.check_synchronisation("gpu", "cuda:0")
+        found = timing.check_synchronisation("gpu", "cuda:0")
         assert found["scaling_s"][2] >= 3.5 * found["scaling_s"][0], "the work dominates the overhead"
         assert found["scaling_s"][0] > (0.005 if rate < 5e14 else 0.001)
         assert device.longest < 1.2, "the check is short on a slow device"
 
     def test_a_library_without_synchronisation_fails(self, monkeypatch, rate):
         Simulated(monkeypatch, rate, waits=False)
-        with pytest.raises(sync_check.NotSynchronised, match="could be read after"):
-            sync_check.check_synchronisation("gpu", "cuda:0")
+        with pytest.raises(timing.NotSynchronised, match="could be read after"):
+            timing.check_synchronisation("gpu", "cuda:0")
 
 
 def test_a_slow_reading_passes(monkeypatch):
     """Reading an element of a JAX array on a GPU takes as long as the product of a small matrix."""
     Simulated(monkeypatch, 5e13, read_s=3e-4)
-    assert sync_check.check_synchronisation("jax", "cuda:0")["launch_s"] == 1e-5
+    assert timing.check_synchronisation("jax", "cuda:0")["launch_s"] == 1e-5
 
 
 def test_a_disturbance_passes(monkeypatch):
@@ -74,9 +74,9 @@ def test_a_disturbance_passes(monkeypatch):
         seconds, product = timed(function, arrays)
         return seconds + 0.3 * (len(times) < 12), product
 
-    monkeypatch.setattr(sync_check, "timed", disturbed)
-    assert sync_check.check_synchronisation("numpy", "cpu")["launch_s"] == 1e-5
+    monkeypatch.setattr(timing, "timed", disturbed)
+    assert timing.check_synchronisation("numpy", "cpu")["launch_s"] == 1e-5
 
 
 def test_numpy_passes():
-    assert sync_check.check_synchronisation("numpy", "cpu")["launch_s"] > 0
+    assert timing.check_synchronisation("numpy", "cpu")["launch_s"] > 0

@@ -15,15 +15,14 @@ from rich.console import Console
 
 from xarrayops._system import machine
 from xarrayops.bench.compare import break_even, ranking
-from xarrayops.bench.compare.noise_floor import resolution
-from xarrayops.bench.measure.roofline import Roofline, rated_memory
+from xarrayops.bench.compare.ranking import resolution
+from xarrayops.bench.measure.roofline import MeasuredRooflines, Roofline, rated_memory
 from xarrayops.bench.measure.timing import median_of_rounds
 from xarrayops.bench.report import markdown, tables, terminal
 from xarrayops.bench.report.formatting import seconds_text
 from xarrayops.bench.results import STATUSES, Results, Row
-from xarrayops.bench.run.cpu_contention import CpuContention
+from xarrayops.bench.run.budget import CpuContention
 from xarrayops.bench.run.record import Record, short_digest
-from xarrayops.bench.run.rooflines import MeasuredRooflines
 
 KNOWN = {"command": "a test", "date": "today", "roofs": [], "versions": {"numpy": {"numpy": "2"}}, "pools": {}}
 KNOWN |= {"workloads": {"w": {"timed": "a thing", "code": ""}, "v": {"timed": "another", "code": ""}}}
@@ -301,7 +300,7 @@ def test_cpu_contention_excludes_this_process_and_its_workers(monkeypatch):
     monkeypatch.setattr(machine, "busy_seconds", lambda: busy[0])
     monkeypatch.setattr(machine, "usable_cpus", lambda: [0, 1])
     monkeypatch.setattr(machine, "process_seconds", {7: 4.0, 8: 1.0}.__getitem__)
-    monkeypatch.setattr("xarrayops.bench.run.cpu_contention.monotonic", lambda: now[0])
+    monkeypatch.setattr("xarrayops.bench.run.budget.monotonic", lambda: now[0])
     monkeypatch.setattr("os.times", lambda: tuple(own))
     others = CpuContention()
     busy[0], now[0] = 114.0, 1010.0

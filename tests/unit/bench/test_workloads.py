@@ -13,7 +13,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.bench import workloads
-from xarrayops.bench.measure.oracle import WrongAnswer, check
+from xarrayops.bench.measure.answers import WrongAnswer, check
 from xarrayops.bench.workload import SIZES
 from xarrayops.bench.workloads import WORKLOADS, MissingData, graph, pipeline
 from xarrayops.plugin import install_command

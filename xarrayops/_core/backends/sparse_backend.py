@@ -73,11 +73,11 @@ class SparseBackend(SparseLibrary):
         Parts on an accelerator are checked there, with one synchronisation. Only if they are invalid are they copied to
         the host to find the entry.
         """
-        from xarrayops._host.sparse import host
+        from xarrayops._host.sparse import check
 
         if self._is_on_accelerator(p) and self._is_sound_there(p, canonical=canonical):
             return None
-        return host.fault(self.structure_on_host(p), canonical=canonical)
+        return check.fault(self.structure_on_host(p), canonical=canonical)
 
     def _is_on_accelerator(self, p: Parts) -> bool:
         device = self.backend.device_of(next(iter(p.single_arrays.values())))
@@ -89,9 +89,9 @@ class SparseBackend(SparseLibrary):
 
     def _is_sound_there(self, p: Parts, *, canonical: bool) -> bool:
         """Whether parts on an accelerator are valid, with one synchronisation."""
-        from xarrayops._host.sparse import host
+        from xarrayops._host.sparse import check
 
-        return host.form_fault(self.outline(p)) is None and bool(self.is_sound(p, canonical=canonical))
+        return check.form_fault(self.outline(p)) is None and bool(self.is_sound(p, canonical=canonical))
 
     def is_sound(self, p: Parts, *, canonical: bool) -> Array:
         """Whether the indices of well-formed parts are valid, as an array of shape (), without synchronisation."""

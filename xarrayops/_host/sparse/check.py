@@ -1,4 +1,3 @@
-# Long: the checks of all formats share their sentences.
 """Check the parts of a sparse matrix, and describe the first fault in a sentence.
 
 Each step relies only on what was checked before: first the numbers of axes, dtypes and lengths; then the pointers; then
@@ -10,12 +9,13 @@ memory of an array, not on its length: an array with a stride of 0 can have any 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from xarrayops._host import threads
+from xarrayops.plugin.sparse import Parts
 
 Array = np.ndarray[Any, Any]
 # A function of start and stop: the fault of these entries, or None.
@@ -25,175 +25,122 @@ Check = Callable[[int, int], str | None]
 CHUNK = 1 << 16
 
 
-def compressed_fault(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    shape: tuple[int, ...],
-    *,
-    axis: int = 0,
-    block: tuple[int, int] | None = None,
-    canonical: bool = True,
-    names: tuple[str, str] = ("row", "column"),
-) -> str | None:
-    """The first fault of a matrix compressed along an axis: 0 for CSR and BSR, 1 for CSC; None if it is valid.
+def fault(p: Parts, *, canonical: bool = True) -> str | None:
+    """The first fault of parts in host memory; None if they are valid.
 
-    ``block``: the extents of the blocks in ``data`` (n, r, c). ``names``: the names of axis 0 and axis 1. With
-    ``canonical``, unsorted entries and duplicates are faults too.
+    With ``canonical``, unsorted entries and duplicates are faults too.
     """
-    fault = compressed_form_fault(indptr, indices, data, shape, axis=axis, block=block)
-    if fault:
-        return fault
-    if block is not None:
-        names = f"block {names[0]}", f"block {names[1]}"
-    extent = _lines(shape, block)[1 - axis]
+    found = form_fault(p)
+    if found:
+        return found
     # A subclass could hide values, for example by a mask.
-    indptr, indices = np.asarray(indptr), np.asarray(indices)
-    return _pointers_fault(indptr, len(indices)) or _indices_fault(
-        indptr, indices, extent, (names[axis], names[1 - axis]), canonical=canonical
-    )
+    if p.format == "coo":
+        return _coords_fault(tuple(map(np.asarray, p.coords)), p.shape, canonical=canonical)
+    indptr, indices = np.asarray(p.indptr), np.asarray(p.indices)
+    return _pointers_fault(indptr, len(indices)) or _indices_fault(p, indptr, indices, canonical=canonical)
 
 
-def compressed_form_fault(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    shape: tuple[int, ...],
-    *,
-    axis: int = 0,
-    block: tuple[int, int] | None = None,
-) -> str | None:
-    """Like `compressed_fault`, for numbers of axes, dtypes, lengths and extents only: no value is read."""
-    fault = (
-        _integers_fault("indptr", indptr, 1)
-        or _integers_fault("indices", indices, 1)
-        or _numbers_fault(data, 1 if block is None else 3)
-        or _same_dtype_fault(indptr, indices)
-        # Extents within the index dtype make every comparison below exact in that dtype.
-        or _extents_fault("shape", shape, 2, 0, indices.dtype)
-        or (None if block is None else _block_fault(data, shape, block))
-    )
-    if fault:
-        return fault
+def form_fault(p: Parts) -> str | None:
+    """Like `fault`, for numbers of axes, dtypes, lengths and extents only: no value is read."""
+    return next(_coo_form_faults(p.coords, p.data, p.shape) if p.format == "coo" else _compressed_form_faults(p), None)
+
+
+def _compressed_form_faults(p: Parts) -> Iterator[str]:
+    """The faults of the form, in order: each step relies on that the ones before have found none."""
+    yield from _integers_faults("indptr", p.indptr, 1)
+    yield from _integers_faults("indices", p.indices, 1)
+    yield from _numbers_faults(p.data, 1 if p.block is None else 3)
+    if p.indptr.dtype != p.indices.dtype:
+        yield f"indptr has dtype {p.indptr.dtype}, but indices has {p.indices.dtype}"
+    # Extents within the index dtype make every comparison below exact in that dtype.
+    yield from _extents_faults("shape", p.shape, 2, 0, p.indices.dtype)
+    if p.block is not None:
+        yield from _block_faults(p.data, p.shape, p.block)
     # Only now: a block of extent 0 or of another rank would make this division fail.
-    lines = _lines(shape, block)[axis]
-    if len(indptr) != lines + 1:
-        return f"indptr has {len(indptr)} items, not {lines} + 1 = {lines + 1}"
-    if len(indices) != len(data):
-        return f"indices has {len(indices)} entries, but data has {len(data)}"
-    return None
+    lines, _ = _extents(p)
+    if len(p.indptr) != lines + 1:
+        yield f"indptr has {len(p.indptr)} items, not {lines} + 1 = {lines + 1}"
+    if len(p.indices) != len(p.data):
+        yield f"indices has {len(p.indices)} entries, but data has {len(p.data)}"
 
 
-def _lines(shape: tuple[int, ...], block: tuple[int, int] | None) -> tuple[int, int]:
-    """The numbers of rows and columns; with ``block``, of block rows and block columns."""
-    height, width = block or (1, 1)
-    return shape[0] // height, shape[1] // width
+def _extents(p: Parts) -> tuple[int, int]:
+    """The number of lines along which the entries are compressed, and of places in a line; counted in blocks."""
+    height, width = p.block or (1, 1)
+    rows, columns = p.shape[0] // height, p.shape[1] // width
+    return (columns, rows) if p.format == "csc" else (rows, columns)
 
 
-def coo_fault(
-    coords: Array | tuple[Array, ...], data: Array, shape: tuple[int, ...], *, canonical: bool = True
-) -> str | None:
-    """The first fault of ``coords`` (ndim, nnz), or ndim arrays (nnz,), and ``data`` (nnz,); None if they are valid.
-
-    With ``canonical``, entries that are not sorted in C order and duplicates are faults too.
-    """
-    fault = coo_form_fault(coords, data, shape)
-    return fault or _coords_fault(tuple(map(np.asarray, coords)), shape, canonical=canonical)
-
-
-def coo_form_fault(coords: Array | tuple[Array, ...], data: Array, shape: tuple[int, ...]) -> str | None:
-    """Like `coo_fault`, for numbers of axes, dtypes, lengths and extents only: no value is read."""
-    fault = _coords_form_fault(coords) or _numbers_fault(data, 1)
-    if fault:
-        return fault
+def _coo_form_faults(coords: Any, data: Array, shape: tuple[int, ...]) -> Iterator[str]:
+    """The same for coo."""
+    if isinstance(coords, tuple):
+        for axis, row in enumerate(coords):
+            yield from _integers_faults(f"coords[{axis}]", row, 1)
+        for axis, row in enumerate(coords):
+            if len(row) != len(coords[0]):
+                yield f"coords[{axis}] has {len(row)} entries, but coords[0] has {len(coords[0])}"
+    else:
+        yield from _integers_faults("coords", coords, 2)
+    yield from _numbers_faults(data, 1)
     if len(coords) == 0:
-        return "coords has no rows, but needs one for each axis"
+        yield "coords has no rows, but needs one for each axis"
+    if isinstance(shape, tuple) and len(shape) != len(coords):
+        yield f"coords must have shape ({len(shape)}, nnz) for a shape of {len(shape)} axes, but has {len(coords)} rows"
     # Every extent must be representable in every row, because rows are compared with extents in their own dtype.
     narrowest = min((row.dtype for row in coords), key=lambda dtype: dtype.itemsize)
-    if isinstance(shape, tuple) and len(shape) != len(coords):
-        return (
-            f"coords must have shape ({len(shape)}, nnz) for a shape of {len(shape)} axes, but has {len(coords)} rows"
-        )
-    fault = _extents_fault("shape", shape, len(coords), 0, narrowest)
-    if fault:
-        return fault
+    yield from _extents_faults("shape", shape, len(coords), 0, narrowest)
     if len(coords[0]) != len(data):
-        return f"coords has {len(coords[0])} entries, but data has {len(data)}"
-    return None
+        yield f"coords has {len(coords[0])} entries, but data has {len(data)}"
 
 
-def _coords_form_fault(coords: Any) -> str | None:
-    if not isinstance(coords, tuple):
-        return _integers_fault("coords", coords, 2)
-    faults = (_integers_fault(f"coords[{axis}]", row, 1) for axis, row in enumerate(coords))
-    fault = next(filter(None, faults), None)
-    if fault or len({len(row) for row in coords}) < 2:
-        return fault
-    axis = next(axis for axis, row in enumerate(coords) if len(row) != len(coords[0]))
-    return f"coords[{axis}] has {len(coords[axis])} entries, but coords[0] has {len(coords[0])}"
-
-
-def _array_fault(name: str, array: Any, ndim: int) -> str | None:
+def _array_faults(name: str, array: Any, ndim: int) -> Iterator[str]:
     if not isinstance(array, np.ndarray):
-        return f"{name} is a {type(array).__name__}, not a NumPy array"
+        yield f"{name} is a {type(array).__name__}, not a NumPy array"
     if array.ndim != ndim:
-        return f"{name} is {array.ndim}-D, not {ndim}-D"
-    return None
+        yield f"{name} is {array.ndim}-D, not {ndim}-D"
 
 
-def _integers_fault(name: str, array: Any, ndim: int) -> str | None:
-    fault = _array_fault(name, array, ndim)
+def _integers_faults(name: str, array: Any, ndim: int) -> Iterator[str]:
+    yield from _array_faults(name, array, ndim)
     # Integers of non-native byte order differ from these dtypes, so they are rejected too.
-    if fault or array.dtype in (np.int32, np.int64):
-        return fault
-    return f"{name} has dtype {array.dtype}, not int32 or int64"
+    if array.dtype not in (np.int32, np.int64):
+        yield f"{name} has dtype {array.dtype}, not int32 or int64"
 
 
-def _numbers_fault(data: Any, ndim: int) -> str | None:
-    fault = _array_fault("data", data, ndim)
-    if fault:
-        return fault
+def _numbers_faults(data: Any, ndim: int) -> Iterator[str]:
+    yield from _array_faults("data", data, ndim)
     dtype = data.dtype
     # The dtypes of ml_dtypes have the kind of records, V, but a scalar class of their own.
     if dtype.kind not in "biufc" and (dtype.kind != "V" or issubclass(dtype.type, np.void)):
-        return f"data has dtype {dtype}, not bool, integer, float or complex"
-    return None if dtype.isnative else f"data has dtype {dtype}, not in the byte order of this machine"
+        yield f"data has dtype {dtype}, not bool, integer, float or complex"
+    if not dtype.isnative:
+        yield f"data has dtype {dtype}, not in the byte order of this machine"
 
 
-def _same_dtype_fault(indptr: Array, indices: Array) -> str | None:
-    if indptr.dtype == indices.dtype:
-        return None
-    return f"indptr has dtype {indptr.dtype}, but indices has {indices.dtype}"
-
-
-def _extents_fault(name: str, extents: Any, count: int, least: int, dtype: np.dtype[Any]) -> str | None:
-    """The fault of extents. The message omits them: Python does not print integers of thousands of digits."""
+def _extents_faults(name: str, extents: Any, count: int, least: int, dtype: np.dtype[Any]) -> Iterator[str]:
+    """The faults of extents. The message omits them: Python does not print integers of thousands of digits."""
     if not isinstance(extents, tuple):
-        return f"{name} is a {type(extents).__name__}, not a tuple of ints"
+        yield f"{name} is a {type(extents).__name__}, not a tuple of ints"
     if len(extents) != count:
-        return f"{name} must have {count} integers, but it has {len(extents)}"
+        yield f"{name} must have {count} integers, but it has {len(extents)}"
     most = np.iinfo(dtype).max
     for axis, extent in enumerate(extents):
         # True is an int in Python but not an extent.
         if not isinstance(extent, int) or isinstance(extent, bool):
-            return f"{name}[{axis}] is a {type(extent).__name__}, not an int"
+            yield f"{name}[{axis}] is a {type(extent).__name__}, not an int"
         if extent < least:
-            return f"{name}[{axis}] is less than {least}"
+            yield f"{name}[{axis}] is less than {least}"
         if extent > most:
-            return f"{name}[{axis}] is more than {most}, the maximum for {dtype} indices"
-    return None
+            yield f"{name}[{axis}] is more than {most}, the maximum for {dtype} indices"
 
 
-def _block_fault(data: Array, shape: tuple[int, ...], block: tuple[int, int]) -> str | None:
-    fault = _extents_fault("block", block, 2, 1, np.dtype(np.int64))
-    if fault:
-        return fault
+def _block_faults(data: Array, shape: tuple[int, ...], block: tuple[int, int]) -> Iterator[str]:
+    yield from _extents_faults("block", block, 2, 1, np.dtype(np.int64))
     if data.shape[1:] != block:
-        return f"data has blocks of shape {data.shape[1:]}, not {block}"
+        yield f"data has blocks of shape {data.shape[1:]}, not {block}"
     for axis, (extent, step) in enumerate(zip(shape, block, strict=True)):
         if extent % step:
-            return f"shape[{axis}] is {extent}, not a multiple of block[{axis}], which is {step}"
-    return None
+            yield f"shape[{axis}] is {extent}, not a multiple of block[{axis}], which is {step}"
 
 
 def _pointers_fault(indptr: Array, count: int) -> str | None:
@@ -215,14 +162,14 @@ def _pointers_fault(indptr: Array, count: int) -> str | None:
     return f"indptr ends with {indptr[-1]}, but there are {count} entries"
 
 
-def _indices_fault(
-    indptr: Array, indices: Array, extent: int, names: tuple[str, str], *, canonical: bool
-) -> str | None:
+def _indices_fault(p: Parts, indptr: Array, indices: Array, *, canonical: bool) -> str | None:
     """The fault of the indices; the pointers are valid."""
+    _, extent = _extents(p)
     # Most matrices are valid: a quick test that does not locate a fault comes first.
     if canonical and are_canonical(indptr, indices, extent):
         return None
-    line, across = names
+    kind = "" if p.block is None else "block "
+    line, across = ("column", "row") if p.format == "csc" else (f"{kind}row", f"{kind}column")
 
     def within(start: int, stop: int) -> str | None:
         found = _outside(indices[start:stop], extent)

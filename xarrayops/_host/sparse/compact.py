@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, reduce
 from itertools import accumulate, product
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -53,24 +53,8 @@ class Span(Record):
     size: int
 
 
-class Reader(Protocol):
-    """A reader of spans for one thread, with its own buffers."""
-
-    def count(self, span: Span) -> tuple[int, Array | None]:
-        """The number of selected items of a span; and its `bits`, or None if they would take another pass."""
-
-    def bits(self, span: Span) -> Array:
-        """The selection of items in C order, as bits in whole words. Loads the span."""
-
-    def load(self, span: Span) -> None:
-        """Prepare `gather` for a span."""
-
-    def gather(self, positions: Array, out: Array) -> None:
-        """Write the items at these positions of the loaded span to ``out``."""
-
-
 class ItemReader:
-    """A reader of single items."""
+    """A reader of spans of single items for one thread, with its own buffers."""
 
     def __init__(self, x: Array, where: Where, size: int) -> None:
         self.x = x
@@ -82,7 +66,10 @@ class ItemReader:
         self.buffer, self.kept_buffer = np.empty(size, x.dtype), np.empty(size, np.bool_)
 
     def count(self, span: Span) -> tuple[int, Array | None]:
-        """Count in memory order, without a copy."""
+        """The number of selected items of a span, counted in memory order without a copy; and the selection as bits.
+
+        The bits are None if they would take another pass.
+        """
         if self.mask is not None:
             kept = self.mask[span.part]
         else:
@@ -95,7 +82,7 @@ class ItemReader:
         return int(np.count_nonzero(kept)), _packed(kept) if has_bits else None
 
     def load(self, span: Span) -> None:
-        """Make the values of the span contiguous in C order."""
+        """Prepare `gather` for a span: make its values contiguous in C order."""
         part = self.x[span.part]
         if part.flags.c_contiguous:
             self.values = part.reshape(-1)
@@ -116,12 +103,8 @@ class ItemReader:
             self.test(self.values.view(self.numbers.dtype), kept)
         return kept
 
-    def bits(self, span: Span) -> Array:
-        """The selection as bits. Loads the span."""
-        return _packed(self.kept(span))
-
     def gather(self, positions: Array, out: Array) -> None:
-        """Write the items at these positions. With ``mode="clip"`` NumPy writes to ``out`` without a buffer."""
+        """Write the items at these positions of the loaded span. With ``mode="clip"`` NumPy needs no buffer."""
         self.values.take(positions, mode="clip", out=out)
 
 
@@ -129,11 +112,8 @@ class BlockReader:
     """A reader of blocks. Each counts as one item, which is selected if any element of the block is."""
 
     def __init__(self, x: Array, where: Where, block: tuple[int, int], size: int) -> None:
-        self.items, self.block, self.clears_rest = (
-            ItemReader(x, where, size * math.prod(block)),
-            block,
-            where is not None,
-        )
+        self.items = ItemReader(x, where, size * math.prod(block))
+        self.block, self.clears_rest = block, where is not None
         self.kept_buffer = np.empty(size, np.bool_)
 
     def count(self, span: Span) -> tuple[int, Array | None]:
@@ -143,10 +123,6 @@ class BlockReader:
     def load(self, span: Span) -> None:
         """Load the span and its selected items."""
         self.kept(span)
-
-    def bits(self, span: Span) -> Array:
-        """The selection as bits. Loads the span."""
-        return _packed(self.kept(span))
 
     def kept(self, span: Span) -> Array:
         """Which blocks are selected. Reduces over the rows of each block first, because that is contiguous."""
@@ -181,6 +157,9 @@ class BlockReader:
         # -0.0, already.
         if self.clears_rest:
             out[~self.kept_items.reshape(-1, columns).take(lines, axis=0)] = 0
+
+
+Reader = ItemReader | BlockReader
 
 
 def csr(x: Array, where: Where = None, index: np.dtype[Any] | None = None) -> Compressed:
@@ -269,14 +248,14 @@ class _Compaction:
 
     def fill(self, data: Array, place: Callable[[Span, slice, Array], None]) -> None:
         """Write the entries to data, and call ``place`` for each span with the positions of its entries."""
-        loops = fast.loops("compact") if self.numbers >= COMPILED else None
+        loops = fast.loops() if self.numbers >= COMPILED else None
         set_bits = _set_bits if loops is None else loops.set_bits
 
         def work(tasks: Iterable[tuple[Span, int, Array | None]]) -> None:
             reader = self.reader()
             for span, start, bits in tasks:
                 if bits is None:
-                    bits = reader.bits(span)
+                    bits = _packed(reader.kept(span))
                 else:
                     reader.load(span)
                 # Counted again: if another thread has written to x since, `set_bits` must not write beyond its array.
@@ -332,16 +311,11 @@ def _test(where: str | float | None, dtype: np.dtype[Any]) -> Test:
     with np.errstate(over="ignore"):
         # In the precision of x, as documented. A threshold beyond its range is infinite: no element is larger.
         limit = np.asarray(where).astype(dtype.type(0).real.dtype)[()]
-    return partial(_longer if dtype.kind == "c" else _beyond, limit)
+    return partial(_longer, limit) if dtype.kind == "c" else partial(_outside, -limit, limit)
 
 
 def _compared(compare: np.ufunc, zero: Any, numbers: Array, out: Array | None) -> Array:
     return compare(numbers, zero, out=out)
-
-
-def _beyond(limit: Any, numbers: Array, out: Array | None) -> Array:
-    # Without np.abs, which would write a temporary array of the dtype of x. NaN compares False both times.
-    return np.logical_or(numbers > limit, numbers < -limit, out=out)
 
 
 def _bounds(where: float, limits: np.iinfo[Any]) -> tuple[Any, Any]:
@@ -362,6 +336,7 @@ def _bounds(where: float, limits: np.iinfo[Any]) -> tuple[Any, Any]:
 
 
 def _outside(low: Any, high: Any, numbers: Array, out: Array | None) -> Array:
+    # Without np.abs, which would write a temporary array of the dtype of x. NaN compares False both times.
     return np.logical_or(numbers < low, numbers > high, out=out)
 
 

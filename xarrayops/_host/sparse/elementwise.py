@@ -27,7 +27,7 @@ def add(a: Compressed, b: Compressed) -> Compressed:
 
 def multiply(a: Compressed, b: Compressed) -> Compressed:
     """The elementwise product of canonical operands: canonical, with the entries that both operands have."""
-    if not _have_equal_indices(a, b):
+    if a is not b and not (np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices)):
         return _combined(a, b, _common)
     dtype = np.result_type(a.data, b.data)
     # The pattern of the result is known: no search for common entries. No warnings, as in SciPy's loops.
@@ -39,10 +39,6 @@ def multiply(a: Compressed, b: Compressed) -> Compressed:
 def maximum(a: Compressed, b: Compressed) -> Compressed:
     """The elementwise maximum of canonical operands: canonical, with the entries of both."""
     return _combined(a, b, _larger)
-
-
-def _have_equal_indices(a: Compressed, b: Compressed) -> bool:
-    return a is b or (np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices))
 
 
 def _common(x: Compressed, y: Compressed) -> Any:

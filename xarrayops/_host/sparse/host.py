@@ -74,22 +74,6 @@ def _is_known(dtype: str) -> bool:
         return False
 
 
-def fault(p: Parts, *, canonical: bool) -> str | None:
-    """The fault of parts in host memory, with the first invalid entry; None if they are valid."""
-    if p.format == "coo":
-        return check.coo_fault(p.coords, p.data, p.shape, canonical=canonical)
-    axis = 1 if p.format == BY_COLUMNS else 0
-    return check.compressed_fault(p.indptr, p.indices, p.data, p.shape, axis=axis, block=p.block, canonical=canonical)
-
-
-def form_fault(p: Parts) -> str | None:
-    """Like `fault`, for numbers of axes, dtypes, lengths and extents only: no value is read."""
-    if p.format == "coo":
-        return check.coo_form_fault(p.coords, p.data, p.shape)
-    axis = 1 if p.format == BY_COLUMNS else 0
-    return check.compressed_form_fault(p.indptr, p.indices, p.data, p.shape, axis=axis, block=p.block)
-
-
 def from_dense(library: SparseLibrary, x: Array, request: Compaction, /) -> Container:
     """The entries of x that the request selects, in about one pass over x."""
     to_numpy = library.backend.functions["to_numpy"]
@@ -254,7 +238,7 @@ def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> 
     is_lines = axis == int(by_columns)
     made = None
     # Other rows are not read. If a selected row is not canonical, the whole operand is checked and sorted below.
-    if is_lines and p.format in ("csr", BY_COLUMNS) and form_fault(p) is None:
+    if is_lines and p.format in ("csr", BY_COLUMNS) and check.form_fault(p) is None:
         with suppress(selection.NotCanonical):
             made = selection.take_lines(_compressed(p), places)
     if made is None:

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin.arrays import Array, Device, Memory
+from xarrayops.plugin.arrays import Array, Device
 from xarrayops.plugin.sparse import INDICES, Container, Parts
 
 
@@ -90,11 +90,6 @@ class SparseLibrary:
 
     def _wrapped(self, s: Container, data: Array) -> Container:
         return self.wrap(self.seen(s)._replace(data=data, sorted=True, unique=True))
-
-    def memory(self, x: Array) -> Memory | None:
-        """The memory of an array, without waiting for its values."""
-        found: Memory | None = self.backend.functions["memory"](x)
-        return found
 
     def on_host(self, p: Parts) -> Parts:
         """The parts as NumPy arrays, views if possible, without padding."""

@@ -309,7 +309,7 @@ def _sorted(
     def part(numbers: Iterable[int]) -> None:
         for k in numbers:
             share = row[shares[k]], column[shares[k]], moved[shares[k]]
-            loops.scatter(share[0], shift, -1, places[k], *share, *parted)
+            loops.scatter(share[0], shift, -1, places[k], share, parted)
 
     threads.run(part, range(len(shares)))
     indptr, indices, ordered = np.empty(rows + 1, row.dtype), np.empty_like(column), np.empty(size, data.dtype)
@@ -321,11 +321,11 @@ def _sorted(
         spare = tuple(np.empty(largest, a.dtype) for a in parted)
         for k in numbers:
             inside, first = slice(starts[k], starts[k + 1]), k << shift
-            entries = [a[inside] for a in parted]
+            entries = tuple(a[inside] for a in parted)
             pointers = indptr[first : min(rows, first + (1 << shift))]
             to = indices[inside], to_bits[inside]
             # list.append is atomic. Only whether the sum is 0 matters, so the order of the numbers does not.
-            repeated.append(loops.place(*entries, spare, digits, first, starts[k], pointers, *to))
+            repeated.append(loops.place(entries, spare, digits, first, starts[k], pointers, to))
 
     threads.run(place, range(counts.shape[0]))
     made = Compressed(indptr, indices, ordered, rows, columns)
@@ -354,4 +354,4 @@ def _compressed(matrix: Any, data: Array, dtype: np.dtype[Any]) -> Compressed:
 
 
 def _loops(entries: int) -> ModuleType | None:
-    return fast.loops("order") if entries >= COMPILED else None
+    return fast.loops() if entries >= COMPILED else None

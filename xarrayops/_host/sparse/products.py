@@ -195,4 +195,4 @@ def _loops(dense: Array, dtype: np.dtype[Any], work: int) -> ModuleType | None:
     """The compiled loops if they are worthwhile; None for few columns, and for dtypes that numba does not support."""
     # The codes of dtypes that numba has, without half, extended precision and bool.
     fit = dense.ndim == 2 and dense.shape[1] >= WIDE and dtype.char in "bhilqBHILQfdFD"
-    return fast.loops("products") if fit and work >= COMPILED else None
+    return fast.loops() if fit and work >= COMPILED else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import NamedTuple
 
 from xarrayops.bench.results import Row
@@ -56,17 +56,12 @@ def size(rows: Sequence[Row], numpy: Sequence[Row], resolution: float) -> int | 
     None if it is slower at the largest size, or if fewer than two sizes were measured on both.
     """
     theirs = {row.size: row.median_s for row in numpy if row.measured}
-    common = sorted(
-        (row for row in rows if row.measured and row.size in theirs), key=lambda row: row.size, reverse=True
-    )
-    if len(common) < 2:
+    ours = {row.size: row.median_s for row in rows if row.measured and row.size in theirs}
+    if len(ours) < 2:
         return None
-    found = None
-    for row in common:
-        if (row.median_s or 0.0) * (1 + resolution) >= (theirs[row.size] or 0.0):
-            break
-        found = row.size
-    return found
+    largest_first = sorted(ours, reverse=True)
+    faster = takewhile(lambda n: (ours[n] or 0.0) * (1 + resolution) < (theirs[n] or 0.0), largest_first)
+    return min(faster, default=None)
 
 
 def baselines(rows: Iterable[Row]) -> dict[tuple[str, str, int], Row]:

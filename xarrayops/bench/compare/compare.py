@@ -12,9 +12,7 @@ from xarrayops.bench.compare import interleaved, sequential
 from xarrayops.bench.compare.verdict import OUTCOMES, CellName, Change, Outcome, Verdict
 from xarrayops.bench.results import Results, Row, Status
 
-_FAULTS: tuple[Status, ...] = (
-    *("unsupported", "out-of-memory", "timeout", "crashed", "wrong-answer", "not-synchronised"),
-)
+_FAULTS: set[Status] = {"unsupported", "out-of-memory", "timeout", "crashed", "wrong-answer", "not-synchronised"}
 """The statuses that code can cause. The others depend on time and on what is installed."""
 
 

@@ -29,17 +29,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from xarrayops.bench.compare.thresholds import (
-    DEFAULT_NOISE,
-    DEVIATIONS,
-    EXCLUSION_DEVIATIONS,
-    MAX_MARGIN,
-    MIN_CELLS,
-    MIN_MARGIN,
-    SINGLE_PROCESS_SPREAD,
-    deviation,
-)
-from xarrayops.bench.compare.verdict import Change, Comparison, Verdict, noise_doubt
+from xarrayops.bench.compare import verdict
 from xarrayops.bench.measure.timing import coverage
 
 SIGN_CONFIDENCE = 0.9
@@ -48,7 +38,7 @@ MEDIAN_ERROR = math.sqrt(math.pi / 2)
 """The standard error of a median of normal variables, relative to that of their mean."""
 
 
-class PairedRounds(Change):
+class PairedRounds(verdict.Change):
     """The log ratios of the pairs of rounds of a cell."""
 
     @property
@@ -81,7 +71,7 @@ class PairedRounds(Change):
             each - median for process, median in zip(log_ratios, self.medians, strict=True) for each in process
         ]
         free = max(1, len(residuals) - len(log_ratios))
-        pair_error = deviation(residuals) * math.sqrt(len(residuals) / free)
+        pair_error = verdict.deviation(residuals) * math.sqrt(len(residuals) / free)
         return MEDIAN_ERROR * pair_error * math.sqrt(sum(1 / len(process) for process in log_ratios)) / len(log_ratios)
 
     @property
@@ -92,46 +82,37 @@ class PairedRounds(Change):
         return coverage(len(log_ratios), opposed) >= SIGN_CONFIDENCE
 
 
-def verdicts(changes: Sequence[Change]) -> list[Verdict]:
+def verdicts(changes: Sequence[verdict.Change]) -> list[verdict.Verdict]:
     """A verdict on each change."""
     pairs = [PairedRounds(*change) for change in changes]
     spreads = [spread for each in pairs if each.log_ratios and (spread := each.spread) is not None]
-    noise = deviation(spreads) / 2 if len(spreads) >= MIN_CELLS else DEFAULT_NOISE
-    return [_compared(each, noise).verdict() if each.log_ratios else _unpaired(each) for each in pairs]
+    noise = verdict.noise_of(spreads, 1 / 2)
+    return [_judged(each, noise) if each.log_ratios else _unpaired(each) for each in pairs]
 
 
-def _unpaired(pairs: PairedRounds) -> Verdict:
+def _unpaired(pairs: PairedRounds) -> verdict.Verdict:
     """The verdict on a cell without a pair: the budget was spent, or a process died."""
     reason = "no pair of rounds was measured"
     ratio = pairs.new.best_s / pairs.old.best_s
-    return Verdict(pairs.cell, "undecided", reason, ratio, None, pairs.old.median_s, pairs.new.median_s)
+    return verdict.Verdict(pairs.cell, "undecided", reason, ratio, None, pairs.old.median_s, pairs.new.median_s)
 
 
-def _compared(pairs: PairedRounds, noise: float) -> Comparison:
-    log_ratio, spread = pairs.log_ratio, SINGLE_PROCESS_SPREAD if pairs.spread is None else pairs.spread
+def _judged(pairs: PairedRounds, noise: float) -> verdict.Verdict:
     noise = max(noise, pairs.error)
-    noise_limit = max(pairs.floor, DEVIATIONS * noise)
-    threshold = max(noise_limit, spread)
-    margin = min(max(noise_limit, MIN_MARGIN), MAX_MARGIN)
-    is_same = spread <= margin and abs(log_ratio) + EXCLUSION_DEVIATIONS * noise < margin
-    return Comparison(
-        pairs,
-        log_ratio,
-        threshold,
-        is_clear=pairs.is_clear,
-        excluded=margin if is_same else None,
-        doubt=_doubt(pairs, noise_limit, threshold),
-        old_s=pairs.old.median_s,
-        new_s=pairs.new.median_s,
-    )
+    spread = verdict.SINGLE_PROCESS_SPREAD if pairs.spread is None else pairs.spread
+    limits = verdict.Limits(max(pairs.floor, verdict.DEVIATIONS * noise), spread, noise)
+    times = pairs.old.median_s, pairs.new.median_s
+    doubt = _doubt(pairs, limits)
+    return verdict.judged(pairs.cell, pairs.log_ratio, limits, times, clear=pairs.is_clear, doubt=doubt)
 
 
-def _doubt(pairs: PairedRounds, noise_limit: float, threshold: float) -> str:
+def _doubt(pairs: PairedRounds, limits: verdict.Limits) -> str:
     """The first reason why nothing can be decided."""
+    threshold = limits.threshold(pairs.log_ratio)
     if pairs.spread is None:
         return "measured in one process only: the noise between processes is unknown"
-    if pairs.spread > noise_limit:
+    if pairs.spread > limits.noise_limit:
         return f"its processes differ by {math.exp(pairs.spread):.2f}x"
     if abs(pairs.log_ratio) > threshold:
         return "the sign test over the pairs of rounds does not exclude chance"
-    return noise_doubt(threshold)
+    return verdict.noise_doubt(threshold)

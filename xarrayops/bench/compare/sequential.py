@@ -35,33 +35,19 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from xarrayops.bench.compare.thresholds import (
-    DEFAULT_NOISE,
-    DEVIATIONS,
-    EXCLUSION_DEVIATIONS,
-    MAX_MARGIN,
-    MAX_SPREAD,
-    MIN_CELLS,
-    MIN_MARGIN,
-    SINGLE_PROCESS_SPREAD,
-    deviation,
-)
-from xarrayops.bench.compare.verdict import Change, Comparison, Verdict, noise_doubt
-from xarrayops.bench.results import Results, Row
+from xarrayops.bench.compare import verdict
+from xarrayops.bench.results import Results
 
 MAX_SCATTER = 3.0
 """The largest scatter that counts, in units of the noise. Beyond it the other cells changed."""
-DEFAULT_DRIFT = math.log(1.10)
-"""The drift that is allowed where too few cells of other workloads were measured."""
 CALM_SHARE = 0.8
 """The share of the rounds of the faster run that must be faster than the best round of the slower run."""
 
 
-class BestRounds(Change):
+class BestRounds(verdict.Change):
     """A cell, judged by the best round of either run."""
 
     @property
@@ -76,45 +62,11 @@ class BestRounds(Change):
         return float(np.quantile(faster.rounds_s, CALM_SHARE)) < slower.best_s
 
 
-class _Limits(NamedTuple):
-    """Differences, as logarithms, that have other causes than the code of a cell.
-
-    ``noise_limit`` is the largest of floor, noise and scatter. ``spread`` is the cell's own. ``noise`` is the standard
-    deviation of a ratio. ``drift`` is the median log ratio of other workloads, None where too few were measured.
-    """
-
-    noise_limit: float
-    spread: float
-    noise: float
-    drift: float | None
-
-    def threshold(self, direction: float) -> float:
-        """The threshold for a difference in that direction."""
-        drift = DEFAULT_DRIFT if self.drift is None else max(0.0, self.drift if direction > 0 else -self.drift)
-        return max(self.noise_limit, self.spread) + drift
-
-    @property
-    def margin(self) -> float:
-        """The difference that must be excluded before a cell is the same, drift aside."""
-        return min(max(self.noise_limit, MIN_MARGIN), MAX_MARGIN)
-
-    def excludes_margin(self, log_ratio: float) -> bool:
-        """Whether a difference as large as the margin is excluded, both with and without the drift."""
-        farthest = max(abs(log_ratio), abs(log_ratio - (self.drift or 0.0)))
-        return self.spread <= self.margin and farthest + EXCLUSION_DEVIATIONS * self.noise < self.margin
-
-
-def verdicts(changes: Sequence[Change], old: Results, new: Results) -> list[Verdict]:
+def verdicts(changes: Sequence[verdict.Change], old: Results, new: Results) -> list[verdict.Verdict]:
     """A verdict on each change."""
     noise = _noise(old, new)
     best = [BestRounds(*change) for change in changes]
-    return [_compared(each, _limits(each, best, noise)).verdict() for each in best]
-
-
-def _spread(row: Row) -> float | None:
-    """The log ratio of the best rounds of the slowest and the fastest process; None with a single process."""
-    times = [min(process) for process in row.medians_s if process]
-    return math.log(max(times) / min(times)) if len(times) > 1 else None
+    return [_judged(each, _limits(each, best, noise)) for each in best]
 
 
 def _noise(*runs: Results) -> float:
@@ -123,39 +75,31 @@ def _noise(*runs: Results) -> float:
     A spread is the difference of two processes and has twice the variance of one. The minimum of two normal variables
     has 1 - 1/pi of the variance of one, and the ratio is the difference of two minima.
     """
-    spreads = [spread for run in runs for row in run.rows if (spread := _spread(row)) is not None]
-    return deviation(spreads) * math.sqrt(1 - 1 / math.pi) if len(spreads) >= MIN_CELLS else DEFAULT_NOISE
+    spreads = [spread for run in runs for row in run.rows if (spread := row.spread(min)) is not None]
+    return verdict.noise_of(spreads, math.sqrt(1 - 1 / math.pi))
 
 
-def _limits(change: BestRounds, changes: Iterable[BestRounds], noise: float) -> _Limits:
+def _limits(change: BestRounds, changes: Iterable[BestRounds], noise: float) -> verdict.Limits:
     row, floor = change.new, change.floor
-    spreads = map(_spread, (change.old, row))
-    spread = max(SINGLE_PROCESS_SPREAD if each is None else min(each, MAX_SPREAD) for each in spreads)
+    spreads = (each.spread(min) for each in (change.old, row))
+    spread = max(verdict.SINGLE_PROCESS_SPREAD if each is None else min(each, verdict.MAX_SPREAD) for each in spreads)
     others = [other.log_ratio for other in changes if other.new.group != row.group]
-    if len(others) < MIN_CELLS:
-        return _Limits(max(floor, DEVIATIONS * noise), spread, noise, None)
+    if len(others) < verdict.MIN_CELLS:
+        return verdict.Limits(max(floor, verdict.DEVIATIONS * noise), spread, noise, None)
     drift = statistics.median(others)
-    scatter = min(deviation([log_ratio - drift for log_ratio in others]), MAX_SCATTER * noise)
-    return _Limits(max(floor, DEVIATIONS * max(noise, scatter)), spread, noise, drift)
+    scatter = min(verdict.deviation([log_ratio - drift for log_ratio in others]), MAX_SCATTER * noise)
+    return verdict.Limits(max(floor, verdict.DEVIATIONS * max(noise, scatter)), spread, noise, drift)
 
 
-def _compared(change: BestRounds, limits: _Limits) -> Comparison:
-    excluded = limits.margin + (DEFAULT_DRIFT if limits.drift is None else 0.0)
-    return Comparison(
-        change,
-        change.log_ratio,
-        limits.threshold(change.log_ratio),
-        is_clear=change.is_clear,
-        excluded=excluded if limits.excludes_margin(change.log_ratio) else None,
-        doubt=_doubt(change, limits),
-        old_s=change.old.best_s,
-        new_s=change.new.best_s,
-    )
+def _judged(change: BestRounds, limits: verdict.Limits) -> verdict.Verdict:
+    times = change.old.best_s, change.new.best_s
+    doubt = _doubt(change, limits)
+    return verdict.judged(change.cell, change.log_ratio, limits, times, clear=change.is_clear, doubt=doubt)
 
 
-def _doubt(change: BestRounds, limits: _Limits) -> str:
+def _doubt(change: BestRounds, limits: verdict.Limits) -> str:
     """The first reason why nothing can be decided."""
-    spreads = {"old": _spread(change.old), "new": _spread(change.new)}
+    spreads = {"old": change.old.spread(min), "new": change.new.spread(min)}
     for run, spread in spreads.items():
         if spread is None:
             return f"measured in one process only in the {run} run: the noise between processes is unknown"
@@ -169,5 +113,5 @@ def _doubt(change: BestRounds, limits: _Limits) -> str:
     if abs(change.log_ratio) > threshold:
         return "the faster run has rounds as slow as the best round of the slower run"
     if abs(change.log_ratio) > limits.noise_limit:
-        return f"the machine may have changed: {noise_doubt(threshold)}"
-    return noise_doubt(threshold)
+        return f"the machine may have changed: {verdict.noise_doubt(threshold)}"
+    return verdict.noise_doubt(threshold)

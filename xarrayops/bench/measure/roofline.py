@@ -17,7 +17,7 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops._system import machine
-from xarrayops.bench.measure.oracle import WrongAnswer
+from xarrayops.bench.measure.answers import WrongAnswer
 from xarrayops.bench.measure.timing import calls_per_reading, timed
 from xarrayops.bench.place import Place
 from xarrayops.bench.workload import epsilon, native_dtype
@@ -27,6 +27,11 @@ _MEASURE_S = 0.08
 _COPY_BYTES = (1 << 20, 4 << 20, 16 << 20, 64 << 20)
 _LARGEST_COPY = 512 << 20  # larger than the caches of most devices
 _ORDER = (256, 8192)  # smallest and largest
+_STREAMS: tuple[tuple[Callable[[Any], Any], float], ...] = (
+    (lambda x: xo.add(x, 1.0), 2.0),
+    (lambda x: xo.at(x)[...].max(0.0, copy=None), 1.0),
+)
+"""Functions that read and write each byte once, the second in place where the library supports it; their results."""
 
 
 class Roofline(NamedTuple):
@@ -65,6 +70,68 @@ class Roofline(NamedTuple):
         return cls(rates.get("compute", 0.0), {int(n): rate for n, rate in rates.get("memory", {}).items()})
 
 
+RooflineKey = tuple[str, int, str]
+"""A kind of device, its index, and a dtype."""
+
+
+def device_name(kind: str, index: int) -> str:
+    """The name of a device, independent of the library: JAX calls the CPU "cpu:0", torch calls a ROCm GPU "cuda:0"."""
+    return kind if kind in ("", "cpu") else f"{kind}:{index}"
+
+
+class MeasuredRooflines:
+    """The rates that `measure_roofline` found, by device, dtype and library."""
+
+    def __init__(self) -> None:
+        self._rooflines: dict[RooflineKey, dict[str, Roofline]] = {}
+        self._failures: dict[RooflineKey, dict[str, str]] = {}
+
+    def knows(self, key: RooflineKey, backend: str) -> bool:
+        """Whether the library has answered."""
+        return backend in self._rooflines.get(key, {})
+
+    def add(self, key: RooflineKey, backend: str, answer: Mapping[str, Any]) -> None:
+        """Add an answer of a library. Of repeated measurements, the best counts."""
+        known = self._rooflines.setdefault(key, {})
+        known[backend] = Roofline.best((known.get(backend, Roofline.of({})), Roofline.of(answer)))
+        if answer["status"] != "ok":
+            self._failures.setdefault(key, {})[backend] = f"{answer['status']}: {answer['reason']}"
+
+    def best(self, key: RooflineKey) -> Roofline | None:
+        """The best rates of all libraries; None unless both kinds of rate are known."""
+        best = Roofline.best(self._rooflines.get(key, {}).values())
+        return best if best.known else None
+
+    def described(self, devices: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """For the reports: the best rates, the libraries that reached them, and the rated memory bandwidth.
+
+        Libraries whose measurement failed are under "failed", each with the reason.
+        """
+        attributes: dict[tuple[str, int], dict[str, Any]] = {}
+        for device in devices:
+            attributes.setdefault((device["kind"], device["index"]), {}).update(device["attributes"])
+        found = []
+        for key, by in self._rooflines.items():
+            kind, index, dtype = key
+            known: dict[str, Any] = {"device": device_name(kind, index), "dtype": dtype}
+            if (rated := rated_memory(attributes.get((kind, index), {}))) is not None:
+                known["memory_rated"] = rated
+            if key in self._failures:
+                known["failed"] = self._failures[key]
+            best = Roofline.best(by.values())
+            if best.known:
+                largest = max(best.memory)
+                known |= {
+                    "memory": best.memory[largest],
+                    "memory_by": max(by, key=lambda name: by[name].memory.get(largest, 0.0)),
+                    "memory_by_bytes": {str(nbytes): rate for nbytes, rate in sorted(best.memory.items())},
+                    "compute": best.compute,
+                    "compute_by": max(by, key=lambda name: by[name].compute),
+                }
+            found.append(known)
+        return found
+
+
 def rated_memory(attributes: Mapping[str, Any]) -> float | None:
     """The rated memory bandwidth of a device in bytes per second: two transfers per line and clock cycle."""
     clock, bits = attributes.get("memory_clock_hz"), attributes.get("memory_bus_bits")
@@ -82,7 +149,7 @@ def measure_roofline(place: Place, dtype: str) -> dict[str, Any]:
     rates: dict[str, Any] = {"memory": {}}
     with suppress(WrongAnswer):
         rates["compute"] = product_rate(place, dtype)
-    copies: list[Callable[[int], float]] = [partial(sum_rate, place, dtype), partial(update_rate, place, dtype)]
+    copies: list[Callable[[int], float]] = [partial(stream_rate, *stream, place, dtype) for stream in _STREAMS]
     if place.kind == "cpu":
         copies.append(host_copy_rate)
     for nbytes in _COPY_BYTES if place.kind == "cpu" else (*_COPY_BYTES, _LARGEST_COPY):
@@ -92,19 +159,11 @@ def measure_roofline(place: Place, dtype: str) -> dict[str, Any]:
     return rates
 
 
-def sum_rate(place: Place, dtype: str, nbytes: int) -> float:
-    """Bytes moved per second by ``x + 1``: half are read, half are written."""
+def stream_rate(function: Callable[[Any], Any], result: float, place: Place, dtype: str, nbytes: int) -> float:
+    """Bytes moved per second by a function of ones with this result: half are read, half are written."""
     x = _filled(nbytes // 2 // native_dtype(dtype).itemsize, 1.0, place, dtype)
-    seconds, sums = _best(_reading(xo.add, x, 1.0))
-    _require(sums, 2.0, 0.0)
-    return nbytes / seconds
-
-
-def update_rate(place: Place, dtype: str, nbytes: int) -> float:
-    """Bytes moved per second by ``max(x, 0)``, in place where the library supports it."""
-    x = _filled(nbytes // 2 // native_dtype(dtype).itemsize, 1.0, place, dtype)
-    seconds, updated = _best(_reading(lambda x: xo.at(x)[...].max(0.0, copy=None), x))
-    _require(updated, 1.0, 0.0)
+    seconds, results = _best(_reading(function, x))
+    _require(results, result, 0.0)
     return nbytes / seconds
 
 

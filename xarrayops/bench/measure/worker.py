@@ -20,13 +20,12 @@ from xarrayops._cli.doctor import thread_pools
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.backend import Backend
 from xarrayops._system.process import REPORT_BUG, die_with_parent, keep_stdout
-from xarrayops.bench import workload_sources
-from xarrayops.bench.measure import roofline, sync_check
-from xarrayops.bench.measure.cell import Cell, warm_up
-from xarrayops.bench.measure.cell_cache import CellCache
-from xarrayops.bench.measure.failures import guarded
+from xarrayops.bench.measure import roofline, timing
+from xarrayops.bench.measure.answers import guarded
+from xarrayops.bench.measure.cell import CellCache, warm_up
 from xarrayops.bench.place import Place
 from xarrayops.bench.workload import Workload
+from xarrayops.bench.workload_sources import file_of, library_digest, load
 from xarrayops.errors import BackendNotFound, InvalidBackend
 from xarrayops.plugin import Device
 
@@ -55,12 +54,7 @@ def handshake(backend: str) -> dict[str, Any]:
         pools = thread_pools()
         found["pools"] = [{name: known for name, known in pool.items() if name != "filepath"} for pool in pools]
         took = perf_counter() - start
-        return {
-            "status": "ok",
-            "import_s": took,
-            "code": workload_sources.library_digest(status.backend.module),
-            **found,
-        }
+        return {"status": "ok", "import_s": took, "code": library_digest(status.backend.module), **found}
     code = "crashed" if status.code == "broken" else status.code
     return {"status": code, "reason": status.reason, "fix": status.hint, "import_s": perf_counter() - start, **found}
 
@@ -71,13 +65,6 @@ def described(backend: Backend, device: Device) -> dict[str, Any]:
     with suppress(Exception):
         found["attributes"] = backend.device_attributes(device)
     return found
-
-
-def measure(command: dict[str, Any], cell: Cell) -> dict[str, Any]:
-    """One round of a cell, or its peak memory."""
-    if command["do"] == "memory":
-        return {"peak_bytes": cell.peak_bytes()}
-    return {"first": cell.first, **cell.round(command["seconds"], cold=command["cold"])}
 
 
 def handle(command: dict[str, Any], backend: str, workloads: dict[str, Workload], cells: CellCache) -> dict[str, Any]:
@@ -105,18 +92,21 @@ def works(place: Place) -> bool:
 def _handle(command: dict[str, Any], place: Place, workloads: dict[str, Workload], cells: CellCache) -> dict[str, Any]:
 
     def with_cell(again: bool) -> dict[str, Any]:
+        """One round of a cell, or its peak memory."""
         cell = cells.get(workload, place, command["dtype"], command["size"])
         if again:  # the first attempt may have compiled already
             cell.first["first_call_s"] = None
         try:
-            return measure(command, cell)
+            if command["do"] == "memory":
+                return {"peak_bytes": cell.peak_bytes()}
+            return {"first": cell.first, **cell.round(command["seconds"], cold=command["cold"])}
         except BaseException:
             cells.remove(cell)
             raise
 
     match command["do"]:
         case "check-sync":
-            return guarded(partial(sync_check.check_synchronisation, place.backend, place.device))
+            return guarded(partial(timing.check_synchronisation, place.backend, place.device))
         case "operations":
             from xarrayops.port.trace import operations  # only here: it imports the analysis of programs
 
@@ -125,7 +115,7 @@ def _handle(command: dict[str, Any], place: Place, workloads: dict[str, Workload
             return guarded(lambda: cells.retried(lambda again: roofline.measure_roofline(place, command["dtype"])))
         case _:
             workload = workloads[command["workload"]]
-            return guarded(lambda: cells.retried(with_cell), workload_sources.file_of(workload))
+            return guarded(lambda: cells.retried(with_cell), file_of(workload))
 
 
 def serve(backend: str, sources: list[str], commands: TextIO, answers: TextIO) -> None:
@@ -135,7 +125,7 @@ def serve(backend: str, sources: list[str], commands: TextIO, answers: TextIO) -
         print(json.dumps(found), file=answers, flush=True)
 
     answer(handshake(backend))
-    workloads = {workload.name: workload for workload in workload_sources.load(sources)}
+    workloads = {workload.name: workload for workload in load(sources)}
     cells = CellCache()
     gc.freeze()  # collecting the permanent objects of libraries before each round would take longer than a round
     for line in commands:

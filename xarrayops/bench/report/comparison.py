@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
 COLUMNS = ("workload", "backend and device", "old", "new", "ratio", "outcome", "reason")
 FEW = 10
 """The maximum number of undecided cells, and of unchanged cells, in the terminal. The file has all of them."""
-_VARYING = frozenset(
-    (
-        *("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s", "operations"),
-        *("interrupted", "interleaved", "gpu_states"),
-    )
-)
+_VARYING = {
+    *("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s", "operations"),
+    *("interrupted", "interleaved", "gpu_states"),
+}
 """The entries of an environment that differ between any two runs."""
 _SHOWN = ("xarrayops", "python", "machine.", "versions.", "settings.", "switches.", "gpus.")
 _STYLES: dict[Outcome, str] = {"broken": "bold red", "slower": "red", "faster": "green", "fixed": "green"}
@@ -57,16 +55,14 @@ def _entries(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 def heading(verdicts: Sequence[Verdict], old: Results, new: Results) -> list[str]:
     """The lines above the table: the two runs, the differences between their environments, and the counts."""
     interleaved = is_interleaved(old, new)
-    names = [
-        _executable(results) if interleaved else results.environment.get("date", "without a date")
-        for results in (old, new)
-    ]
+    dates = [results.environment.get("date", "without a date") for results in (old, new)]
+    names = [_own(results, "pythons") for results in (old, new)] if interleaved else dates
     times = "times are medians" if interleaved else "times are the best rounds (the reports show medians)"
     lines = [f"old: {names[0]}; new: {names[1]}; {times}"]
     if interleaved:
         lines.append("The rounds were interleaved: a ratio is the median over pairs of consecutive rounds")
         lines += _one_sided(old, new)
-        before, after = _package(old), _package(new)
+        before, after = (_own(results, "packages") for results in (old, new))
         both = f"Both use the xarrayops in {before}"
         lines.append(both if before == after else f"xarrayops: old in {before}, new in {after}")
     if changed := _changed_workloads(old, new):
@@ -81,16 +77,10 @@ def heading(verdicts: Sequence[Verdict], old: Results, new: Results) -> list[str
     return [*lines, f"{count}; {empty} more were measured in neither run" if empty else count]
 
 
-def _executable(results: Results) -> str:
-    """The Python executable of this environment of an interleaved run."""
+def _own(results: Results, what: Literal["pythons", "packages"]) -> str:
+    """The Python executable, or the folder of xarrayops, of this environment of an interleaved run."""
     position = results.environment["interleaved"]
-    return position["pythons"][position["index"]] if position else ""
-
-
-def _package(results: Results) -> str:
-    """The folder of xarrayops in this environment of an interleaved run."""
-    position = results.environment["interleaved"]
-    return position["packages"][position["index"]] if position else ""
+    return position[what][position["index"]] if position else ""
 
 
 def _one_sided(old: Results, new: Results) -> list[str]:
@@ -99,7 +89,7 @@ def _one_sided(old: Results, new: Results) -> list[str]:
     for results, other in ((old, new), (new, old)):
         here, there = ({row.backend for row in each.rows if row.measured} for each in (results, other))
         reasons = {row.backend: f"{row.status}: {row.reason}" for row in results.rows if row.backend in there - here}
-        python = _executable(results)
+        python = _own(results, "pythons")
         lines += [f"No cell of {backend} was measured with {python}. {why}" for backend, why in reasons.items()]
     return lines
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 def shapes_text(shapes: Sequence[Sequence[int]]) -> str:
@@ -20,15 +20,17 @@ def seconds_text(seconds: float | None) -> str:
     >>> seconds_text(0.01234), seconds_text(2.5e-6), seconds_text(None)
     ('12.3 ms', '2.50 us', '')
     """
-    if seconds is None:
-        return ""
-    unit, scale = next(((u, s) for u, s in (("s", 1.0), ("ms", 1e-3)) if seconds >= s), ("us", 1e-6))
-    return f"{_digits(seconds / scale)} {unit}"
+    return "" if seconds is None else _scaled(seconds, {"s": 1.0, "ms": 1e-3, "us": 1e-6})
 
 
-def _digits(value: float) -> str:
-    """A value with three significant digits, trailing zeros included; larger values as integers."""
-    return f"{value:#.3g}".rstrip(".") if value < 999.5 else f"{value:.0f}"
+def _scaled(value: float, units: Mapping[str, float]) -> str:
+    """A value in the first of these units that it reaches, else in the last one, with three significant digits.
+
+    Trailing zeros are included; values of four digits and more are integers.
+    """
+    unit = next((unit for unit, size in units.items() if value >= size), list(units)[-1])
+    number = value / units[unit]
+    return f"{f'{number:#.3g}'.rstrip('.') if number < 999.5 else f'{number:.0f}'} {unit}"
 
 
 def rate_text(rate: float | None, unit: str) -> str:
@@ -37,10 +39,7 @@ def rate_text(rate: float | None, unit: str) -> str:
     >>> rate_text(6.12e10, "FLOP/s"), rate_text(4.2e12, "B/s")
     ('61.2 GFLOP/s', '4.20 TB/s')
     """
-    if rate is None:
-        return ""
-    prefix, scale = next(((p, s) for p, s in (("T", 1e12), ("G", 1e9), ("M", 1e6)) if rate >= s), ("k", 1e3))
-    return f"{_digits(rate / scale)} {prefix}{unit}"
+    return "" if rate is None else f"{_scaled(rate, {'T': 1e12, 'G': 1e9, 'M': 1e6, 'k': 1e3})}{unit}"
 
 
 def bytes_text(nbytes: int | None) -> str:
@@ -49,7 +48,6 @@ def bytes_text(nbytes: int | None) -> str:
     >>> bytes_text(50331648), bytes_text(0), bytes_text(None)
     ('48.0 MiB', '0', '')
     """
-    if nbytes is None:
-        return ""
-    prefix, scale = next(((p, s) for p, s in (("GiB", 2**30), ("MiB", 2**20)) if nbytes >= s), ("KiB", 2**10))
-    return f"{_digits(nbytes / scale)} {prefix}" if nbytes else "0"
+    if not nbytes:
+        return "" if nbytes is None else "0"
+    return _scaled(nbytes, {"GiB": 2**30, "MiB": 2**20, "KiB": 2**10})

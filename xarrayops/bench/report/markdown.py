@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from xarrayops._system import machine
 from xarrayops.bench.compare import ranking
@@ -61,11 +60,12 @@ def _rooflines(known: RunEnvironment) -> list[str]:
     lines = [
         (
             f"{roof['device']} {roof['dtype']}",
-            f"{rate_text(roof['memory'], 'B/s')} ({', '.join([roof['memory_by'], *_rated(roof)])})",
+            f"{rate_text(roof['memory'], 'B/s')} ({roof['memory_by']}{rated})",
             f"{rate_text(roof['compute'], 'FLOP/s')} ({roof['compute_by']})",
         )
         for roof in known["roofs"]
         if "memory" in roof
+        for rated in [f", rated at {rate_text(roof['memory_rated'], 'B/s')}" if "memory_rated" in roof else ""]
     ]
     return ["## Rooflines", "", *table(("device", "copy", "matrix product"), lines)] if lines else []
 
@@ -73,10 +73,6 @@ def _rooflines(known: RunEnvironment) -> list[str]:
 def _gpus(known: RunEnvironment) -> list[str]:
     facts = [f"- {tables.gpu_text(gpu)}" for gpu in known.get("gpus", ())]
     return ["## GPUs", "", *facts, "", *table(tables.GPU_COLUMNS, tables.gpu_lines(known))] if facts else []
-
-
-def _rated(roof: dict[str, Any]) -> list[str]:
-    return [f"rated at {rate_text(roof['memory_rated'], 'B/s')}"] if "memory_rated" in roof else []
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

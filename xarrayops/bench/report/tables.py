@@ -8,12 +8,9 @@ from typing import Any
 
 from xarrayops._cli.doctor import device_text
 from xarrayops.bench.compare import break_even
-from xarrayops.bench.compare.noise_floor import QUANTILE
-from xarrayops.bench.compare.ranking import CLEARLY_SLOWER, fastest
-from xarrayops.bench.compare.regret import regrets
-from xarrayops.bench.measure import cold_caches
+from xarrayops.bench.compare.ranking import CLEARLY_SLOWER, QUANTILE, fastest, regrets
 from xarrayops.bench.measure.cell import TRANSFERS
-from xarrayops.bench.place import METHOD
+from xarrayops.bench.place import MAX_CACHE_BYTES, METHOD
 from xarrayops.bench.report.formatting import bytes_text, rate_text, seconds_text, shapes_text
 from xarrayops.bench.results import Results, Row, RunEnvironment
 from xarrayops.bench.run.plan import AUTO, LARGE, NO_ACCELERATORS, PROCESSES
@@ -47,7 +44,7 @@ NOTES = (
     "exceeds it even after a second measurement; the time is valid in either case. Empty for integers, and where the "
     "roofline could not be measured or the budget ended first.",
     "cold: time of a call with cold caches: other data of twice the size of the largest cache "
-    f"({bytes_text(cold_caches.MAX_BYTES)} at most) was accessed before. It is measured in the first rounds of each "
+    f"({bytes_text(MAX_CACHE_BYTES)} at most) was accessed before. It is measured in the first rounds of each "
     "process.",
     "first call: the first call at this shape, with compilation, without import and start-up of the library.",
     f"transfer: conversion of the inputs from NumPy, the median of {TRANSFERS}.",
@@ -119,21 +116,15 @@ def matrix(results: Results) -> tuple[list[str], list[tuple[str, list[tuple[str,
     lines = []
     for head, rows in groups(results.rows):
         marks = fastest(rows, results.environment.get("resolution"))
-        known = {row.place: row for row in rows}
-        drawn = [_cell(known[place], marks) if place in known else ("", "") for place in places]
-        lines.append((_name(head), drawn))
+        texts = {row.place: (seconds_text(row.median_s), marks.get(row.place, "")) for row in rows if row.measured}
+        texts |= {row.place: (row.status, "missing") for row in rows if not row.measured}
+        lines.append((_name(head), [texts.get(place, ("", "")) for place in places]))
     return places, lines
 
 
 def _name(row: Row) -> str:
     """Workload, dtype and size."""
     return f"{row.workload} {row.dtype} {row.size}"
-
-
-def _cell(row: Row, marks: dict[str, str]) -> tuple[str, str]:
-    if not row.measured:
-        return row.status, "missing"
-    return seconds_text(row.median_s), marks.get(row.place, "")
 
 
 def tables(results: Results) -> Iterator[tuple[Row, list[tuple[str, ...]]]]:
@@ -211,8 +202,8 @@ def missing(rows: Sequence[Row], most: int | None = None) -> list[tuple[str, ...
     for row in rows:
         if not row.measured:
             names = lines.setdefault((row.place, row.status, row.reason, row.fix), [])
-            names.append(f"{row.workload} {row.dtype} {row.size}")
-    every = len({(row.workload, row.dtype, row.size) for row in rows})
+            names.append(_name(row))
+    every = len(set(map(_name, rows)))
     return [
         (place, "all" if len(names) == every else _listed(names, most), status, reason, fix)
         for (place, status, reason, fix), names in lines.items()

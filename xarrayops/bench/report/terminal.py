@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
+from xarrayops._cli import arguments
 from xarrayops.bench.compare import ranking
 from xarrayops.bench.report import tables
 from xarrayops.bench.results import Results
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 _LEFT = ("backend", "device", "")
 _OPTIONAL = ("error", "cold", "transfer", "wins after", "first call", "peak memory", "interval", "throughput")
@@ -35,15 +36,13 @@ def show(results: Results, console: Console) -> None:
         _matrix(results, console)
     else:
         _tables(drawn, console)
-    _regret(results, console)
+    regret = tables.regret_lines(results)
+    if regret:
+        console.print(_table(tables.regret_title(results), tables.REGRET_COLUMNS, regret))
     absent = tables.missing(results.rows, FEW)
     if absent:
-        table = _table("Not measured")
-        for column in tables.MISSING_COLUMNS:
-            commands = column == tables.MISSING_COLUMNS[-1]
-            table.add_column(column, overflow="fold", min_width=_COMMAND if commands else None)
-        for line in absent:
-            table.add_row(*map(Text, line))
+        table = _table("Not measured", tables.MISSING_COLUMNS, absent)
+        table.columns[-1].min_width = _COMMAND  # the fixes
         console.print(table)
     for warning in tables.warnings(results):
         console.print(Text(f"WARNING: {warning}", style="bold yellow"))
@@ -52,8 +51,7 @@ def show(results: Results, console: Console) -> None:
 def _matrix(results: Results, console: Console) -> None:
     """One line for each workload, dtype and size; a column for each backend and device."""
     places, lines = tables.matrix(results)
-    table = _table(f"Time of a call ({LEGEND})")
-    table.add_column("workload, dtype, size", overflow="fold")
+    table = _table(f"Time of a call ({LEGEND})", ("workload, dtype, size",))
     for place in places:
         table.add_column(place, justify="right")
     group = ""
@@ -65,23 +63,11 @@ def _matrix(results: Results, console: Console) -> None:
     console.print(table)
 
 
-def _regret(results: Results, console: Console) -> None:
-    """The regret of each backend and device: the geometric mean of its time over the fastest time."""
-    lines = tables.regret_lines(results)
-    if lines:
-        table = _table(tables.regret_title(results))
-        for column in tables.REGRET_COLUMNS:
-            table.add_column(column, overflow="fold")
-        for line in lines:
-            table.add_row(*map(Text, line))
-        console.print(table)
-
-
 def _tables(drawn: Sequence[tuple[str, Sequence[tuple[str, ...]]]], console: Console) -> None:
     """All tables, without the less important columns where the terminal is too narrow."""
     kept = fitting([tables.COLUMNS, *(line for _, lines in drawn for line in lines)], console.width)
     for title, lines in drawn:
-        table = _table(title)
+        table = _table(title, ())
         for i in kept:
             name = tables.COLUMNS[i]
             table.add_column(name, justify="left" if name in _LEFT else "right", no_wrap=True)
@@ -93,8 +79,8 @@ def _tables(drawn: Sequence[tuple[str, Sequence[tuple[str, ...]]]], console: Con
         console.print(Text(f"Columns omitted in this narrow terminal: {', '.join(left_out)}. The report has them."))
 
 
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, _GAP - 1, 0, 0))
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> Table:
+    return arguments.table(title, columns, rows, title_style="bold", box=SIMPLE_HEAD, padding=(0, _GAP - 1, 0, 0))
 
 
 def fitting(lines: Sequence[Sequence[str]], width: int) -> list[int]:

@@ -1,10 +1,14 @@
-"""The time limit of a run."""
+"""The time of a run: its limit, and the share of the CPUs that other programs use meanwhile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import Any
+
+from xarrayops._system import machine
+from xarrayops._system.process import failure
 
 
 class Budget:
@@ -31,4 +35,29 @@ class Budget:
     def exceeded(self) -> dict[str, Any]:
         """The answer for a cell that the budget does not reach."""
         reason = f"the budget of {self._total:.0f} s was spent before this cell"
-        return {"status": "over-budget", "reason": reason, "fix": "Use a longer --budget, or continue with --resume."}
+        return failure("over-budget", reason, "Use a longer --budget, or continue with --resume.")
+
+
+class CpuContention:
+    """The CPU time of all programs except this process and its workers, since the object was created."""
+
+    def __init__(self) -> None:
+        self._start, self._foreign_s = monotonic(), _foreign_seconds(())
+
+    def share(self, workers: Iterable[int]) -> float | None:
+        """The share of the time of the usable CPUs that other programs used; None where the system does not say.
+
+        ``workers`` are the ids of the live worker processes. Other virtual machines on the host count as others.
+        """
+        foreign_s = _foreign_seconds(workers)
+        if foreign_s is None or self._foreign_s is None:
+            return None
+        total_s = (monotonic() - self._start) * len(machine.usable_cpus())
+        return min(1.0, max(0.0, foreign_s - self._foreign_s) / total_s)
+
+
+def _foreign_seconds(workers: Iterable[int]) -> float | None:
+    busy_s, (user, system, ended_user, ended_system, _) = machine.busy_seconds(), os.times()
+    if busy_s is None:
+        return None
+    return busy_s - sum((user, system, ended_user, ended_system, *map(machine.process_seconds, workers)))

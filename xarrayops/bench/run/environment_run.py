@@ -1,22 +1,21 @@
-# Long: one class: the workers of an environment and what they report.
 """The part of a run in one environment: the worker processes of its libraries, and the records of their cells."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from time import monotonic
 from typing import Any
 
 from xarrayops._cli.doctor import own_settings
 from xarrayops._system import gpus, machine
-from xarrayops._system.process import Worker
+from xarrayops._system.process import Worker, failure
+from xarrayops.bench.measure.roofline import MeasuredRooflines, RooflineKey
 from xarrayops.bench.results import Row
 from xarrayops.bench.run.budget import Budget
 from xarrayops.bench.run.environment import Identity
 from xarrayops.bench.run.journal import Journal
 from xarrayops.bench.run.plan import BenchPlan
 from xarrayops.bench.run.record import Record, short_digest
-from xarrayops.bench.run.rooflines import MeasuredRooflines, RooflineKey
 from xarrayops.bench.workload import FLOATS
 
 Report = Callable[[str], None]
@@ -85,8 +84,7 @@ class EnvironmentRun:
         """The first answer of a new process. Its status is "interrupted" if the code changed during the run."""
         found, first = self.budget.limited(self.workers[name].answer, IMPORT_S), self.handshakes.get(name, {})
         if first.get("status") == found["status"] == "ok" and any(first[what] != found[what] for what in _CODE):
-            reason, fix = "its code or version changed during the run", "Run the same command again."
-            return {"status": "interrupted", "reason": reason, "fix": fix}
+            return failure("interrupted", "its code or version changed during the run", "Run the same command again.")
         return found
 
     def close(self) -> None:
@@ -151,11 +149,11 @@ class EnvironmentRun:
                     if handshake["status"] != "ok":
                         record.fail(handshake)
                     elif not device:
-                        reason = f"no device of kind {' or '.join(self.plan.devices)}"
-                        record.fail({"status": "no-device", "reason": reason, "fix": "Use other --devices."})
+                        kinds = " or ".join(self.plan.devices)
+                        record.fail(failure("no-device", f"no device of kind {kinds}", "Use other --devices."))
                     elif code is None:
                         reason = f"the xarrayops of {self.identity.prefix} has no such workload"
-                        record.fail({"status": "not-installed", "reason": reason, "fix": "Leave out the workload."})
+                        record.fail(failure("not-installed", reason, "Leave out the workload."))
                     self.records.append(record)
         known = {record.row.key: record for record in self.records if record.device}
         for event in self.journal.earlier:
@@ -178,12 +176,6 @@ class EnvironmentRun:
         """The selected devices of all libraries."""
         return [each for known in self.handshakes.values() for each in self.plan.chosen(known.get("devices", ()))]
 
-    def exclude_devices(self, kind: str, reason: str, fix: str) -> None:
-        """Fail the cells on devices of this kind that are not measured yet."""
-        for record in self.pending():
-            if record.row.device_kind == kind and not record.row.measured:
-                record.fail({"status": "no-device", "reason": reason, "fix": fix})
-
     def pending(self) -> list[Record]:
         """The cells that can still be measured."""
         return [record for record in self.records if record.pending]
@@ -195,10 +187,6 @@ class EnvironmentRun:
     def without_memory(self) -> list[Record]:
         """The measured cells whose peak memory is not known yet."""
         return [record for record in self.measured() if record.row.peak_bytes is None]
-
-    def rows(self) -> Iterator[Row]:
-        """The rows so far."""
-        return map(self.row, self.records)
 
     def row(self, record: Record) -> Row:
         """The row of a cell so far."""
@@ -268,44 +256,45 @@ class EnvironmentRun:
             self.journal.append({"probe": name, **answer})
         return [answer]
 
+    def probed(
+        self, do: str, phase: str, records: Iterable[Record], known: Collection[tuple[str, str]], report: Report
+    ) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
+        """The answers to a command about each backend and device of some cells that is not known yet."""
+        places = dict.fromkeys((record.row.backend, record.row.device, record.row.device_kind) for record in records)
+        for backend, device, kind in places:
+            if (backend, device) not in known and self.budget.seconds_left > 0:
+                report(f"{phase} {backend} {device}{self.label}")
+                yield (backend, device), self.recorded(backend, {"do": do, "device": device, "kind": kind})[-1]
+
     def check_synchronisation(self, report: Report) -> None:
         """Check once that timing waits for each library, and measure its smallest call."""
-        for place in dict.fromkeys((r.row.backend, r.row.device, r.row.device_kind) for r in self.pending()):
-            backend, device, kind = place
-            if (backend, device) in self.launches or self.budget.seconds_left <= 0:
-                continue
-            report(f"checking that timing waits for {backend} {device}{self.label}")
-            answer = self.recorded(backend, {"do": "check-sync", "device": device, "kind": kind})[-1]
+        phase = "checking that timing waits for"
+        for place, answer in self.probed("check-sync", phase, self.pending(), self.launches, report):
             if answer["status"] == "ok":
-                self.launches[backend, device] = answer["launch_s"]
+                self.launches[place] = answer["launch_s"]
             elif answer["status"] != "over-budget":  # no times without a successful check
                 for record in self.pending():
-                    if (record.row.backend, record.row.device) == (backend, device):
+                    if (record.row.backend, record.row.device) == place:
                         record.fail(answer)
 
     def measure_operations(self, report: Report) -> None:
         """Measure the kinds of operations once on each device of each library, within the budget."""
         from xarrayops.port.trace.operations import RATES  # only here: it imports the analysis of programs
 
-        for place in dict.fromkeys((r.row.backend, r.row.device, r.row.device_kind) for r in self.measured()):
-            backend, device, kind = place
-            if (backend, device) not in self.operations and self.budget.seconds_left > 0:
-                report(f"kinds of operations on {backend} {device}{self.label}")
-                answer = self.recorded(backend, {"do": "operations", "device": device, "kind": kind})[-1]
-                if answer["status"] == "ok":
-                    self.operations[backend, device] = {name: answer[name] for name in RATES}
+        phase = "kinds of operations on"
+        for place, answer in self.probed("operations", phase, self.measured(), self.operations, report):
+            if answer["status"] == "ok":
+                self.operations[place] = {name: answer[name] for name in RATES}
 
     def measure_rooflines(self, report: Report) -> None:
         """Measure the best rates of each library on each device, and again where a cell exceeds the roofline."""
-        self._measure_rooflines(lambda key, library: not self.rooflines.knows(key, library), report, again=False)
-        exceeded = {record.roofline_key for record in self.measured() if self.row(record).roof_doubt}
-        self._measure_rooflines(lambda key, library: key in exceeded, report, again=True)
-
-    def _measure_rooflines(self, wanted: Callable[[RooflineKey, str], bool], report: Report, *, again: bool) -> None:
-        for (key, backend), record in {(r.roofline_key, r.row.backend): r for r in self.measured()}.items():
-            row, library = record.row, backend + self.label
-            if row.dtype in FLOATS and wanted(key, library) and self.budget.seconds_left > 0:
-                report(f"roofline of {row.device} with {library}")
-                command = {"do": "roofline", "dtype": row.dtype, "device": row.device, "kind": row.device_kind}
-                for rates in self.recorded(backend, command, again=again):
-                    self.rooflines.add(key, library, rates)
+        for again in (False, True):
+            exceeded = {record.roofline_key for record in self.measured() if again and self.row(record).roof_doubt}
+            for (key, backend), record in {(r.roofline_key, r.row.backend): r for r in self.measured()}.items():
+                row, library = record.row, backend + self.label
+                wanted = key in exceeded if again else not self.rooflines.knows(key, library)
+                if row.dtype in FLOATS and wanted and self.budget.seconds_left > 0:
+                    report(f"roofline of {row.device} with {library}")
+                    command = {"do": "roofline", "dtype": row.dtype, "device": row.device, "kind": row.device_kind}
+                    for rates in self.recorded(backend, command, again=again):
+                        self.rooflines.add(key, library, rates)

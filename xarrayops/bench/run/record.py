@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from xarrayops.bench.measure.roofline import Roofline
+from xarrayops.bench.measure.roofline import Roofline, RooflineKey
 from xarrayops.bench.measure.timing import median_of_rounds
 from xarrayops.bench.results import Row
-from xarrayops.bench.run.rooflines import RooflineKey
 
 DOUBTFUL_FRACTION = 1.05
 """Beyond this fraction the roofline is not trusted. Smaller excesses are within the noise of both measurements."""

@@ -10,16 +10,16 @@ from typing import Any
 
 from xarrayops._cli.doctor import own_settings
 from xarrayops._system import gpus, machine
-from xarrayops.bench.compare.noise_floor import resolution
+from xarrayops._system.process import failure
+from xarrayops.bench.compare.ranking import resolution
+from xarrayops.bench.measure.roofline import MeasuredRooflines
 from xarrayops.bench.results import InterleavedRun, Results, Row, RunEnvironment
-from xarrayops.bench.run.budget import Budget
-from xarrayops.bench.run.cpu_contention import CpuContention
+from xarrayops.bench.run.budget import Budget, CpuContention
 from xarrayops.bench.run.environment import Identity
 from xarrayops.bench.run.environment_run import EnvironmentRun
 from xarrayops.bench.run.journal import Journal
 from xarrayops.bench.run.plan import BenchPlan, Observer, Step
 from xarrayops.bench.run.record import Record
-from xarrayops.bench.run.rooflines import MeasuredRooflines
 
 Cell = tuple[EnvironmentRun, Record]
 _MEMORY_CALLS = 6
@@ -87,9 +87,8 @@ class BenchRun:
 
     def measure_times(self, process: int) -> None:
         """Measure every cell in one process per backend, until the share of the budget for this process is spent."""
-        pending = self.pending()
-        is_complete = not any(record.rounds(process) < self.plan.rounds for record in pending)
-        if self.records() and is_complete:
+        records = self.records()
+        if records and not any(record.pending and record.rounds(process) < self.plan.rounds for record in records):
             return
         later = self.plan.processes - process - 1
         self.close()
@@ -135,8 +134,9 @@ class BenchRun:
         users = sum(any(device["kind"] == "cuda" for device in self.plan.chosen(known)) for known in libraries)
         problem = gpus.sharing_problem(self.environments[0].gpus, users)
         if problem is not None:
-            for environment in self.environments:
-                environment.exclude_devices("cuda", *problem)
+            for record in self.records():
+                if record.pending and record.row.device_kind == "cuda" and not record.row.measured:
+                    record.fail(failure("no-device", *problem))
 
     def first_round(self, process: int) -> None:
         """Measure one round of every cell, workload by workload over all backends."""
@@ -155,7 +155,7 @@ class BenchRun:
             every = self.work()
             order.shuffle(every)
             for cells in (cells for work in every for cells in _mixed(work, order)):
-                wanted = [each for each in cells if _needs_round(each[1], process, number)]
+                wanted = [(e, r) for e, r in cells if r.pending and r.row.measured and r.rounds(process) < number]
                 if len(wanted) == len(cells) and monotonic() + sum(r.cost_s for _, r in wanted) < until:
                     self.report(f"process {process + 1} of {self.plan.processes}, round {number} of {self.plan.rounds}")
                     for environment, record in wanted:
@@ -175,10 +175,6 @@ class BenchRun:
         """The records of all environments."""
         return [record for environment in self.environments for record in environment.records]
 
-    def pending(self) -> list[Record]:
-        """The pending records of all environments."""
-        return [record for record in self.records() if record.pending]
-
     def work(self) -> list[list[Cell]]:
         """The cells, grouped by workload, dtype and size."""
         found: dict[tuple[str, str, int], list[Cell]] = {}
@@ -190,10 +186,10 @@ class BenchRun:
 
     def interrupt(self) -> None:
         """Mark the cells that were not measured as interrupted, and publish the results if there are any cells."""
-        reason, fix = "the run was interrupted before this cell", "Run the same command with --resume."
+        cut = failure("interrupted", "the run was interrupted before this cell", "Run the same command with --resume.")
         for record in self.records():
             if record.pending and record.row.status == "over-budget" and self.budget.seconds_left > 0:
-                record.fail({"status": "interrupted", "reason": reason, "fix": fix})
+                record.fail(cut)
         if self.records():
             found = self.results()
             for results in found:
@@ -215,12 +211,8 @@ class BenchRun:
 
     def results(self) -> list[Results]:
         """The results so far of each environment."""
-        return [self.results_of(environment) for environment in self.environments]
-
-    def results_of(self, environment: EnvironmentRun) -> Results:
-        """The results so far of one environment."""
-        rows = list(environment.rows())
-        return Results(rows, self.facts(environment, rows))
+        rows = [(each, [each.row(record) for record in each.records]) for each in self.environments]
+        return [Results(found, self.facts(environment, found)) for environment, found in rows]
 
     def facts(self, environment: EnvironmentRun, rows: list[Row]) -> RunEnvironment:
         """What the rows have in common."""
@@ -272,10 +264,6 @@ class BenchRun:
             "pythons": [each.command[0] for each in known],
             "packages": [each.package for each in known],
         }
-
-
-def _needs_round(record: Record, process: int, number: int) -> bool:
-    return record.pending and record.row.measured and record.rounds(process) < number
 
 
 def _mixed(work: list[Cell], order: random.Random) -> Iterator[list[Cell]]:

@@ -83,8 +83,17 @@ def _tolerance(n: int) -> float:
     return 64.0
 
 
+_attention = partial(Workload, tolerance=_tolerance)
+_causal = partial(
+    _attention,
+    function=causal_prefill,
+    expected=partial(by_definition, causal=True),
+    sizes=_PREFILL,
+    operations=lambda n: _operations(_HEADS, n * (n + 1) / 2),
+)
+
 WORKLOADS = (
-    Workload(
+    _attention(
         "attention prefill",
         prefill,
         inputs=_prompt,
@@ -92,29 +101,14 @@ WORKLOADS = (
         sizes={**_PREFILL, "default": (512, 1024)},
         timed="xo.attention(q, k, v): 8 heads of 64",
         operations=lambda n: _operations(_HEADS, n * n),
-        tolerance=_tolerance,
     ),
-    Workload(
-        "attention causal",
-        causal_prefill,
-        inputs=_prompt,
-        expected=partial(by_definition, causal=True),
-        sizes=_PREFILL,
-        timed="xo.attention(q, k, v, causal=True): 8 heads of 64",
-        operations=lambda n: _operations(_HEADS, n * (n + 1) / 2),
-        tolerance=_tolerance,
-    ),
-    Workload(
+    _causal("attention causal", inputs=_prompt, timed="xo.attention(q, k, v, causal=True): 8 heads of 64"),
+    _causal(
         "attention grouped",
-        causal_prefill,
         inputs=partial(_prompt, kv_heads=_GROUPED_HEADS),
-        expected=partial(by_definition, causal=True),
-        sizes=_PREFILL,
         timed="xo.attention(q, k, v, causal=True): 8 heads of 64 for queries, 2 for keys and values",
-        operations=lambda n: _operations(_HEADS, n * (n + 1) / 2),
-        tolerance=_tolerance,
     ),
-    Workload(
+    _attention(
         "attention decode",
         decode,
         inputs=_step,
@@ -124,6 +118,5 @@ WORKLOADS = (
         "75 % full; 32 heads of 64 for queries, 8 for keys and values",
         operations=lambda n: _operations(_DECODE_HEADS, sum(_lengths(n))),
         nbytes=_decode_bytes,
-        tolerance=_tolerance,
     ),
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import xarrayops as xo
-from xarrayops.bench.workload import Arrays, Workload
+from xarrayops.bench.workload import Arrays, Workload, exactly
 from xarrayops.plugin import Array
 
 _SIZES = {"toy": (1000,), "default": (1_500_000,), "large": (50_000_000,)}
@@ -25,24 +26,14 @@ def to_numpy(x: Array, /) -> Array:
     return xo.convert(x, "numpy", copy=True)
 
 
+_copied = partial(Workload, inputs=_one, expected=lambda x: x, sizes=_SIZES, tolerance=exactly)
+
 WORKLOADS = (
-    Workload(
+    _copied(
         "convert from NumPy",
         from_numpy,
-        inputs=_one,
-        expected=lambda x: x,
-        sizes=_SIZES,
         timed="xo.convert(host, like, copy=True): host is a NumPy array, like is an array of the library",
-        tolerance=lambda n: 0.0,
         arrange=lambda x: (to_numpy(x), x),
     ),
-    Workload(
-        "convert to NumPy",
-        to_numpy,
-        inputs=_one,
-        expected=lambda x: x,
-        sizes=_SIZES,
-        timed='xo.convert(x, "numpy", copy=True)',
-        tolerance=lambda n: 0.0,
-    ),
+    _copied("convert to NumPy", to_numpy, timed='xo.convert(x, "numpy", copy=True)'),
 )

@@ -5,12 +5,13 @@ The bytes are counted for a single pass. A library that runs one function after 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.workload import Arrays, Workload
+from xarrayops.bench.workload import Arrays, Workload, exactly
 from xarrayops.plugin import Array
 
 _COLUMNS = 1024
@@ -43,6 +44,8 @@ def axpy(x: Array, y: Array, /) -> Array:
     return xo.add(xo.multiply(x, 2.5), y)
 
 
+_relu = partial(Workload, inputs=_rows, expected=lambda x: np.maximum(x, 0), sizes=_ROWS, tolerance=exactly)
+
 WORKLOADS = (
     Workload(
         "elementwise",
@@ -53,23 +56,11 @@ WORKLOADS = (
         timed="log-sum-exp of each row as separate functions: max, subtract, exp, sum, log, add",
         tolerance=lambda n: 4.0,
     ),
-    Workload(
-        "relu",
-        relu,
-        inputs=_rows,
-        expected=lambda x: np.maximum(x, 0),
-        sizes=_ROWS,
-        timed="xo.maximum(x, 0.0), into a new array",
-        tolerance=lambda n: 0.0,
-    ),
-    Workload(
+    _relu("relu", relu, timed="xo.maximum(x, 0.0), into a new array"),
+    _relu(
         "relu in place",
         relu_in_place,
-        inputs=_rows,
-        expected=lambda x: np.maximum(x, 0),
-        sizes=_ROWS,
         timed="xo.at(x)[...].max(0.0), which overwrites x; libraries with immutable arrays (JAX, Dask) copy",
-        tolerance=lambda n: 0.0,
     ),
     Workload(
         "axpy",

@@ -6,12 +6,13 @@ The floating-point numbers are normally distributed: there are no zeros for a ke
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.workload import Arrays, Workload
+from xarrayops.bench.workload import Arrays, Workload, exactly
 
 _SIZES = {"toy": (48,), "default": (1024,), "large": (4096,)}
 _SMALL = {"toy": (48,), "default": (256,), "large": (4096,)}
@@ -44,61 +45,51 @@ def _wrapped_product(a: Any, b: Any) -> Any:
     return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64).astype(np.int8)
 
 
+_product = partial(Workload, function=xo.matmul, operations=_operations)
+_rounded_product = partial(_product, tolerance=_tolerance)
+
 WORKLOADS = (
-    Workload(
+    _rounded_product(
         "matmul",
-        xo.matmul,
         inputs=_two,
         expected=np.matmul,
         sizes={"toy": (48,), "default": (128, 512, 1024), "large": (1024, 4096)},
         timed="xo.matmul(a, b), both contiguous",
-        operations=_operations,
-        tolerance=_tolerance,
         dtypes=("float64", "float32"),
     ),
-    Workload(
+    _rounded_product(
         "matmul transposed",
-        xo.matmul,
         inputs=_two,
         expected=lambda a, b: a @ b.T,
         sizes=_SIZES,
         timed="xo.matmul(a, b), b the transpose of a contiguous matrix: a strided view, or an untimed copy (JAX)",
-        operations=_operations,
-        tolerance=_tolerance,
         arrange=lambda a, b: (a, xo.matrix_transpose(b)),
     ),
-    Workload(
+    _rounded_product(
         "matmul strided",
-        xo.matmul,
         inputs=_square_and_wide,
         expected=lambda a, wide: a @ wide[:, ::2],
         sizes=_SIZES,
         timed="xo.matmul(a, b), b every second column of a matrix: a strided view, or an untimed copy (JAX)",
-        operations=_operations,
         nbytes=lambda n, itemsize: 3.0 * n * n * itemsize,
-        tolerance=_tolerance,
         arrange=lambda a, wide: (a, wide[:, ::2]),
     ),
-    Workload(
+    _product(
         "matmul half",
-        xo.matmul,
         inputs=_two,
         expected=np.matmul,
         sizes=_SMALL,
         timed="xo.matmul(a, b) in 16-bit floating point, both contiguous; NumPy has no BLAS for it",
-        operations=_operations,
         tolerance=lambda n: 2.0,  # sums in float32, rounded once
         dtypes=("bfloat16", "float16"),
     ),
-    Workload(
+    _product(
         "matmul int8",
-        xo.matmul,
         inputs=_bytes,
         expected=_wrapped_product,
         sizes=_SMALL,
         timed="xo.matmul(a, b) in int8, both contiguous: the result is int8 and wraps modulo 256",
-        operations=_operations,
-        tolerance=lambda n: 0.0,
+        tolerance=exactly,
         dtypes=("int8",),
     ),
 )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.workload import Arrays, Workload
+from xarrayops.bench.workload import Arrays, Workload, exactly
 from xarrayops.plugin import Array
 
 _ORDER = {"toy": (40,), "default": (1500,), "large": (10000,)}
@@ -35,24 +35,15 @@ def argmax_of_rows(x: Array, /) -> Array:
     return xo.argmax(x, axis=1)
 
 
+_sum = partial(Workload, inputs=_positive, sizes=_ORDER, tolerance=_tolerance)
+
 WORKLOADS = (
-    Workload(
-        "sum",
-        xo.sum,
-        inputs=_positive,
-        expected=np.sum,
-        sizes=_ORDER,
-        timed="xo.sum(x) of a matrix",
-        tolerance=_tolerance,
-    ),
-    Workload(
+    _sum("sum", xo.sum, expected=np.sum, timed="xo.sum(x) of a matrix"),
+    _sum(
         "sum along columns",
         sum_along_columns,
-        inputs=_positive,
         expected=partial(np.sum, axis=0),
-        sizes=_ORDER,
         timed="xo.sum(x, axis=0) of a matrix in C order",
-        tolerance=_tolerance,
     ),
     Workload(
         "argmax",
@@ -61,6 +52,6 @@ WORKLOADS = (
         expected=partial(np.argmax, axis=1),
         sizes=_ORDER,
         timed="xo.argmax(x, axis=1) of a matrix in C order",
-        tolerance=lambda n: 0.0,
+        tolerance=exactly,
     ),
 )

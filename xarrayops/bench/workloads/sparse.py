@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.workload import Arrays, Workload
+from xarrayops.bench.workload import Arrays, Workload, exactly
 from xarrayops.plugin import Array
 
 _SIZES = {"toy": (40,), "default": (2048,), "large": (8192,)}
@@ -20,38 +21,23 @@ def stored(n: int) -> int:
     return n * n // 20
 
 
-def from_dense_csr(x: Array, /) -> tuple[Array, ...]:
-    """The values, column indices and row pointers of the nonzero elements."""
-    p = xo.sparse.parts(xo.sparse.from_dense(x))
+def to_csr(x: Array, /, where: str | None = None) -> tuple[Array, ...]:
+    """The values, column indices and row pointers of the nonzero elements, or of those that ``where`` selects."""
+    p = xo.sparse.parts(xo.sparse.from_dense(x, where=where))
     return p.data, p.indices, p.indptr
 
 
-def from_dense_coo(x: Array, /) -> tuple[Array, ...]:
+def to_coo(x: Array, /) -> tuple[Array, ...]:
     """The values and coordinates of the nonzero elements."""
     p = xo.sparse.parts(xo.sparse.from_dense(x, "coo"))
     return p.data, p.coords
 
 
-def relu_to_csr(x: Array, /) -> tuple[Array, ...]:
-    """The values, column indices and row pointers of the positive elements."""
-    p = xo.sparse.parts(xo.sparse.from_dense(x, where="relu"))
-    return p.data, p.indices, p.indptr
-
-
-def _places(random: Any, n: int) -> Any:
-    return random.choice(n * n, stored(n), replace=False, shuffle=False)
-
-
-def _scattered(random: Any, n: int) -> Arrays:
-    x = np.zeros(n * n)
-    x[_places(random, n)] = _values(random, n)
-    return (x.reshape(n, n),)
-
-
-def _activations(random: Any, n: int) -> Arrays:
-    """Mostly negative values, like the inputs of a ReLU in a trained network."""
-    x = np.full(n * n, -0.5)
-    x[_places(random, n)] = np.abs(_values(random, n))
+def _scattered(random: Any, n: int, *, positive: bool = False) -> Arrays:
+    """Zeros with scattered values; or negative numbers with positive ones, like the inputs of a ReLU in a network."""
+    x = np.full(n * n, -0.5 if positive else 0.0)
+    values = _values(random, n)
+    x[random.choice(n * n, stored(n), replace=False, shuffle=False)] = np.abs(values) if positive else values
     return (x.reshape(n, n),)
 
 
@@ -88,33 +74,29 @@ def _as_csr(values: Array, columns: Array, pointers: Array, dense: Array) -> Arr
     return xo.sparse.from_parts("csr", pointers, columns, values, shape=(n, n)), dense
 
 
+_compaction = partial(Workload, sizes=_SIZES, tolerance=exactly)
+
 WORKLOADS = (
-    Workload(
+    _compaction(
         "sparse from_dense csr",
-        from_dense_csr,
+        to_csr,
         inputs=_scattered,
         expected=_csr_of,
-        sizes=_SIZES,
         timed="xo.sparse.from_dense(x): 5 % of the elements are nonzero",
-        tolerance=lambda n: 0.0,
     ),
-    Workload(
+    _compaction(
         "sparse from_dense coo",
-        from_dense_coo,
+        to_coo,
         inputs=_scattered,
         expected=_coo_of,
-        sizes=_SIZES,
         timed='xo.sparse.from_dense(x, "coo"): 5 % of the elements are nonzero',
-        tolerance=lambda n: 0.0,
     ),
-    Workload(
+    _compaction(
         "sparse relu",
-        relu_to_csr,
-        inputs=_activations,
+        partial(to_csr, where="relu"),
+        inputs=partial(_scattered, positive=True),
         expected=lambda x: _csr_of(np.maximum(x, 0)),
-        sizes=_SIZES,
         timed='xo.sparse.from_dense(x, where="relu"): 5 % of the elements are positive',
-        tolerance=lambda n: 0.0,
     ),
     Workload(
         "sparse spmm",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import xarrayops as xo
-from xarrayops.bench.workload import Workload
+from xarrayops.bench.workload import Workload, exactly
 from xarrayops.plugin import Array
 
 _CHANNELS = 64
@@ -30,32 +32,31 @@ def to_channels_first(x: Array, /) -> Array:
     return xo.relayout(x, "NHWC -> NCHW")
 
 
+_moved = partial(Workload, tolerance=exactly)
+
 WORKLOADS = (
-    Workload(
+    _moved(
         "transpose",
         transpose,
         inputs=lambda random, n: (random.standard_normal((n, n * 4 // 3)),),
         expected=lambda x: x.T.reshape(-1),
         sizes={"toy": (30,), "default": (1200,), "large": (9000,)},  # powers of two would cause cache conflicts
         timed="xo.reshape(xo.permute_dims(x, (1, 0)), (-1,)): every element is moved, not compiled",
-        tolerance=lambda n: 0.0,
     ),
-    Workload(
+    _moved(
         "relayout NCHW to NHWC",
         to_channels_last,
         inputs=lambda random, n: (random.standard_normal((8, _CHANNELS, n, n)),),
         expected=lambda x: x.transpose(0, 2, 3, 1),
         sizes=_PIXELS,
         timed='xo.relayout(x, "NCHW -> NHWC"): 8 images of 64 channels',
-        tolerance=lambda n: 0.0,
     ),
-    Workload(
+    _moved(
         "relayout NHWC to NCHW",
         to_channels_first,
         inputs=lambda random, n: (random.standard_normal((8, n, n, _CHANNELS)),),
         expected=lambda x: x.transpose(0, 3, 1, 2),
         sizes=_PIXELS,
         timed='xo.relayout(x, "NHWC -> NCHW"): 8 images of 64 channels',
-        tolerance=lambda n: 0.0,
     ),
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.bench.measure import peak_memory
+from xarrayops.bench.place import peak_host_bytes
 from xarrayops.plugin import DEVICE_ATTRIBUTES, Device
 
 torch = pytest.importorskip("torch")
@@ -182,7 +182,7 @@ def test_updates_tracked_by_autograd_or_a_transform():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux resets the high-water mark")
 def test_an_update_in_place_allocates_no_memory():
     x = torch.ones(4 << 20)
-    peak = peak_memory.peak_bytes(lambda: xo.at(x)[1:].max(0.0, copy=None))
+    peak = peak_host_bytes(lambda: xo.at(x)[1:].max(0.0, copy=None))
     assert peak is None or peak < x.nbytes / 8
 
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 
 from xarrayops._host.sparse import check
-from xarrayops._host.sparse.check import compressed_fault, coo_fault
+from xarrayops.plugin.sparse import Parts
 
 CHUNKS = [1, 2, 3, 5, 1 << 16]
 INDEX_DTYPES = [np.int32, np.int64]
@@ -18,6 +18,16 @@ KINDS = {
     "coo": [r"is -\d+$", r"but shape", r"twice", r"not sorted"],
 }
 """For each kind of fault in the values, a pattern that only its message matches."""
+
+
+def compressed_fault(indptr, indices, data, shape, axis=0, block=None, canonical=True):
+    """The fault of a matrix compressed along an axis; with ``block``, of blocks."""
+    format = ("csc" if axis else "csr") if block is None else "bsr"
+    return check.fault(Parts(format, shape, data, indices, indptr, block=block), canonical=canonical)
+
+
+def coo_fault(coords, data, shape, canonical=True):
+    return check.fault(Parts("coo", shape, data, coords=coords), canonical=canonical)
 
 
 def expected_compressed_fault(indptr, indices, extent, line, across, canonical):

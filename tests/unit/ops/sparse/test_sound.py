@@ -7,7 +7,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._generic.sparse import is_sound
-from xarrayops._host.sparse import host
+from xarrayops._host.sparse import check
 from xarrayops.plugin import Device
 from xarrayops.plugin.sparse import FORMATS, Parts
 
@@ -68,7 +68,7 @@ def test_is_sound_equals_the_check_on_the_host(library, canonical):
         p = random_parts(random, FORMATS[k % 4])
         if library == "jax":  # its 64-bit dtypes may be disabled
             p = p.map(lambda x: x.astype("int32"), values=False)
-        want = host.fault(p, canonical=canonical) is None
+        want = check.fault(p, canonical=canonical) is None
         assert bool(is_sound(xp, native(p, library), canonical=canonical)) == want, p
         if p.format == "coo" and library == "numpy":
             assert bool(is_sound(xp, p._replace(coords=tuple(p.coords)), canonical=canonical)) == want, p
@@ -82,7 +82,7 @@ def test_padding_is_valid(canonical):
     random, seen = np.random.default_rng(1), Counter()
     for k in range(1000):
         p = padded(random, random_parts(random, ("coo", "csr")[k % 2]))
-        want = host.fault(unpadded(p), canonical=canonical) is None
+        want = check.fault(unpadded(p), canonical=canonical) is None
         got = bool(is_sound(np, p, canonical=canonical, pads=True))
         assert want or not got, p
         seen[want, got] += 1

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import math
 from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import asdict
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from xarrayops.bench.report.page.content import content
+from xarrayops.bench.compare import break_even, compare, ranking
+from xarrayops.bench.compare.verdict import CellName, Verdict
+from xarrayops.bench.measure.roofline import device_name
+from xarrayops.bench.report import comparison, tables
 from xarrayops.bench.results import Results
+from xarrayops.plugin import Device
 
 _SCRIPTS = ("dom", "numbers", "model", "matrix", "detail", "chart", "sizes", "roofline", "facts", "start")
 """In the order of their dependencies."""
@@ -35,10 +41,65 @@ def html(results: Results, baseline: Results | None = None) -> str:
         ("@SCRIPT_HASH@", csp_hash(script)),
         ("@STYLE@", style),
         ("@SCRIPT@", script),
-        ("@DATA@", _embedded(content(results, baseline))),  # last, so that nothing in the data is replaced
+        ("@DATA@", _embedded(_content(results, baseline))),  # last, so that nothing in the data is replaced
     ):
         page = page.replace(mark, text)
     return page
+
+
+def _content(results: Results, baseline: Results | None) -> dict[str, Any]:
+    """The data of the page. The entries of "derived" correspond to those of "rows"."""
+    known = results.environment
+    verdicts = compare.compare(baseline, results) if baseline else []
+    return {
+        "rows": [asdict(row) for row in results.rows],
+        "derived": _derived(results, verdicts),
+        "environment": known,
+        "summary": tables.summary(results),
+        "warnings": tables.warnings(results),
+        "regret": {
+            "title": tables.regret_title(results),
+            "columns": tables.REGRET_COLUMNS,
+            "lines": tables.regret_lines(results),
+        },
+        "missing": {"columns": tables.MISSING_COLUMNS, "lines": tables.missing(results.rows)},
+        "notes": tables.NOTES,
+        "gpus": {"columns": tables.GPU_COLUMNS, "lines": tables.gpu_lines(known)},
+        "comparison": None
+        if baseline is None
+        else {
+            "columns": comparison.COLUMNS,
+            "lines": comparison.lines(verdicts, same=compare.is_interleaved(baseline, results)),
+            "differences": comparison.environment_difference(baseline, results),
+        },
+    }
+
+
+def _derived(results: Results, verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
+    """For each row: its rank, the device of its roofline, its break-even points, and its change."""
+    changes = {v.cell: {name: getattr(v, name) for name in ("outcome", "reason", "ratio", "old_s")} for v in verdicts}
+    resolution = results.environment.get("resolution")
+    numpy = break_even.baselines(results.rows)
+    sizes = {
+        (workload, dtype, place): size
+        for workload, dtype, by_place in break_even.sizes(results.rows, resolution or 0.0)
+        for place, size in by_place.items()
+    }
+    derived = []
+    for head, rows in tables.groups(results.rows):
+        marks = ranking.fastest(rows, resolution)
+        base = numpy.get((head.workload, head.dtype, head.size))
+        derived += [
+            {
+                "mark": marks.get(row.place, ""),
+                "roof_device": device_name(row.device_kind, Device(row.device_kind, row.device, None).index),
+                "ahead": break_even.ahead(row, base),
+                "wins_from": sizes.get((row.workload, row.dtype, row.place)),
+                "earlier": changes.get(CellName.of(row)),
+            }
+            for row in rows
+        ]
+    return derived
 
 
 def _embedded(data: Any) -> str:
