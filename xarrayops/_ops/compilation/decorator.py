@@ -7,8 +7,7 @@ from functools import partial, wraps
 from typing import Any, Protocol, cast, get_args, overload
 
 from xarrayops._core.backends import registry
-from xarrayops._ops.compilation.ledger import Ledger
-from xarrayops._ops.compilation.policy import When
+from xarrayops._ops.compilation.ledger import Ledger, When
 from xarrayops._ops.compilation.programs import Options, Programs
 from xarrayops._ops.transformations.arguments import name_of
 

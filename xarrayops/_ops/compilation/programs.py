@@ -14,11 +14,10 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults, settings as scoped, tables as modes
 from xarrayops._ops import agreement
-from xarrayops._ops.compilation import failures, randomness
+from xarrayops._ops.compilation import failures
 from xarrayops._ops.compilation.captured import Captured
 from xarrayops._ops.compilation.compilers import Compiler, compiler_for
-from xarrayops._ops.compilation.ledger import Entry
-from xarrayops._ops.compilation.policy import Choice, When
+from xarrayops._ops.compilation.ledger import Choice, Entry, When
 from xarrayops._ops.compilation.signature import Signature, all_plain, library_of_class
 from xarrayops._ops.compilation.tokens import NotConstant
 from xarrayops._ops.transformations.arguments import arrays_of, library_of
@@ -288,7 +287,7 @@ class Programs:
     def _eagerly_twice(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The eager results on copies of the arguments. Raises for functions that cannot be compiled correctly."""
         given = agreement.copied((args, kwargs))
-        with randomness.watched() as used:
+        with agreement.draws_watched() as used:
             want = self._function(*given[0], **given[1])
             _wait(want)
         if used.foreign_to(state.compiler.engine):
@@ -303,7 +302,7 @@ class Programs:
                 f"return the new array, as xo.at does"
             )
         again = agreement.copied((args, kwargs))
-        with randomness.watched():
+        with agreement.draws_watched():
             start = perf_counter()
             second = self._function(*again[0], **again[1])
             _wait(second)

@@ -1,16 +1,25 @@
-"""export: write a function to a file that other programs run, and verify the file before it is kept."""
+"""export: write a function to a file that other programs run, and verify the file before it is kept.
+
+`explain_export` traces the function with each exporter of the format, and writes nothing.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, get_args
 
-from xarrayops.plugin.export import Target
+from xarrayops._core.backends import find
+from xarrayops._core.backends.registry import Backend
+from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
+from xarrayops._ops.transformations.arguments import name_of
+from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Record
+from xarrayops.plugin.export import Exporter, Target
 
 if TYPE_CHECKING:
     from xarrayops._ops.export.exported import Exported
-    from xarrayops._ops.export.request import Dynamic
+    from xarrayops._ops.export.request import Dynamic, Request
 
 
 def export(
@@ -93,3 +102,75 @@ def export(
     from xarrayops._ops.export.writing import exported  # not needed by `import xarrayops`
 
     return exported(function, examples, target, path, dynamic or {}, tuple(samples))
+
+
+class Tracing(Record):
+    """An exporter, and the library whose arrays it traces."""
+
+    exporter: Exporter
+    tracer: Backend
+
+
+def exporters_to(target: str, own: Backend) -> tuple[Tracing, ...]:
+    """The exporters of a format: exporters of the arrays' own library first, then by rank.
+
+    Raises
+    ------
+    ValueError
+        No format has the name.
+    Unsupported
+        No library that exports to it is installed.
+    """
+    if target not in get_args(Target):
+        raise ValueError(f"xo.export: target must be one of {get_args(Target)}, not {target!r}")
+    found = [
+        Tracing(exporter, backend)
+        for backend in dict.fromkeys((own, *find.installed()))
+        for exporter in backend.functions["exporters"]()
+        if exporter.target == target
+    ]
+    if not found:
+        library = "jax" if target == "stablehlo" else "torch"
+        raise Unsupported(
+            f"xo.export: no installed library exports to {target!r}. Instead: pip install 'xarrayops[{library},export]'"
+        )
+    return tuple(sorted(found, key=lambda tracing: (tracing.tracer is not own, tracing.exporter.rank)))
+
+
+def explain_export(
+    verb: str,
+    function: Callable[..., Any],
+    /,
+    *examples: Any,
+    target: str | None = None,
+    dynamic: Mapping[str, Mapping[int, str]] | None = None,
+    path: object = None,
+    samples: object = (),
+) -> Explanation:
+    """The exporters in the order in which they are tried, and what they cannot express."""
+    if target is None:
+        raise TypeError("xo.export: missing a required argument: 'target'")
+    from xarrayops._ops.export.request import Request  # not needed by `import xarrayops`
+
+    request = Request(function, examples, dynamic or {})
+    listed = tuple(_candidate(request, tracing) for tracing in exporters_to(target, request.own))
+    chosen = chosen_name(listed)
+    name = name_of(function)
+    summary = f"{name} cannot be exported to {target}" if chosen is None else f"{name} is exported to {target}"
+    return Explanation(verb, summary, listed, chosen)
+
+
+def _candidate(request: Request, tracing: Tracing) -> Candidate:
+    from xarrayops._ops.compilation.failures import place_of, reason_of
+    from xarrayops._ops.export.exported import is_wide
+    from xarrayops._ops.export.writing import program_of
+
+    exporter = tracing.exporter
+    reason = exporter.refusal()
+    if reason is None:
+        try:
+            with exporter.settings(is_wide(request.own)):
+                reason = exporter.obstacle(program_of(request, tracing))
+        except Exception as error:  # exporters may raise anything
+            reason = f"{reason_of(error)}{place_of(error, request.function)}"
+    return Candidate(exporter.name, reason is None, reason or "the file is compared after it is written")

@@ -13,9 +13,8 @@ from typing import Any
 
 from xarrayops._ops.compilation.failures import place_of, reason_of
 from xarrayops._ops.export.comparison import Comparison
-from xarrayops._ops.export.exported import Exported, Runner, is_wide, passed
-from xarrayops._ops.export.exporters import Tracing, exporters_to
-from xarrayops._ops.export.report import ExportReport
+from xarrayops._ops.export.exported import Exported, ExportReport, Runner, is_wide, passed
+from xarrayops._ops.export.exporting import Tracing, exporters_to
 from xarrayops._ops.export.request import Dynamic, Request
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.export import Program

@@ -9,8 +9,7 @@ from typing import Any
 
 from xarrayops import standard as xp
 from xarrayops._ops.quantization.operands import as_floating, backend_of, checked_scheme, kept_axes
-from xarrayops._ops.quantization.records import Calibration
-from xarrayops._ops.quantization.schemes import Range, range_of, scale_and_zero
+from xarrayops._ops.quantization.schemes import Calibration, Range, range_of, scale_and_zero
 from xarrayops.plugin.arrays import Array
 
 

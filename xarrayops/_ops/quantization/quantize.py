@@ -15,8 +15,14 @@ from xarrayops._ops.quantization.operands import (
     checked_scheme,
     kept_axes,
 )
-from xarrayops._ops.quantization.records import Calibration, Quantized
-from xarrayops._ops.quantization.schemes import range_of, scale_and_zero, values_of, with_nan_where
+from xarrayops._ops.quantization.schemes import (
+    Calibration,
+    Quantized,
+    range_of,
+    scale_and_zero,
+    values_of,
+    with_nan_where,
+)
 from xarrayops.plugin.arrays import Array
 
 
