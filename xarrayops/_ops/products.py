@@ -11,7 +11,7 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch import options
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Explanation
-from xarrayops._ops.sparse.explain import explain_matmul
+from xarrayops._ops.sparse.operands import explain_matmul
 from xarrayops._ops.verb import Verb
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array

@@ -1,8 +1,15 @@
 """Convolutions and pooling of batches: `convolution` and `pooling`, with the checks of `arguments`."""
 
-from xarrayops._ops.convolution.convolution import conv1d, conv2d, conv3d
-from xarrayops._ops.convolution.explain import explain_convolution, explain_pooling
-from xarrayops._ops.convolution.pooling import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
+from xarrayops._ops.convolution.convolution import conv1d, conv2d, conv3d, explain_convolution
+from xarrayops._ops.convolution.pooling import (
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    explain_pooling,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
 from xarrayops._ops.verb import Verb
 
 VERBS = (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends import find
-from xarrayops._ops.exchange.convert import convert_container
+from xarrayops._ops.exchange.convert import convert_container, explain_convert
 from xarrayops._ops.exchange.plan import target_of
+from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.sparse.operands import (
+    explain_kernels,
     require_block,
     require_container,
     require_format,
@@ -105,3 +107,21 @@ def plan_sparse_convert(
         except ValueError as error:
             raise ValueError(f"xo.sparse.convert: {error}") from None
     return SparseConversionPlan(source, target, format, "source" if format in source.formats else "target")
+
+
+def explain_sparse_convert(
+    verb: str, s: Container, /, format: Any = None, backend: Any = None, *, block: Any = None
+) -> Explanation:
+    """The kernels that change the format; if it does not change, how the arrays are converted."""
+    plan = plan_sparse_convert(s, format, backend, block=block)
+    there = plan.target.backend.name
+    if plan.at != "source":
+        found = explain_convert(verb, s, there)
+        return (
+            found._replace(summary=f"{found.summary}; then {there} converts it to {plan.format}") if plan.at else found
+        )
+    found = explain_kernels(verb, plan.source, "convert", s, plan.format, block)
+    if plan.source is plan.target:
+        return found._replace(summary=f"{found.summary}, in new arrays")
+    way = f"{plan.source.backend.name}->{there}"
+    return found._replace(summary=f"{found.summary}, in new arrays; then {way}, array by array")

@@ -14,7 +14,7 @@ from xarrayops._ops.sparse.operands import (
     Prepared,
     common_sparse_backend,
     require_container,
-    require_matrix,
+    require_matrices,
     require_same_shape,
     sparse_verb,
 )
@@ -147,8 +147,7 @@ def power(s: Container, exponent: float, /) -> Prepared:
     >>> xo.sparse.to_dense(xo.sparse.power(xo.sparse.from_dense(np.asarray([[0, 3]])), 2))
     array([[0, 9]])
     """
-    sparse = require_container("power", "s", s)
-    _require_numbers("power", sparse, s)
+    sparse, _ = _of_numbers("power", s)
     if type(exponent) not in (int, float) or not 0 < exponent < math.inf:
         raise ValueError(
             f"xo.sparse.power: the exponent is {exponent!r}, not a finite number above 0. "
@@ -188,9 +187,7 @@ def maximum(a: Container, b: Container | float, /) -> Prepared:
             dense = "xo.maximum(xo.sparse.to_dense(a), b)"
             raise ValueError(f"xo.sparse.maximum: b is {b!r}; the result is sparse for 0 only. Instead: {dense}")
     else:
-        for name, x in (("a", a), ("b", b)):
-            require_container("maximum", name, x)
-            require_matrix("maximum", name, x)
+        require_matrices("maximum", a=a, b=b)
         require_same_shape("maximum", a, b)
     _require_numbers("maximum", sparse, a, b, ordered=True)
     return sparse, (a, b)

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xarrayops._core.backends.find import SCALARS
 from xarrayops._ops.sparse.operands import (
     Prepared,
     common_sparse_backend,
     require_axis,
-    require_container,
-    require_matrix,
+    require_matrices,
     sparse_verb,
 )
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.sparse import Container
-
-if TYPE_CHECKING:
-    from xarrayops._core.backends.sparse_backend import SparseBackend
-
-
-def _matrix(verb: str, s: Container) -> SparseBackend:
-    sparse = require_container(verb, "s", s)
-    require_matrix(verb, "s", s)
-    return sparse
 
 
 @sparse_verb("Container")
@@ -68,7 +57,7 @@ def scale(s: Container, /, rows: Array | None = None, columns: Array | None = No
                 f"xo.sparse.scale: {why}. Instead: xo.sparse.multiply(s, {x if type(x) in SCALARS else name})"
             )
     sparse = common_sparse_backend("scale", {"s": s, **given})
-    _matrix("scale", s)
+    require_matrices("scale", s=s)
     if not given:
         raise ValueError("xo.sparse.scale takes rows=, columns= or both")
     for name, x in given.items():
@@ -123,7 +112,7 @@ def take(s: Container, indices: Array, /, *, axis: int = 0) -> Prepared:
            [0, 2]])
     """
     sparse = common_sparse_backend("take", {"s": s, "indices": indices})
-    _matrix("take", s)
+    require_matrices("take", s=s)
     axis = require_axis("take", axis)
     if sparse.holds(indices) or len(indices.shape) != 1:
         raise ValueError(f"xo.sparse.take: indices is {sparse.shown(indices)}, not a dense array with one axis")
@@ -173,8 +162,7 @@ def concat(containers: Sequence[Container], /, *, axis: int = 0) -> Prepared:
     sparse = common_sparse_backend("concat", named)
     axis = require_axis("concat", axis)
     for name, x in named.items():
-        require_container("concat", name, x)
-        require_matrix("concat", name, x)
+        require_matrices("concat", **{name: x})
         if x.shape[1 - axis] != containers[0].shape[1 - axis]:
             shapes = f"{tuple(containers[0].shape)} and {tuple(x.shape)}"
             raise ValueError(
@@ -200,7 +188,7 @@ def count(s: Container, /, *, axis: int | None = None) -> Prepared:
     >>> xo.sparse.count(xo.sparse.from_dense(np.asarray([[1, 0], [2, 3]])), axis=0)
     array([2, 1])
     """
-    return _matrix("count", s), (s, None if axis is None else require_axis("count", axis))
+    return require_matrices("count", s=s), (s, None if axis is None else require_axis("count", axis))
 
 
 @sparse_verb("Array")
@@ -222,7 +210,7 @@ def norm(s: Container, /, *, axis: int | None = None) -> Prepared:
     >>> xo.sparse.norm(xo.sparse.from_dense(np.asarray([[3.0, 4.0], [0.0, 0.0]])), axis=1)
     array([5., 0.])
     """
-    return _matrix("norm", s), (s, None if axis is None else require_axis("norm", axis))
+    return require_matrices("norm", s=s), (s, None if axis is None else require_axis("norm", axis))
 
 
 @sparse_verb("Array")
@@ -235,4 +223,4 @@ def diagonal(s: Container, /) -> Prepared:
     >>> xo.sparse.diagonal(xo.sparse.from_dense(np.asarray([[1, 2, 0], [0, 0, 4]])))
     array([1, 0])
     """
-    return _matrix("diagonal", s), (s,)
+    return require_matrices("diagonal", s=s), (s,)

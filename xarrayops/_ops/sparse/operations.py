@@ -9,7 +9,7 @@ from xarrayops._ops.sparse.operands import (
     Prepared,
     common_sparse_backend,
     require_axis,
-    require_container,
+    require_matrices,
     require_matrix,
     require_same_shape,
     sparse_verb,
@@ -31,9 +31,7 @@ def transpose(s: Container, /) -> Prepared:
     >>> xo.sparse.transpose(xo.sparse.from_dense(np.ones((2, 3)))).shape
     (3, 2)
     """
-    sparse = require_container("transpose", "s", s)
-    require_matrix("transpose", "s", s)
-    return sparse, (s,)
+    return require_matrices("transpose", s=s), (s,)
 
 
 @sparse_verb("Container")
@@ -52,9 +50,7 @@ def add(a: Container, b: Container, /) -> Prepared:
     Law: ``to_dense(add(a, b)) == to_dense(a) + to_dense(b)``. Entries that cancel may remain as stored zeros.
     """
     sparse = common_sparse_backend("add", {"a": a, "b": b})
-    for name, x in (("a", a), ("b", b)):
-        require_container("add", name, x)
-        require_matrix("add", name, x)
+    require_matrices("add", a=a, b=b)
     require_same_shape("add", a, b)
     return sparse, (a, b)
 
@@ -75,8 +71,7 @@ def multiply(a: Any, b: Any, /) -> Prepared:
     sparse = common_sparse_backend("multiply", {"a": a, "b": b}, numbers=True)
     if not sparse.holds(a):
         a, b = b, a
-    require_container("multiply", "a", a)
-    require_matrix("multiply", "a", a)
+    require_matrices("multiply", a=a)
     if sparse.holds(b):
         require_same_shape("multiply", a, b)
     elif type(b) not in SCALARS:
@@ -100,9 +95,7 @@ def sum(s: Container, /, *, axis: int | None = None) -> Prepared:
     >>> xo.sparse.sum(xo.sparse.from_dense(np.eye(3)), axis=0)
     array([1., 1., 1.])
     """
-    sparse = require_container("sum", "s", s)
-    require_matrix("sum", "s", s)
-    return sparse, (s, None if axis is None else require_axis("sum", axis))
+    return require_matrices("sum", s=s), (s, None if axis is None else require_axis("sum", axis))
 
 
 @sparse_verb("Container")
@@ -133,8 +126,7 @@ def sddmm(a: Array, b: Array, pattern: Container, /) -> Prepared:
            [0., 3.]])
     """
     sparse = common_sparse_backend("sddmm", {"a": a, "b": b, "pattern": pattern})
-    require_container("sddmm", "pattern", pattern)
-    require_matrix("sddmm", "pattern", pattern)
+    require_matrices("sddmm", pattern=pattern)
     for name, x in (("a", a), ("b", b)):
         require_matrix("sddmm", name, x)
         if sparse.holds(x):
