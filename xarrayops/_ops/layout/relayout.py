@@ -207,10 +207,9 @@ def _split(shape: tuple[int, ...], steps: AxisPlan) -> tuple[int, ...]:
     return tuple(parts)
 
 
-def forecast(
-    backend: Backend, x: Array, memory: Memory | None, pattern: str, /, *, channels: int | None = None
-) -> LayoutForecast:
+def forecast(backend: Backend, x: Array, pattern: str, channels: int | None) -> LayoutForecast:
     """The forecast of `relayout`, for `explain`."""
+    memory = backend.functions["memory"](x)
     try:
         steps = plan(pattern)
         _require_fit(x.ndim, steps, channels)
@@ -227,7 +226,8 @@ def _forecast(memory: Memory, steps: AxisPlan, channels: int | None) -> tuple[bo
     """Whether every step gives a view in a library with strides, and the number of bytes of the result."""
     memory, is_view = memory.permuted(steps.permuted), True
     if any(steps.merged):
-        is_view, memory = memory.is_compact, _compact(memory, _merged(memory.shape, steps))
+        is_view, shape = memory.is_compact, _merged(memory.shape, steps)
+        memory = memory._replace(shape=shape, strides=compact_strides(shape, memory.itemsize))
         if channels is not None:
             axis, extent = _trimmed(memory.shape, steps, channels)
             memory = memory._replace(shape=(*memory.shape[:axis], extent, *memory.shape[axis + 1 :]))
@@ -238,10 +238,6 @@ def _forecast(memory: Memory, steps: AxisPlan, channels: int | None) -> tuple[bo
             strides += [stride * block, stride] if block else [stride]
         memory = memory._replace(shape=_split(memory.shape, steps), strides=tuple(strides)).permuted(steps.placed)
     return is_view and memory.is_compact, memory.nbytes
-
-
-def _compact(memory: Memory, shape: tuple[int, ...]) -> Memory:
-    return memory._replace(shape=shape, strides=compact_strides(shape, memory.itemsize))
 
 
 def _described_call(backend: Backend, x: Array, pattern: str, channels: int | None) -> str:
