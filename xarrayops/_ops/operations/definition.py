@@ -64,7 +64,7 @@ class Definition:
             raise ValueError(f"{name}: blockwise={blockwise!r} does not have {len(self.parameters.arrays)} inputs")
         self._kernels: list[Declared] = []
         self.natives: list[Native] = []
-        self._gradient: Callable[..., Any] | None = None
+        self.gradient: Callable[..., Any] | None = None
         self._table: dict[type, Callable[..., Any]] = {}
         self._served: dict[str, Served] = {}
         self._checks_all: set[str] = set()
@@ -90,14 +90,9 @@ class Definition:
         """The name without the namespace."""
         return self.name.rpartition(":")[2]
 
-    @property
-    def gradient(self) -> Callable[..., Any] | None:
-        """The user's gradient, if there is one."""
-        return self._gradient
-
     def set_gradient(self, gradient: Callable[..., Any]) -> None:
         """Use a gradient of the user."""
-        self._gradient = gradient
+        self.gradient = gradient
         self._forget()
 
     def add(self, kernel: Declared) -> None:
@@ -106,17 +101,6 @@ class Definition:
             raise ValueError(f"{self.name} already has a kernel {kernel.library}:{kernel.name}")
         self._kernels.append(kernel)
         self._forget()
-
-    def build(self) -> None:
-        """Build all native kernels.
-
-        Raises
-        ------
-        BuildError
-            One cannot be built.
-        """
-        for native in self.natives:
-            native.load()
 
     def kernels_of(self, library: str) -> list[Declared]:
         """The kernels for the arrays of a library, in the order in which they are tried."""
