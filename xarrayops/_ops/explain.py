@@ -88,8 +88,7 @@ def _function_of(name: str) -> Callable[..., Any]:
         return row_of(name).function
     module, _, function = name.rpartition(".")
     home = LATE.get(name) or f"xarrayops.{module or 'standard'}"
-    found: Callable[..., Any] = getattr(import_module(home), function)
-    return found
+    return getattr(import_module(home), function)
 
 
 def row_of(verb: str) -> Verb:

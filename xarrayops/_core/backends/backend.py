@@ -163,14 +163,12 @@ class Backend:
 
     def device_attributes(self, device: Device) -> dict[str, int | str]:
         """What the library reports about a device: clocks, units and memory, where known."""
-        attributes: dict[str, int | str] = self.functions["device_attributes"](device.native)
-        return attributes
+        return self.functions["device_attributes"](device.native)
 
     @property
     def versions(self) -> dict[str, str]:
         """The versions of the library and of what it runs on."""
-        versions: dict[str, str] = self.functions["versions"]()
-        return versions
+        return self.functions["versions"]()
 
     @property
     def has_entry_point(self) -> bool:

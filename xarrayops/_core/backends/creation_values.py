@@ -227,8 +227,7 @@ def of_arrays(verb: str, function: Callable[..., Array], hooks: Hooks) -> Callab
         shape, target = tuple(value.shape), tuple(new.shape)
         if shape and _broadcast(shape, target) != target:
             raise ValueError(f"xo.{verb}: fill_value of shape {shape} does not broadcast to the shape {target}")
-        result: Array = hooks["update"](new, Index((...,), hooks, is_basic=True), "set", value, copy=None)
-        return result
+        return hooks["update"](new, Index((...,), hooks, is_basic=True), "set", value, copy=None)
 
     def spaced(
         start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
@@ -262,8 +261,7 @@ def of_arrays(verb: str, function: Callable[..., Array], hooks: Hooks) -> Callab
                 f"xo.{verb}: the length of the result depends on the value of {name}, which is not computed yet. "
                 f"Instead: {kind.__name__}({name}), outside of compiled functions"
             )
-        value: float = int(x) if kind is int else float(x)
-        return value
+        return int(x) if kind is int else float(x)
 
     def frequencies(n: int, /, *, d: Any, dtype: Any = None, device: Any = None) -> Array:
         _require_0d(verb, d=d)

@@ -65,8 +65,7 @@ def named(name: str) -> Backend:
     try:
         return by_name[name]
     except KeyError:
-        backend: Backend = getattr(resolved, _load_named(name))
-        return backend
+        return getattr(resolved, _load_named(name))
 
 
 @constant_while_tracing
@@ -174,8 +173,7 @@ def refusal(x: Any) -> Gap | None:
     backend = of_class(type(x))
     if backend is None:
         return registry.refused_class(type(x))
-    gap: Gap | None = None if backend.refuse is None else backend.refuse(x)
-    return gap
+    return None if backend.refuse is None else backend.refuse(x)
 
 
 def _served(x: Array) -> Backend | None:

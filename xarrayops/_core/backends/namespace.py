@@ -128,8 +128,7 @@ def _wrapped(module: ModuleType, verb: str, function: Callable[..., Any]) -> Cal
     wrap = getattr(module, "wrap", None)
     if wrap is None or gap_of(function) is not None:
         return function
-    wrapped: Callable[..., Any] = wrap(verb, function)
-    return wrapped
+    return wrap(verb, function)
 
 
 def _origin(function: Callable[..., Any], theirs: Callable[..., Any] | None) -> str:

@@ -87,8 +87,7 @@ def function_for(verb: str, key: Classes) -> Callable[..., Any]:
 
 def function_without_modes(verb: str, key: Classes) -> Callable[..., Any]:
     """The function of a verb for some classes, as it is outside of all modes."""
-    found: Callable[..., Any] = getattr(resolved, _find(verb, key, in_modes=False))
-    return found
+    return getattr(resolved, _find(verb, key, in_modes=False))
 
 
 @constant_while_tracing

@@ -57,8 +57,7 @@ def within_limits(verb: str, backend: Backend, key: tuple[type, ...]) -> Callabl
     def as_array(x: Array, number: int) -> Array:
         """The number as an array of the dtype of x: libraries refuse Python integers beyond int64."""
         of_library = backend.functions
-        array: Array = of_library["full"]((), number, dtype=x.dtype, device=of_library["device"](x))
-        return array
+        return of_library["full"]((), number, dtype=x.dtype, device=of_library["device"](x))
 
     def beyond(name: str, x: Array, number: int) -> tuple[Array, Any]:
         """The operands of an equivalent call."""

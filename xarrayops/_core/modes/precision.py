@@ -63,8 +63,7 @@ def of_engine(backend: Backend, x: Array) -> AbstractContextManager[Any]:
     current = policy.value(None)
     if current is None:
         return nullcontext()
-    context: AbstractContextManager[Any] = backend.functions["product_precision"](current[3], x)
-    return context
+    return backend.functions["product_precision"](current[3], x)
 
 
 def refusal_of_engine(backend: Backend, dtype: str) -> str | None:

@@ -112,8 +112,7 @@ def _of(x: Array) -> tuple[int, ...]:
 
 
 def _dtype_name(x: Array) -> str | None:
-    name: str | None = function_for("dtype_name", type(x))(x.dtype)
-    return name
+    return function_for("dtype_name", type(x))(x.dtype)
 
 
 def _broadcastable_to_scores(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from math import ceil
 from typing import Literal
 
+from xarrayops._ops.explanation import aligned
 from xarrayops.plugin.arrays import Record
 
 When = Literal["now", "pays", "never"]
@@ -156,10 +157,7 @@ class Ledger(Iterable[Entry]):
 
     def __str__(self) -> str:
         head = ("signature", "engine", "compilation", "eager", "compiled", "calls", "pays after", "net", "why")
-        rows = [head, *map(_row, self)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
-        return "\n".join(lines)
+        return "\n".join(aligned([head, *map(_row, self)]))
 
     __repr__ = __str__
 

@@ -123,8 +123,7 @@ def _flat(parts: Any) -> Any:
 def _refusal_of_dtype(name: str | None, dtype: Any, engine: Backend) -> str | None:
     if name is None:
         return f"dtype {dtype} is not one of the standard"
-    refusal: str | None = engine.functions["import_refusal"](name)
-    return refusal
+    return engine.functions["import_refusal"](name)
 
 
 def _other_promotion(own: Backend, engine: Backend, dtypes: list[Any], numbers: list[type]) -> str | None:
@@ -150,5 +149,4 @@ def _other_default(kind: str, own: Backend, engine: Backend) -> str | None:
 def default_dtype(backend: Backend, kind: str) -> str:
     """The name of a default dtype of a library: "real floating", "integral" or "indexing"."""
     native = backend.namespace.__array_namespace_info__().default_dtypes()[kind]
-    name: str = backend.functions["dtype_name"](native)
-    return name
+    return backend.functions["dtype_name"](native)

@@ -115,8 +115,7 @@ class Runner:
             y = functions["astype"](y, functions["as_dtype"]("int32"))
         if find.of(y) is own:
             return y
-        found: Array = passing.back(y, own, self._library, arguments)
-        return found
+        return passing.back(y, own, self._library, arguments)
 
 
 class Exported:

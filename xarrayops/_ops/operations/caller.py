@@ -151,5 +151,4 @@ def _compiled(name: str, lines: list[str], names: dict[str, Any]) -> Callable[..
     file = f"<xarrayops operation {name} {next(_number)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     exec(compile(source, file, "exec"), names)
-    function: Callable[..., Any] = names[name]
-    return function
+    return names[name]

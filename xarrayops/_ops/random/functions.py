@@ -144,8 +144,7 @@ def bits(key: ArrayT, /, shape: int | tuple[int, ...] = (), *, dtype: Any = "uin
     array([4070199207, 4202968722], dtype=uint32)
     """
     backend, call = _bits_call(key, shape, dtype)
-    result: ArrayT = backend.functions["random_draw"](*call)
-    return result
+    return backend.functions["random_draw"](*call)
 
 
 def _bits_call(key: Array, shape: int | tuple[int, ...], dtype: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -195,8 +194,7 @@ def split(key: ArrayT, /, num: int = 2) -> ArrayT:
     counters = backend.functions["arange"](
         count, dtype=backend.native_dtype("int32"), device=backend.functions["device"](key)
     )
-    result: ArrayT = backend.functions["random_keys"](key, counters)
-    return result
+    return backend.functions["random_keys"](key, counters)
 
 
 def fold_in(key: ArrayT, data: int | ArrayT, /) -> ArrayT:
@@ -228,5 +226,4 @@ def fold_in(key: ArrayT, data: int | ArrayT, /) -> ArrayT:
 
     backend = find.one_of("random.fold_in", {"key": key, "data": data})
     checked_key("random.fold_in", backend, key)
-    result: ArrayT = backend.functions["random_keys"](key, checked_counter(backend, key, data))
-    return result
+    return backend.functions["random_keys"](key, checked_counter(backend, key, data))

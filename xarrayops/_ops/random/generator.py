@@ -191,8 +191,7 @@ class Generator:
         self._check_library("shuffled", x)
         axis = range(x.ndim)[axis]  # type: ignore[attr-defined]
         order = self._permutation(x.shape[axis])  # type: ignore[attr-defined]
-        result: ArrayT = self._backend.functions["take"](x, order, axis=axis)
-        return result
+        return self._backend.functions["take"](x, order, axis=axis)
 
     def choice(self, a: Any, size: Size = None, replace: bool = True, p: Any = None, axis: int = 0) -> Array:
         """Random elements of an array (slices along an axis), or random integers below a number.
@@ -330,8 +329,7 @@ class Generator:
     def _permutation(self, n: int) -> Array:
         if self._native is not None:
             return self._drawn(Draw("permutation", self._index_dtype(), 0, n), (n,))
-        order: Array = self._backend.functions["random_permutation"](self._next(), n, self._device)
-        return order
+        return self._backend.functions["random_permutation"](self._next(), n, self._device)
 
     def _floating(self, dtype: Any) -> str:
         return self._dtype if dtype is None else dtype_among("random", self._backend, dtype, FLOATING)

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from xarrayops._core.backends.entry_points import entry_points
+from xarrayops._ops.explanation import aligned
 from xarrayops.plugin.arrays import Record
 
 if TYPE_CHECKING:
@@ -101,9 +102,7 @@ class Ledger:
         numbers = ", ".join(f"{name} {self.count(kind)}" for kind, name in KINDS.items())
         if not self._found:
             return f"{numbers}: no crossing was seen"
-        lines = [_COLUMNS, *map(_cells, self.crossings)]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(_COLUMNS))]
-        return "\n".join([numbers, *("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)])
+        return "\n".join([numbers, *aligned([_COLUMNS, *map(_cells, self.crossings)])])
 
     def __repr__(self) -> str:
         numbers = ", ".join(f"{name}={self.count(kind)}" for kind, name in KINDS.items())
