@@ -7,17 +7,8 @@ from typing import Any
 from xarrayops import standard
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._ops.convolution.arguments import (
-    FIRST,
-    Extents,
-    Padding,
-    Request,
-    described_call,
-    explain_request,
-    layout_of,
-    request_of,
-    windows_for,
-)
+from xarrayops._ops.convolution import arguments
+from xarrayops._ops.convolution.arguments import FIRST, Extents, Padding, Request
 from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.layout.relayout import relayout
@@ -141,7 +132,7 @@ def conv3d(
 def _convolved(x: Any, weights: Any, bias: Any, request: Request) -> Any:
     """The convolution of any rank."""
     verb, rank, layout = request.verb, request.rank, request.layout
-    order = layout_of(f"xo.{verb}", layout, rank)
+    order = arguments.layout_of(f"xo.{verb}", layout, rank)
     if order.block:
         channels = weights.shape[1] * request.groups if weights.ndim == rank + 2 else None
         plain = relayout(x, f"{layout} -> {FIRST[rank]}", channels=channels)
@@ -156,19 +147,19 @@ def _convolved(x: Any, weights: Any, bias: Any, request: Request) -> Any:
 
 def explain_convolution(verb: str, /, x: Any, weights: Any, bias: Any = None, **options: Any) -> Explanation:
     """The kernels of the arrays' library and of the engines."""
-    request = request_of(verb, options)
-    return explain_request("convolution", request, x, lambda: _planned(x, weights, bias, request))
+    request = arguments.request_of(verb, options)
+    return arguments.explain_request("convolution", request, x, lambda: _planned(x, weights, bias, request))
 
 
 def _planned(x: Any, weights: Any, bias: Any, request: Request) -> tuple[Backend, tuple[Array, Array, Windows, int]]:
     """The library that serves a call without blocks, and the arguments of its hook. Raises for invalid arguments."""
     named = {"x": x, "weights": weights} | ({} if bias is None else {"bias": bias})
     backend = find.one_of(request.verb, named)
-    call = described_call(request.verb, backend, *named.values())
-    is_last = layout_of(call, request.layout, request.rank).is_last
+    call = arguments.described_call(request.verb, backend, *named.values())
+    is_last = arguments.layout_of(call, request.layout, request.rank).is_last
     _require_shapes(call, request.rank, x, weights, bias, request.groups, is_last=is_last)
     _require_dtypes(call, backend, named)
-    windows = windows_for(call, x, tuple(weights.shape[2:]), request, is_last=is_last)
+    windows = arguments.windows_for(call, x, tuple(weights.shape[2:]), request, is_last=is_last)
     return backend, (x, weights, windows, request.groups)
 
 

@@ -8,18 +8,8 @@ from typing import Any
 from xarrayops import standard
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._ops.convolution.arguments import (
-    FIRST,
-    Extents,
-    Padding,
-    Request,
-    described_call,
-    explain_request,
-    layout_of,
-    per_axis,
-    request_of,
-    windows_for,
-)
+from xarrayops._ops.convolution import arguments
+from xarrayops._ops.convolution.arguments import FIRST, Extents, Padding, Request
 from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.layout.relayout import relayout
@@ -136,7 +126,7 @@ def avg_pool3d(
 def _pooled(x: Any, window: Extents, request: Request) -> Any:
     """The pooling of any rank."""
     verb, rank, layout = request.verb, request.rank, request.layout
-    if layout_of(f"xo.{verb}", layout, rank).block:
+    if arguments.layout_of(f"xo.{verb}", layout, rank).block:
         plain = relayout(x, f"{layout} -> {FIRST[rank]}")
         found = _pooled(plain, window, request._replace(layout=FIRST[rank]))
         return relayout(found, f"{FIRST[rank]} -> {layout}")
@@ -153,24 +143,24 @@ def _pooled(x: Any, window: Extents, request: Request) -> Any:
 
 def explain_pooling(verb: str, /, x: Any, window: Extents, **options: Any) -> Explanation:
     """The kernels of the arrays' library and of the engines."""
-    request = request_of(verb, {"stride": None} | options)
-    return explain_request("pooling", request, x, lambda: _planned(x, window, request))
+    request = arguments.request_of(verb, {"stride": None} | options)
+    return arguments.explain_request("pooling", request, x, lambda: _planned(x, window, request))
 
 
 def _planned(x: Any, window: Extents, request: Request) -> tuple[Backend, tuple[Array, Windows, str]]:
     """The library that serves a call without blocks, and the arguments of its hook. Raises for invalid arguments."""
     backend = find.one_of(request.verb, {"x": x})
-    call = described_call(request.verb, backend, x)
+    call = arguments.described_call(request.verb, backend, x)
     rank, kind = request.rank, "max" if request.verb.startswith("max") else "sum"
-    is_last = layout_of(call, request.layout, rank).is_last
+    is_last = arguments.layout_of(call, request.layout, rank).is_last
     if x.ndim != rank + 2:
         raise ValueError(f"{call}: x must have {rank + 2} axes")
     dtype = backend.functions["dtype_name"](x.dtype)
     if dtype not in FLOATING_DTYPES and (kind == "sum" or dtype not in INTEGER_LIMITS):
         raise TypeError(f"{call}: x must have real {'floating-point ' if kind == 'sum' else ''}numbers")
-    shape = per_axis(call, "window", window, rank, 1)
+    shape = arguments.per_axis(call, "window", window, rank, 1)
     given = request if request.stride is not None else request._replace(stride=shape)
-    windows = windows_for(call, x, shape, given, is_last=is_last)
+    windows = arguments.windows_for(call, x, shape, given, is_last=is_last)
     if any(max(pair) >= n for pair, n in zip(windows.padding, windows.spans, strict=True)):
         raise ValueError(f"{call}: the padding must be smaller than the window, so that each window has an element")
     return backend, (x, windows, kind)

@@ -13,17 +13,9 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.lookup import Classes, function_without_modes
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.precision import of_engine, refusal_of_engine
-from xarrayops._ops.engines import functions, passing
+from xarrayops._ops.engines import forms, functions, passing
 from xarrayops._ops.engines.block import active
-from xarrayops._ops.engines.forms import (
-    Form,
-    default_dtype,
-    has_integers,
-    narrower_index,
-    refusal_of_form,
-    refusal_of_formats,
-    refusal_of_verb,
-)
+from xarrayops._ops.engines.forms import Form
 from xarrayops._ops.engines.passing import NotPassed
 from xarrayops.errors import BackendNotFound
 from xarrayops.plugin.nested import VALUES, arrays_in, fill
@@ -47,20 +39,20 @@ class Route:
         self.require_no_trace()
         self.plain, self._engine_class = passing.plain_class(own), passing.plain_class(engine)
         self._quick_passing, self._quick_return = passing.quick_passing(own, engine), passing.quick_return(own, engine)
-        refusal = refusal_of_verb(verb, own, engine)
+        refusal = forms.refusal_of_verb(verb, own, engine)
         if refusal is not None:
             raise NotPassed(refusal)
         self._function = self._casting = function_of(engine)
         if verb in functions.CAST:
             self._casting = casting_integers(verb, self._function, engine.functions, self._floating_dtype)
         self._context = engine.own_hook("serving_others")
-        self._index = narrower_index(verb, own, engine)
-        self._wide_index = engine.native_dtype(default_dtype(engine, "indexing"))
+        self._index = forms.narrower_index(verb, own, engine)
+        self._wide_index = engine.native_dtype(forms.default_dtype(engine, "indexing"))
         self._multiplies = verb in PRODUCTS
         self._found: dict[Any, Callable[..., Any] | str] = {}
 
     def _floating_dtype(self) -> str:
-        return defaults.floating_dtype() or default_dtype(self.own, "real floating")
+        return defaults.floating_dtype() or forms.default_dtype(self.own, "real floating")
 
     def require_no_trace(self) -> None:
         """Raise while the engine compiles or transforms a function: its results would be tracers."""
@@ -79,11 +71,11 @@ class Route:
             found = self._found[key]
         except KeyError:
             form = Form((*kwargs,), parts)
-            function = self._casting if has_integers(self.own, form) else self._function
-            found = refusal_of_form(self.verb, self.own, self.engine, form) or function
+            function = self._casting if forms.has_integers(self.own, form) else self._function
+            found = forms.refusal_of_form(self.verb, self.own, self.engine, form) or function
             self._found[key] = found
         if not isinstance(found, str) and self.takes_containers:
-            found = refusal_of_formats(self.own, self.engine, args, self.plain) or found
+            found = forms.refusal_of_formats(self.own, self.engine, args, self.plain) or found
         if isinstance(found, str):
             raise NotPassed(found)
         return found

@@ -8,21 +8,8 @@ from typing import Any
 from xarrayops import standard as xp
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._ops.quantization.operands import (
-    as_floating,
-    checked_calibration,
-    checked_quantized,
-    checked_scheme,
-    kept_axes,
-)
-from xarrayops._ops.quantization.schemes import (
-    Calibration,
-    Quantized,
-    range_of,
-    scale_and_zero,
-    values_of,
-    with_nan_where,
-)
+from xarrayops._ops.quantization import operands, schemes
+from xarrayops._ops.quantization.schemes import Calibration, Quantized
 from xarrayops.plugin.arrays import Array
 
 
@@ -101,21 +88,21 @@ def quantize(
     """
     if calibration is None:
         backend = find.one_of("quantize", {"x": x})
-        name = checked_scheme("quantize", backend, scheme, dtype)
-        return quantized(backend, x, kept_axes("quantize", backend, x, axis), scheme, name)
+        name = operands.checked_scheme("quantize", backend, scheme, dtype)
+        return quantized(backend, x, operands.kept_axes("quantize", backend, x, axis), scheme, name)
     if axis is not None or scheme != "symmetric" or dtype != "int8":
         raise TypeError("xo.quantize: calibration= replaces axis=, scheme= and dtype=. Instead: omit them")
-    backend = checked_calibration(x, calibration)
-    x, (scale, zero) = as_floating("quantize", backend, x), calibration
-    values, has_none = values_of(backend, x, scale, zero)
-    return Quantized(values, with_nan_where(has_none, scale), zero)
+    backend = operands.checked_calibration(x, calibration)
+    x, (scale, zero) = operands.as_floating("quantize", backend, x), calibration
+    values, has_none = schemes.values_of(backend, x, scale, zero)
+    return Quantized(values, schemes.with_nan_where(has_none, scale), zero)
 
 
 def quantized(backend: Backend, x: Array, kept: tuple[int, ...] | None, scheme: str, dtype: str) -> Quantized:
     """x, quantised with the scales for its range."""
-    x = as_floating("quantize", backend, x)
-    scale, zero = scale_and_zero(backend, range_of(x, kept, scheme), dtype)
-    values, _ = values_of(backend, x, scale, zero)
+    x = operands.as_floating("quantize", backend, x)
+    scale, zero = schemes.scale_and_zero(backend, schemes.range_of(x, kept, scheme), dtype)
+    values, _ = schemes.values_of(backend, x, scale, zero)
     return Quantized(values, scale, zero)
 
 
@@ -150,7 +137,7 @@ def dequantize(q: Quantized, /) -> Array:
     >>> xo.dequantize(xo.Quantized(np.asarray([3, 5], np.int8), np.asarray(0.5), np.asarray(1, np.int8)))
     array([1., 2.])
     """
-    checked_quantized("dequantize", "q", q)
+    operands.checked_quantized("dequantize", "q", q)
     numbers = xp.astype(q.values, q.scale.dtype)
     if q.zero is not None:
         numbers = xp.subtract(numbers, xp.astype(q.zero, q.scale.dtype))

@@ -13,20 +13,8 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.creation import broadcast_shapes
-from xarrayops._ops.random import recording
-from xarrayops._ops.random.arguments import (
-    FLOATING,
-    KEY,
-    bits_draw,
-    checked_key,
-    checked_shape,
-    dtype_among,
-    integers_draw,
-    key_array,
-    number_or_array,
-    place,
-    words_of_seed,
-)
+from xarrayops._ops.random import arguments, recording
+from xarrayops._ops.random.arguments import FLOATING, KEY
 from xarrayops._ops.random.choice import places_of_weights
 from xarrayops._ops.random.streams import Count, Keys, Stream, entropy
 from xarrayops.errors import Unsupported
@@ -42,7 +30,7 @@ def new_generator(
     """See `default_rng`."""
     if hasattr(seed, "shape"):
         found = find.one_of("random.default_rng", {"seed": seed, "like": like})
-        checked_key("random.default_rng", found, seed)
+        arguments.checked_key("random.default_rng", found, seed)
         if native:
             raise TypeError(f"xo.random.default_rng: native=True needs an integer as the seed, not a key; {KEY}.")
         if backend is not None or device is not None:
@@ -50,13 +38,13 @@ def new_generator(
         stream: Stream = Keys(found, seed)
         where = found.functions["device"](seed)
     else:
-        words = words_of_seed(entropy() if seed is None else seed)
-        found, where = place("random.default_rng", like, backend, device)
+        words = arguments.words_of_seed(entropy() if seed is None else seed)
+        found, where = arguments.place("random.default_rng", like, backend, device)
         # A compiler cannot trace the lock of a count.
         traced = found.functions["trace_state"]() is not None
-        stream = Keys(found, key_array(found, words, where)) if traced and not native else Count(words)
+        stream = Keys(found, arguments.key_array(found, words, where)) if traced and not native else Count(words)
     name = defaults.floating_dtype() or "float64" if dtype is None else dtype
-    return Generator(found, where, dtype_among("random.default_rng", found, name, FLOATING), stream, native)
+    return Generator(found, where, arguments.dtype_among("random.default_rng", found, name, FLOATING), stream, native)
 
 
 class Generator:
@@ -161,11 +149,11 @@ class Generator:
         >>> xo.random.default_rng(0).integers(1, 6, size=5, endpoint=True)
         array([6, 2, 4, 6, 2])
         """
-        return self._drawn(integers_draw(self._backend, low, high, dtype, endpoint=endpoint), size)
+        return self._drawn(arguments.integers_draw(self._backend, low, high, dtype, endpoint=endpoint), size)
 
     def bits(self, size: Size = None, *, dtype: Any = "uint64") -> Array:
         """Random bits as unsigned integers: uint64, uint32, uint16 or uint8. See `xarrayops.random.bits`."""
-        return self._drawn(bits_draw("random.Generator.bits", self._backend, dtype), size)
+        return self._drawn(arguments.bits_draw("random.Generator.bits", self._backend, dtype), size)
 
     def permutation(self, x: Any, axis: int = 0) -> Array:
         """A random permutation of the integers below x, or of the slices of an array x along an axis.
@@ -226,7 +214,7 @@ class Generator:
         >>> xo.random.default_rng(0).choice(10, 3, replace=False)
         array([6, 9, 2])
         """
-        functions, shape = self._backend.functions, checked_shape(size)
+        functions, shape = self._backend.functions, arguments.checked_shape(size)
         if not hasattr(a, "shape"):
             n = operator.index(a)
         else:
@@ -259,7 +247,7 @@ class Generator:
         np.False_
         """
         key = self._next()
-        return key_array(self._backend, key, self._device) if isinstance(key, tuple) else key
+        return arguments.key_array(self._backend, key, self._device) if isinstance(key, tuple) else key
 
     def spawn(self, n: int) -> list[Generator]:
         """Generators with independent numbers, for the threads, processes or parts of a program.
@@ -293,7 +281,7 @@ class Generator:
         return self._backend.functions["native_generator"]((high << 32) | low, self._device)
 
     def _drawn(self, draw: Draw, size: Size) -> Array:
-        shape = checked_shape(size)
+        shape = arguments.checked_shape(size)
         functions = self._backend.functions
         if self._native is None:
             return functions["random_draw"](draw, self._next(), shape, self._device)
@@ -313,7 +301,7 @@ class Generator:
     def _scaled(self, kind: str, loc: Any, scale: Any, size: Size, dtype: Any) -> Array:
         """Random numbers with a location and a scale, which are numbers or arrays."""
         draw, functions = Draw(kind, self._floating(dtype)), self._backend.functions
-        given = {name: number_or_array(kind, name, x) for name, x in (("loc", loc), ("scale", scale))}
+        given = {name: arguments.number_or_array(kind, name, x) for name, x in (("loc", loc), ("scale", scale))}
         arrays = {name: x for name, x in given.items() if hasattr(x, "shape")}
         if not arrays:
             return self._drawn(draw._replace(**given), size)
@@ -332,7 +320,7 @@ class Generator:
         return self._backend.functions["random_permutation"](self._next(), n, self._device)
 
     def _floating(self, dtype: Any) -> str:
-        return self._dtype if dtype is None else dtype_among("random", self._backend, dtype, FLOATING)
+        return self._dtype if dtype is None else arguments.dtype_among("random", self._backend, dtype, FLOATING)
 
     def _index_dtype(self) -> str:
         """The name of the library's index dtype."""
