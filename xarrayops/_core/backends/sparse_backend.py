@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -49,7 +49,7 @@ class SparseBackend(SparseLibrary):
         for verb in READ_IN_PART:
             self.kernels[verb] = list(map(self._with_canonical_operands, self.kernels[verb]))
         self.functions = {verb: first_able(f"sparse.{verb}", kernels) for verb, kernels in self.kernels.items()}
-        self.call = getattr(self.module, "untraced", _as_it_is)(self._call)
+        self.call = getattr(self.module, "untraced", lambda call: call)(self._call)
 
     def _our_kernels(self, verb: str) -> list[Kernel]:
         from xarrayops._host.sparse import host
@@ -76,17 +76,13 @@ class SparseBackend(SparseLibrary):
         """
         from xarrayops._host.sparse import host
 
-        if self._is_on_accelerator(p) and self._is_sound_there(p, canonical=canonical):
+        if self._device_kind(p) not in (None, "cpu") and self._is_sound_there(p, canonical=canonical):
             return None
         return host.fault(self.structure_on_host(p), canonical=canonical)
 
-    def _is_on_accelerator(self, p: Parts) -> bool:
+    def _device_kind(self, p: Parts) -> str | None:
         device = self.backend.device_of(next(iter(p.single_arrays.values())))
-        return device is not None and device.kind != "cpu"
-
-    def _is_in_host_memory(self, p: Parts) -> bool:
-        device = self.backend.device_of(next(iter(p.single_arrays.values())))
-        return device is not None and device.kind == "cpu"
+        return None if device is None else device.kind
 
     def _is_sound_there(self, p: Parts, *, canonical: bool) -> bool:
         """Whether parts on an accelerator are valid, with one synchronisation."""
@@ -104,7 +100,7 @@ class SparseBackend(SparseLibrary):
         for x in operands:
             if self.holds(x):
                 p = self.seen(x)
-                fault = self.parts_fault(p, canonical=False) if self._is_in_host_memory(p) else None
+                fault = self.parts_fault(p, canonical=False) if self._device_kind(p) == "cpu" else None
                 if fault is not None:
                     raise InvalidSparse(fault)
 
@@ -123,7 +119,7 @@ class SparseBackend(SparseLibrary):
         is_lazy = self.backend.functions["is_lazy"]
         if any(is_lazy(x) for name, x in p.single_arrays.items() if name != "data"):
             return bool(p.sorted and p.unique)
-        if self._is_on_accelerator(p):
+        if self._device_kind(p) not in (None, "cpu"):
             return self._is_sound_there(p, canonical=True)
         return self.parts_fault(p, canonical=True) is None
 
@@ -139,7 +135,9 @@ class SparseBackend(SparseLibrary):
         """An operand, canonical if the kernels of the verb rely on it. Raises if its indices are out of bounds."""
         if verb in READ_IN_PART:
             return x
-        if self.holds(x) and (verb in CANONICAL_OPERANDS or (verb in MERGED and self._is_in_host_memory(self.seen(x)))):
+        if self.holds(x) and (
+            verb in CANONICAL_OPERANDS or (verb in MERGED and self._device_kind(self.seen(x)) == "cpu")
+        ):
             return self.canonical(x)
         self.require_sound(x)
         return x
@@ -206,10 +204,6 @@ _ARITHMETIC = ("multiply", "power")
 _INTEGERS = ("bool", *INTEGER_LIMITS)
 _COMPLETED = (InvalidSparse, Unsupported, MemoryError, OverflowError, IndexError, ValueError)
 """The errors to whose messages `call` adds the verb and the operands."""
-
-
-def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
 
 
 def _companion(name: str, support: SparseSupport) -> ModuleType:

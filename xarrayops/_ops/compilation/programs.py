@@ -259,7 +259,9 @@ class Programs:
                 raise failures.untraceable(self._call, state.compiler.name, error, self._function) from error
             seconds = perf_counter() - start
             if want is not _NOTHING and want is not _RANDOM:
-                self._require_agreement(state, want, got, args, kwargs)
+                text = agreement.difference(want, got, self._run, (args, kwargs))
+                if text is not None:
+                    raise XArrayOpsError(f"{self._call}: compiled by {state.compiler.name}, {text}.")
         except XArrayOpsError as error:
             return self._failed(state, error, args, kwargs)
         state.choice.compiled(seconds)
@@ -288,7 +290,7 @@ class Programs:
         """The eager results on copies of the arguments. Raises for functions that cannot be compiled correctly."""
         given = agreement.copied((args, kwargs))
         with agreement.draws_watched() as used:
-            want = self._function(*given[0], **given[1])
+            want = self._run(given)
             _wait(want)
         if used.foreign_to(state.compiler.engine):
             raise Unsupported(
@@ -304,7 +306,7 @@ class Programs:
         again = agreement.copied((args, kwargs))
         with agreement.draws_watched():
             start = perf_counter()
-            second = self._function(*again[0], **again[1])
+            second = self._run(again)
             _wait(second)
             state.choice.eager_s = perf_counter() - start
         if used.is_any:
@@ -317,15 +319,9 @@ class Programs:
             )
         return want
 
-    def _require_agreement(
-        self, state: _State, want: Any, got: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        def repeated(given: Any) -> Any:
-            return self._function(*given[0], **given[1])
-
-        text = agreement.difference(want, got, repeated, (args, kwargs))
-        if text is not None:
-            raise XArrayOpsError(f"{self._call}: compiled by {state.compiler.name}, {text}.")
+    def _run(self, given: Any) -> Any:
+        """The result of the function itself for positional and named arguments."""
+        return self._function(*given[0], **given[1])
 
     def entries(self) -> Iterator[Entry]:
         """The ledger, without the signatures of transformations."""

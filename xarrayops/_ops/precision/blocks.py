@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import Any
 
-from xarrayops._core.modes import tables as modes
 from xarrayops._core.modes.defaults import floating_name
 from xarrayops._core.modes.precision import policy, widens
 from xarrayops._core.modes.settings import Scope, Setting
@@ -13,16 +11,7 @@ from xarrayops.errors import Unsupported, available_names
 from xarrayops.plugin.precision import HALVES, MULTIPLICATIONS, SUMS, Policy
 
 
-class _Mode(Scope):
-    """A block that dispatch follows: it uses other tables while one is open."""
-
-    def opened(self, block: ExitStack) -> None:
-        """Activate the mode until the block closes."""
-        modes.begin()
-        block.callback(modes.end)
-
-
-class precision(_Mode):  # noqa: N801 - lower case, because it is used as a statement: with xo.precision(...)
+class precision(Scope):  # noqa: N801 - lower case, because it is used as a statement: with xo.precision(...)
     """Set how products are computed inside a ``with`` block, in the same way on every library.
 
     It affects `matmul`, `einsum`, `tensordot`, `vecdot`, `attention` and `qmatmul` of xarrayops in its own thread or
@@ -76,6 +65,8 @@ class precision(_Mode):  # noqa: N801 - lower case, because it is used as a stat
     array([[4096.]], dtype=float32)
     """
 
+    _is_mode = True
+
     def __init__(
         self,
         *,
@@ -104,7 +95,7 @@ class precision(_Mode):  # noqa: N801 - lower case, because it is used as a stat
         return [(policy, tuple(self._policy), None)]
 
 
-class autocast(_Mode):  # noqa: N801 - lower case, because it is used as a statement: with xo.autocast()
+class autocast(Scope):  # noqa: N801 - lower case, because it is used as a statement: with xo.autocast()
     """Compute in mixed precision inside a ``with`` block: products in a half type, and sums in float32.
 
     The recipe of `torch.autocast`, on every library. `matmul`, `einsum`, `tensordot`, `vecdot`, `attention` and
@@ -138,6 +129,8 @@ class autocast(_Mode):  # noqa: N801 - lower case, because it is used as a state
     ...     y.dtype, xo.sum(y).dtype
     (dtype('float16'), dtype('float32'))
     """
+
+    _is_mode = True
 
     def __init__(self, dtype: Any = "bfloat16") -> None:
         super().__init__()
