@@ -234,9 +234,12 @@ if _typing.TYPE_CHECKING:
     from xarrayops._ops.operations.define import operation as operation
     from xarrayops._ops.precision.blocks import autocast as autocast, precision as precision
     from xarrayops._ops.precision.scaling import LossScale as LossScale, loss_scale as loss_scale
-    from xarrayops._ops.quantization.calibrate import calibrate as calibrate
     from xarrayops._ops.quantization.qmatmul import qmatmul as qmatmul
-    from xarrayops._ops.quantization.quantize import dequantize as dequantize, quantize as quantize
+    from xarrayops._ops.quantization.quantize import (
+        calibrate as calibrate,
+        dequantize as dequantize,
+        quantize as quantize,
+    )
     from xarrayops._ops.quantization.schemes import Calibration as Calibration, Quantized as Quantized
     from xarrayops._ops.sets import unique as unique
     from xarrayops._ops.transfers.blocks import profile as profile, strict as strict

@@ -953,7 +953,7 @@ LATE = {
     "bartlett": "xarrayops.extra",
     "bincount": "xarrayops.extra",
     "blackman": "xarrayops.extra",
-    "calibrate": "xarrayops._ops.quantization.calibrate",
+    "calibrate": "xarrayops._ops.quantization.quantize",
     "cbrt": "xarrayops.extra",
     "checkpoint": "xarrayops._ops.transformations.memory",
     "compress": "xarrayops.extra",

@@ -60,7 +60,7 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
     if name not in _OF_LATER_CALLS:
         refuse_wrong_arguments(name, _function_of(name), args, kwargs)
     if modes.active():
-        from xarrayops._ops.precision.explain import with_precision  # not needed by `import xarrayops`
+        from xarrayops._ops.precision.blocks import with_precision  # not needed by `import xarrayops`
 
         explainer = with_precision(name, explainer)
     try:

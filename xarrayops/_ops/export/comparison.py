@@ -9,8 +9,7 @@ from typing import Any
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops import agreement
-from xarrayops._ops.export.arguments import Reader
-from xarrayops._ops.export.exported import Runner, passed
+from xarrayops._ops.export.exported import Reader, Runner, passed
 from xarrayops._ops.export.request import Request
 from xarrayops._ops.export.samples import Proposal, Sample, at_lengths, mixed, not_finite, other_lengths, other_values
 from xarrayops._ops.transformations.arguments import arrays_of, rebuilt
