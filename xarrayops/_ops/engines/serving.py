@@ -72,7 +72,7 @@ class Route:
         except KeyError:
             form = Form((*kwargs,), parts)
             function = self._casting if forms.has_integers(self.own, form) else self._function
-            found = forms.refusal_of_form(self.verb, self.own, self.engine, form) or function
+            found = next(filter(None, forms.refusals_of_form(self.verb, self.own, self.engine, form)), function)
             self._found[key] = found
         if not isinstance(found, str) and self.takes_containers:
             found = forms.refusal_of_formats(self.own, self.engine, args, self.plain) or found
