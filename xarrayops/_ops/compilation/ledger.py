@@ -49,12 +49,7 @@ class Choice:
             return self.when == "now"
         if self.compilation_s is None:
             return self.eager_total >= self.expected
-        return not self.is_slower
-
-    @property
-    def is_slower(self) -> bool:
-        """Whether compiled code was not faster in the calls that were timed."""
-        return self.compiled_calls >= PATIENCE and not self._is_faster
+        return self._is_faster or self.compiled_calls < PATIENCE
 
     @property
     def may_compile(self) -> bool:

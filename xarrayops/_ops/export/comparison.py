@@ -164,9 +164,9 @@ class Comparison:
 def _difference(want: Any, got: Any, function: Callable[..., Any], arrays: tuple[Array, ...]) -> str | None:
     """How results differ where the function returns numbers: invalid values give NaN in some libraries."""
     text = agreement.difference(want, got, function, arrays, of_each=True)
-    if text is None or not _has_nan(want):
+    hidden = [] if text is None else [_is_nan(x) for x in arrays_of(want)]
+    if not any(places.any() for places in hidden):
         return text
-    hidden = [_is_nan(x) for x in arrays_of(want)]
 
     def shown(result: Any) -> Any:
         places = iter(hidden)
@@ -188,10 +188,6 @@ def _is_nan(x: Array) -> Any:
 
     values = np.asarray(agreement.host(x))
     return np.isnan(values) if values.dtype.kind in "fc" else np.zeros(values.shape, bool)
-
-
-def _has_nan(result: Any) -> bool:
-    return any(bool(_is_nan(x).any()) for x in arrays_of(result))
 
 
 def _without(x: Any, places: Any) -> Any:

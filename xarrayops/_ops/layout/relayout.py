@@ -96,7 +96,7 @@ def _relayout(backend: Backend, x: Array, steps: AxisPlan, channels: int | None)
             x = x[(*(slice(None),) * axis, slice(extent), ...)]
     if any(steps.split):
         padded = any(n % block for n, block in zip(x.shape, steps.split, strict=True) if block)
-        if padded and _writes_in_place(backend, x):
+        if padded and not (backend.immutable or f["is_lazy"](x)):  # the library writes in place
             return _in_pieces(backend, x, steps)
         x = f["permute_dims"](f["reshape"](_zero_padded(backend, x, steps), _split(x.shape, steps)), steps.placed)
     return f["contiguous"](x)
@@ -113,11 +113,6 @@ def _relayout_in_modes(backend: Backend, x: Array, steps: AxisPlan, channels: in
 _serve = _relayout
 _by_engines = by_engines("relayout", _relayout)
 modes.bind(globals(), "_serve", _relayout, _relayout_in_modes)
-
-
-def _writes_in_place(backend: Backend, x: Array) -> bool:
-    """Whether the library updates arrays in place; the others make a new array for each update."""
-    return not (backend.immutable or backend.functions["is_lazy"](x))
 
 
 def _zeros(backend: Backend, x: Array, shape: tuple[int, ...]) -> Array:
