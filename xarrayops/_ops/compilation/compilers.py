@@ -90,21 +90,13 @@ def compiler_for(own: Backend, name: str | None, arguments: Any, *, is_required:
         raise Unsupported(f"xo.jit: {name} cannot compile: {gap}")
     if engine is own:
         return Compiler(own, own) if gap is None else Compiler(own, None, f"{own.name}: {gap}")
-    refusal = _obstacle(own, engine, arguments)
+    refusal = passing.obstacle(arguments, own, engine)
     if refusal is not None and is_required and not refusal.startswith(_LAZY):
         raise Unsupported(f"xo.jit: {name} cannot compile for these arguments: {refusal}")
     return Compiler(own, engine if refusal is None else None, refusal)
 
 
 _LAZY = "arrays of"
-
-
-def _obstacle(own: Backend, engine: Backend, arguments: Any) -> str | None:
-    try:
-        passing.plain_class(own)
-    except passing.NotPassed as error:
-        return str(error)
-    return passing.obstacle(arguments, own, engine)
 
 
 def explain_jit(verb: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Explanation:
