@@ -10,41 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.modes import defaults
-from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.creation import broadcast_shapes
 from xarrayops._ops.random import arguments, recording
-from xarrayops._ops.random.arguments import FLOATING, KEY
+from xarrayops._ops.random.arguments import FLOATING
 from xarrayops._ops.random.choice import places_of_weights
-from xarrayops._ops.random.streams import Count, Keys, Stream, entropy
+from xarrayops._ops.random.streams import Count, Stream
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.random import Draw
 
 Size = int | tuple[int, ...] | None
-
-
-def new_generator(
-    seed: Any, like: Array | None, backend: Library | None, device: Any, dtype: Any, native: bool
-) -> Generator:
-    """See `default_rng`."""
-    if hasattr(seed, "shape"):
-        found = find.one_of("random.default_rng", {"seed": seed, "like": like})
-        arguments.checked_key("random.default_rng", found, seed)
-        if native:
-            raise TypeError(f"xo.random.default_rng: native=True needs an integer as the seed, not a key; {KEY}.")
-        if backend is not None or device is not None:
-            raise TypeError("xo.random.default_rng: a key gives the library and the device; omit backend= and device=.")
-        stream: Stream = Keys(found, seed)
-        where = found.functions["device"](seed)
-    else:
-        words = arguments.words_of_seed(entropy() if seed is None else seed)
-        found, where = arguments.place("random.default_rng", like, backend, device)
-        # A compiler cannot trace the lock of a count.
-        traced = found.functions["trace_state"]() is not None
-        stream = Keys(found, arguments.key_array(found, words, where)) if traced and not native else Count(words)
-    name = defaults.floating_dtype() or "float64" if dtype is None else dtype
-    return Generator(found, where, arguments.dtype_among("random.default_rng", found, name, FLOATING), stream, native)
 
 
 class Generator:
