@@ -1,8 +1,7 @@
 """Export functions to ONNX, StableHLO, torch.export, TorchScript or TensorRT files.
 
-`exporting` has `export`, which calls `writing`, and the exporters of the libraries. A `request` is the function and its
-examples; `comparison` compares each file with the function, at the arguments of `samples`; `exported` has the results
-for users.
+`exporting` has `export` and the exporters of the libraries. A `request` is the function and its examples;
+`comparison` compares each file with the function, at the arguments of `samples`; `exported` has the results for users.
 """
 
 from xarrayops._ops.export.exported import Exported, ExportReport
