@@ -12,6 +12,7 @@ from typing import Any
 from xarrayops._core.backends.namespace import candidates
 from xarrayops._generic.sparse import is_sound
 from xarrayops._generic.sparse_functions import FUNCTIONS
+from xarrayops._host.sparse import host
 from xarrayops._host.sparse.library import DenseBackend, SparseLibrary
 from xarrayops.errors import InvalidSparse, Unsupported, install_command
 from xarrayops.plugin.arrays import Array
@@ -52,8 +53,6 @@ class SparseBackend(SparseLibrary):
         self.call = getattr(self.module, "untraced", lambda call: call)(self._call)
 
     def _our_kernels(self, verb: str) -> list[Kernel]:
-        from xarrayops._host.sparse import host
-
         found: list[Kernel] = []
         if hasattr(host, verb):
             found.append(("host", partial(getattr(host, verb), self), partial(host.refusal, self, verb)))
@@ -74,8 +73,6 @@ class SparseBackend(SparseLibrary):
         Parts on an accelerator are checked there, with one synchronisation. Only if they are invalid are they copied to
         the host to find the entry.
         """
-        from xarrayops._host.sparse import host
-
         if self._device_kind(p) not in (None, "cpu") and self._is_sound_there(p, canonical=canonical):
             return None
         return host.fault(self.structure_on_host(p), canonical=canonical)
@@ -86,8 +83,6 @@ class SparseBackend(SparseLibrary):
 
     def _is_sound_there(self, p: Parts, *, canonical: bool) -> bool:
         """Whether parts on an accelerator are valid, with one synchronisation."""
-        from xarrayops._host.sparse import host
-
         return host.form_fault(self.outline(p)) is None and bool(self.is_sound(p, canonical=canonical))
 
     def is_sound(self, p: Parts, *, canonical: bool) -> Array:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.agreement import is_same
 from xarrayops._ops.engines import passing
 from xarrayops._ops.exchange.convert import convert
+from xarrayops._ops.export.request import Request
 from xarrayops._ops.transformations.arguments import form_of, rebuilt
 from xarrayops.errors import XArrayOpsError
 from xarrayops.plugin.arrays import Array, Record
 from xarrayops.plugin.export import Exporter, Run
 from xarrayops.plugin.nested import is_array, leaves, leaves_as
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from xarrayops._ops.export.request import Request
 
 
 class Reader:

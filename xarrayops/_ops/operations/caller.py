@@ -25,16 +25,14 @@ call; it also raises for invalid calls. ``_choose_from_now_on`` does the same, a
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import NotServed
 from xarrayops.plugin.operations import CallTests
-
-if TYPE_CHECKING:
-    import inspect
 
 _number = count()
 

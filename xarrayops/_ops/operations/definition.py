@@ -6,6 +6,7 @@ Calls reach `Served` through generated functions (`caller`). ``_defined`` finds 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial, update_wrapper
 from typing import Any
@@ -278,8 +279,6 @@ def _refused(reason: str, call: Call) -> str:
 
 def parameters_of(name: str, reference: Callable[..., Any]) -> Parameters:
     """The parameters of a reference; raises if an operation cannot have them."""
-    import inspect  # imported here: it takes a quarter of `import xarrayops`
-
     signature = inspect.signature(reference)
     arrays, options, optional = [], [], set()
     for each in signature.parameters.values():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.native import OPTION_TYPES, NativeKernel
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from xarrayops._ops.operations.definition import Definition
 
 Sources = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[str, str]
@@ -152,8 +151,6 @@ def texts(sources: Sources, reference: Callable[..., Any]) -> dict[str, str]:
     ValueError
         Two sources have the same name.
     """
-    from pathlib import Path  # `import xarrayops` reads no files
-
     if isinstance(sources, Mapping):
         return dict(sources)
     listed = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
@@ -167,8 +164,6 @@ def texts(sources: Sources, reference: Callable[..., Any]) -> dict[str, str]:
 
 
 def _folder_of(function: Callable[..., Any]) -> Path:
-    from pathlib import Path
-
     code = getattr(function, "__code__", None)
     folder = Path(code.co_filename).parent if code is not None else Path()
     return folder if folder.is_dir() else Path()

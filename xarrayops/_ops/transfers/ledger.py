@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from typing import TYPE_CHECKING
+from types import FrameType
 
 from xarrayops._core.backends.entry_points import entry_points
 from xarrayops._ops.explanation import aligned
 from xarrayops.plugin.arrays import Record
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 KINDS = {"transfer": "transfers", "wait": "waits", "compute": "computes"}
 """The kinds of crossings, with the name of the attribute that counts each."""
