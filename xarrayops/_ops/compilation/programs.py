@@ -68,6 +68,7 @@ class Programs:
         self._call = call
         self._function = function
         self._options = options
+        self.engine = options.engine
         self._signature = Signature(call, function, options.static, options.dynamic)
         self._captured = Captured(function)
         self._states: dict[Hashable, _State] = {}
@@ -75,11 +76,6 @@ class Programs:
         self._compiling = RLock()
         self._last_compilation_s: float | None = None
         self._has_warned = False
-
-    @property
-    def engine(self) -> str | None:
-        """The requested library."""
-        return self._options.engine
 
     def caller(self) -> Callable[..., Any]:
         """The function that users call: a fast look-up of the programs of settled signatures."""

@@ -163,11 +163,7 @@ def _planned(x: Any, weights: Any, bias: Any, request: Request) -> tuple[Backend
     return backend, (x, weights, windows, request.groups)
 
 
-def _convolution(backend: Backend, x: Array, weights: Array, windows: Windows, groups: int) -> Array:
-    return backend.functions["convolution"](x, weights, windows, groups)
-
-
-_by_engines = by_engines("convolution", _convolution)
+_by_engines = by_engines("convolution")
 
 
 def _require_shapes(call: str, rank: int, x: Array, weights: Array, bias: Any, groups: int, *, is_last: bool) -> None:

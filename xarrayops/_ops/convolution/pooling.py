@@ -166,11 +166,7 @@ def _planned(x: Any, window: Extents, request: Request) -> tuple[Backend, tuple[
     return backend, (x, windows, kind)
 
 
-def _pooling(backend: Backend, x: Array, windows: Windows, kind: str) -> Array:
-    return backend.functions["pooling"](x, windows, kind)
-
-
-_by_engines = by_engines("pooling", _pooling)
+_by_engines = by_engines("pooling")
 
 
 def _elements(backend: Any, x: Array, windows: Any) -> Any:

@@ -192,16 +192,19 @@ def in_tables(verb: str, own: Backend, key: Classes, function: Callable[..., Any
     return serving(verb, own, function, partial(_function_of, verb, own, key))
 
 
-def by_engines(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function for calls of ``function(backend, ...)`` in modes, for a verb without a dispatch table.
+def by_engines(verb: str, function: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """The function for calls of ``function(backend, ...)``, by default of a hook, for a verb without a dispatch table.
 
     An engine uses the same function, with its own backend and arrays.
     """
     served: dict[Backend, Callable[..., Any]] = {}
 
+    def function_of(backend: Backend) -> Callable[..., Any]:
+        return backend.functions[verb] if function is None else partial(function, backend)
+
     def serve(own: Backend, *args: Any) -> Any:
         if own not in served:
-            served[own] = serving(verb, own, partial(function, own), lambda engine: partial(function, engine))
+            served[own] = serving(verb, own, function_of(own), function_of)
         return served[own](*args)
 
     return serve

@@ -81,13 +81,10 @@ class Comparison:
             raise
         except Exception as error:  # the libraries that run files may raise anything
             raise XArrayOpsError(f"the file fails at {sample.label}: {_first_line(error)}") from error
-        text = self._difference(sample, got)
+        text = _difference(sample.want, got, self._request.result, sample.arrays)
         if text is not None:
             raise XArrayOpsError(f"the file is wrong at {sample.label}: {text}")
         return _largest(sample.want, got)
-
-    def _difference(self, sample: Sample, got: Any) -> str | None:
-        return _difference(sample.want, got, self._request.result, sample.arrays)
 
     def _first_usable(self, runner: Runner, tracer: Backend, proposals: Iterable[Proposal]) -> float | None:
         """The difference at the first proposal that the function accepts; None if there is none."""

@@ -43,7 +43,7 @@ class Definition:
     Attributes
     ----------
     name : str
-        ``"namespace::name"``.
+        ``"namespace::name"``. ``short_name`` is the second part.
     reference : callable
         The array code that defines it.
     parameters : Parameters
@@ -54,10 +54,13 @@ class Definition:
         What users call.
     natives : list of Native
         The compiled functions of the native kernels.
+    checks_all : set of str
+        The libraries for which all arguments of every call are checked.
     """
 
     def __init__(self, name: str, reference: Callable[..., Any], blockwise: str | None) -> None:
         self.name = name
+        self.short_name = name.rpartition(":")[2]
         self.reference = reference
         self.parameters = parameters_of(name, reference)
         self.blockwise = blockwise
@@ -68,7 +71,7 @@ class Definition:
         self.gradient: Callable[..., Any] | None = None
         self._table: dict[type, Callable[..., Any]] = {}
         self._served: dict[str, Served] = {}
-        self._checks_all: set[str] = set()
+        self.checks_all: set[str] = set()
         self.function = self._public()
 
     def _public(self) -> Callable[..., Any]:
@@ -85,11 +88,6 @@ class Definition:
 
         names = {"_table": self._table, "_resolved": resolved, "_find": resolve}
         return update_wrapper(public_function(self.short_name, self.parameters, names), self.reference)
-
-    @property
-    def short_name(self) -> str:
-        """The name without the namespace."""
-        return self.name.rpartition(":")[2]
 
     def set_gradient(self, gradient: Callable[..., Any]) -> None:
         """Use a gradient of the user."""
@@ -118,12 +116,8 @@ class Definition:
 
     def check_all(self, library: str) -> None:
         """Check all arguments of later calls with arrays of a library: one of its kernels raised `NotServed`."""
-        self._checks_all.add(library)
+        self.checks_all.add(library)
         self._forget()
-
-    def checks_all(self, library: str) -> bool:
-        """Whether all arguments of every call with arrays of a library are checked."""
-        return library in self._checks_all
 
     def by(self, backend: Backend) -> Served:
         """The functions for the arrays of a backend."""
@@ -199,7 +193,7 @@ class Served:
         self._is_plain = self._has_values if self._tests is None else eager_test(self._tests)
         self._carried: Callable[..., Any] | None = None
         self.function: Callable[..., Any]
-        if self._tests is None or definition.checks_all(backend.name):
+        if self._tests is None or backend.name in definition.checks_all:
             self.function = self._serve_checked
         else:
             self.function = self._generated(self._tests, usable)
