@@ -161,9 +161,8 @@ def _lengths(name: str, lengths: Array | Sequence[int], batch: int, extent: int,
     dtype = _dtype_name(found) or ""
     if "int" not in dtype:
         raise InvalidArguments(f"{name}= must be integers; the dtype is {found.dtype}")
-    return (
-        found if dtype == "int32" else standard.astype(found, "int32")
-    )  # every library has int32, and differences of int32 lengths do not wrap
+    # every library has int32, and differences of int32 lengths do not wrap
+    return found if dtype == "int32" else standard.astype(found, "int32")
 
 
 def _band(
@@ -233,8 +232,7 @@ def _offset(
 
 
 def _real(name: str, value: Any) -> float:
-    is_number = isinstance(value, Real)  # an array would lose its gradient, a tracer has no value
-    if not is_number:
+    if not isinstance(value, Real):  # an array would lose its gradient, a tracer has no value
         raise InvalidArguments(f"{name}= must be a Python number; it was a {type(value).__name__}")
     if not -math.inf < value < math.inf:
         raise InvalidArguments(f"{name}= must be finite; it was {value!r}")

@@ -110,9 +110,8 @@ def explain_sparse_convert(
     there = plan.target.backend.name
     if plan.at != "source":
         found = explain_convert(verb, s, there)
-        return (
-            found._replace(summary=f"{found.summary}; then {there} converts it to {plan.format}") if plan.at else found
-        )
+        then = f"; then {there} converts it to {plan.format}" if plan.at else ""
+        return found._replace(summary=f"{found.summary}{then}")
     found = operands.explain_kernels(verb, plan.source, "convert", s, plan.format, block)
     if plan.source is plan.target:
         return found._replace(summary=f"{found.summary}, in new arrays")
