@@ -44,8 +44,8 @@ def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None 
     found = Explanation(verb, _summary(backend.name, chosen), listed, chosen)
     if not active():
         return found
-    from xarrayops._ops.engines.explain import with_engines
     from xarrayops._ops.engines.functions import OWN_LIBRARY_ONLY, SERVED
+    from xarrayops._ops.engines.serving import with_engines
 
     may_be_served = hook in SERVED or hook in OWN_LIBRARY_ONLY
     return with_engines(found, backend, call.args, call.kwargs) if may_be_served else found

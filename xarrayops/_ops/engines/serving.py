@@ -1,8 +1,11 @@
-"""The functions that serve calls in modes: first the engines' functions, then that of the arrays' own library."""
+"""The functions that serve calls in modes: first the engines' functions, then that of the arrays' own library.
+
+`with_engines` explains them by the same tests, without passing arrays.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
@@ -17,7 +20,9 @@ from xarrayops._ops.engines import forms, functions, passing
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.engines.forms import Form
 from xarrayops._ops.engines.passing import NotPassed
-from xarrayops.errors import BackendNotFound
+from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
+from xarrayops.errors import BackendNotFound, XArrayOpsError
+from xarrayops.plugin.candidates import Call, copies_of, refusal
 from xarrayops.plugin.nested import VALUES, arrays_in, fill
 from xarrayops.plugin.precision import PRODUCTS
 from xarrayops.plugin.sparse import CONTAINER_VERBS
@@ -229,3 +234,54 @@ def _function_of(verb: str, own: Backend, key: Classes, engine: Backend) -> Call
         return dense(*args) if is_dense else getattr(engine.sparse, verb)(*args)
 
     return of_either
+
+
+def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
+    """The explanation for the arrays' own library, preceded by the active engines."""
+    engines = [find.named(name) for name in active() if name != own.name]
+    if not engines:
+        return found
+    listed = tuple(each for engine in engines for each in candidates_of(found.verb, own, engine, args, kwargs))
+    first = chosen_name(listed)
+    summary = found.summary if first is None else f"{first} serves this call"
+    return found._replace(summary=summary, candidates=(*listed, *found.candidates), chosen=first or found.chosen)
+
+
+def candidates_of(
+    verb: str, own: Backend, engine: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Iterator[Candidate]:
+    """The kernels of an engine for a call, or the function of the engine if it lists no kernels."""
+    reason = _refusal(verb, own, engine, args, kwargs)
+    arguments = _named(args, kwargs)
+    kernels = [kernel for kernel in engine.kernels.get(verb, ()) if kernel[0] != "generic"]
+    if reason is not None or not kernels:
+        copies = () if reason is not None else passing.copies(arguments, engine)
+        yield Candidate(f"{engine.name}:{verb}", reason is None, reason or "the engine's function", copies)
+        return
+    call = Call(*passing.sampled((args, kwargs), engine))
+    for kernel in kernels:
+        reason = refusal(kernel, call)
+        copies = () if reason is not None else passing.copies(arguments, engine, copies_of(kernel, call))
+        yield Candidate(f"{engine.name}:{kernel[0]}", reason is None, reason or "", copies)
+
+
+def _refusal(verb: str, own: Backend, engine: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Why an engine cannot serve a call; None if it can."""
+    traces = own.own_hook("trace_state")
+    if traces is not None and traces() is not None:
+        return f"{own.name} compiles or transforms a function"
+    try:
+        Route(verb, own, engine, lambda engine: fill).function_for(args, kwargs)
+    except XArrayOpsError as error:
+        return str(error)
+    arguments = _named(args, kwargs)
+    if verb in PRODUCTS:
+        _, x = next(arrays_in(arguments))
+        refused = refusal_of_engine(engine, own.functions["dtype_name"](x.dtype))
+        if refused is not None:
+            return refused
+    return passing.obstacle(arguments, own, engine)
+
+
+def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {f"argument {i}": value for i, value in enumerate(args, 1)} | kwargs
