@@ -14,9 +14,8 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults, settings as scoped, tables as modes
 from xarrayops._ops import agreement
-from xarrayops._ops.compilation import failures
 from xarrayops._ops.compilation.captured import Captured
-from xarrayops._ops.compilation.compilers import Compiler, compiler_for
+from xarrayops._ops.compilation.compilers import Compiler, compiler_for, reason_of, untraceable
 from xarrayops._ops.compilation.ledger import Choice, Entry, When
 from xarrayops._ops.compilation.signature import Signature, all_plain, library_of_class
 from xarrayops._ops.compilation.tokens import NotConstant
@@ -252,7 +251,7 @@ class Programs:
             except Exception as error:
                 if want is _NOTHING:  # an error of the function itself comes first
                     self._function(*args, **kwargs)
-                raise failures.untraceable(self._call, state.compiler.name, error, self._function) from error
+                raise untraceable(self._call, state.compiler.name, error, self._function) from error
             seconds = perf_counter() - start
             if want is not _NOTHING and want is not _RANDOM:
                 text = agreement.difference(want, got, self._run, (args, kwargs))
@@ -268,7 +267,7 @@ class Programs:
     def _failed_later(self, state: _State, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of the function itself if a program that worked before fails, for example for unusual strides."""
         result = self._function(*args, **kwargs)  # an error of the function itself comes first
-        state.reason = f"a later call failed: {failures.reason_of(error)}"
+        state.reason = f"a later call failed: {reason_of(error)}"
         state.program = EAGER
         state.choice.give_up()
         return result

@@ -17,7 +17,7 @@ from typing import Any, get_args
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._ops.compilation.failures import place_of, reason_of
+from xarrayops._ops.compilation.compilers import place_of, reason_of
 from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
 from xarrayops._ops.export.comparison import Comparison
 from xarrayops._ops.export.exported import Exported, ExportReport, Runner, is_wide, passed

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.creation import broadcast_shapes
-from xarrayops._ops.random import arguments, recording
+from xarrayops._ops.random import arguments, streams
 from xarrayops._ops.random.arguments import FLOATING
 from xarrayops._ops.random.streams import Count, Stream
 from xarrayops.errors import Unsupported
@@ -235,8 +235,8 @@ class Generator:
         """
         self._check_trace()
         native = self._native is not None
-        streams = [self._stream.spawned() for _ in range(operator.index(n))]
-        return [Generator(self._backend, self._device, self._dtype, stream, native) for stream in streams]
+        spawned = [self._stream.spawned() for _ in range(operator.index(n))]
+        return [Generator(self._backend, self._device, self._dtype, stream, native) for stream in spawned]
 
     def _check_trace(self) -> None:
         """Raise if a compiler traces a function that did not make this generator."""
@@ -261,7 +261,7 @@ class Generator:
         if self._native is None:
             return functions["random_draw"](draw, self._next(), shape, self._device)
         self._check_trace()
-        if recording.is_active():
+        if streams.is_active():
             raise Unsupported(
                 "xo.checkpoint: a generator with native=True would draw other numbers when the function is computed "
                 "again. Instead: a generator without it"
