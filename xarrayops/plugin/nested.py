@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator
 from typing import Any
 
-VALUES = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
+VALUES: frozenset[type] = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
 """The classes of arguments that mean the same in every library."""
 
 

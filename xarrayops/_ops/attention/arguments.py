@@ -232,7 +232,8 @@ def _offset(
 
 
 def _real(name: str, value: Any) -> float:
-    if not isinstance(value, Real):  # an array would lose its gradient, a tracer has no value
+    is_number = isinstance(value, Real)  # an array would lose its gradient, a tracer has no value
+    if not is_number:
         raise InvalidArguments(f"{name}= must be a Python number; it was a {type(value).__name__}")
     if not -math.inf < value < math.inf:
         raise InvalidArguments(f"{name}= must be finite; it was {value!r}")

@@ -17,7 +17,6 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.lookup import constant_while_tracing, publish, resolved
 from xarrayops._ops.explanation import Explanation, candidates, chosen_name
 from xarrayops._ops.operations.caller import Guarded, Parameters, eager_test, public_function, serving_function
-from xarrayops._ops.operations.native import Native
 from xarrayops._ops.operations.requirements import Requirements
 from xarrayops.errors import BackendNotFound
 from xarrayops.plugin.arrays import Record
@@ -67,7 +66,7 @@ class Definition:
         if blockwise is not None and len(core_dimensions(blockwise)) != len(self.parameters.arrays):
             raise ValueError(f"{name}: blockwise={blockwise!r} does not have {len(self.parameters.arrays)} inputs")
         self._kernels: list[Declared] = []
-        self.natives: list[Native] = []
+        self.natives: list[Any] = []  # Native imports this module
         self.gradient: Callable[..., Any] | None = None
         self._table: dict[type, Callable[..., Any]] = {}
         self._served: dict[str, Served] = {}
