@@ -1,4 +1,3 @@
-# Long: three functions; half of the lines are docstrings.
 """asarray and from_dlpack, which make arrays from objects, and broadcast_shapes, which needs no library."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# Long: one class with the decorators of an operation.
 """The definition of an operation: the reference, the kernels, the gradient, and the functions for each library.
 
 Calls reach `Served` through generated functions (`caller`). ``_defined`` finds an operation by its name.

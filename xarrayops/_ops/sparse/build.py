@@ -1,4 +1,3 @@
-# Long: four functions; half of the lines are docstrings.
 """Conversion of dense arrays and of parts to sparse containers, and back."""
 
 from __future__ import annotations
