@@ -204,12 +204,12 @@ def by_engines(verb: str, function: Callable[..., Any] | None = None) -> Callabl
     """
     served: dict[Backend, Callable[..., Any]] = {}
 
-    def function_of(backend: Backend) -> Callable[..., Any]:
-        return backend.functions[verb] if function is None else partial(function, backend)
+    def call(backend: Backend, *args: Any) -> Any:
+        return backend.functions[verb](*args) if function is None else function(backend, *args)
 
     def serve(own: Backend, *args: Any) -> Any:
         if own not in served:
-            served[own] = serving(verb, own, function_of(own), function_of)
+            served[own] = serving(verb, own, partial(call, own), lambda engine: partial(call, engine))
         return served[own](*args)
 
     return serve
