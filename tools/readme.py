@@ -24,7 +24,7 @@ import xarrayops as xo
 from benchmarks.exchange_matrix import report
 from xarrayops._core.backends.registry import Backend, entry_points
 from xarrayops._core.numpy_names import torch_names
-from xarrayops._ops.export.writing import ADVICE
+from xarrayops._ops.export.exporting import ADVICE
 from xarrayops._surface import SURFACE
 from xarrayops.bench.report import markdown, tables
 from xarrayops.bench.results import Results

@@ -29,7 +29,7 @@ RESULTS = [
 ]
 """The classes of results with named fields; a module imports those that it uses."""
 OPTIONS = {"matmul": ("out_dtype",)}
-"""The keywords that xarrayops adds to functions of the standard: xarrayops/_core/dispatch/options.py."""
+"""The keywords that xarrayops adds to functions of the standard: xarrayops/_core/dispatch/lookup.py."""
 NAMES = """Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library."""
 CREATED = f"""``like=`` selects the library and the device of an array, and its floating-point dtype where the default
 would be used. ``backend=`` selects a library: by its name such as ``"torch"``, its backend, its module or one of its

@@ -80,9 +80,8 @@ if _typing.TYPE_CHECKING:
     from xarrayops._ops.exchange.convert import convert as convert, shares_memory as shares_memory
     from xarrayops._ops.explain import explain as explain
     from xarrayops._ops.explanation import Candidate as Candidate, Explanation as Explanation
-    from xarrayops._ops.export.exported import Exported as Exported
+    from xarrayops._ops.export.exported import Exported as Exported, ExportReport as ExportReport
     from xarrayops._ops.export.exporting import export as export
-    from xarrayops._ops.export.report import ExportReport as ExportReport
     from xarrayops._ops.layout.layout import (
         Layout as Layout,
         as_strided as as_strided,
@@ -95,10 +94,13 @@ if _typing.TYPE_CHECKING:
     from xarrayops._ops.operations.define import operation as operation
     from xarrayops._ops.precision.blocks import autocast as autocast, precision as precision
     from xarrayops._ops.precision.scaling import LossScale as LossScale, loss_scale as loss_scale
-    from xarrayops._ops.quantization.calibrate import calibrate as calibrate
     from xarrayops._ops.quantization.qmatmul import qmatmul as qmatmul
-    from xarrayops._ops.quantization.quantize import dequantize as dequantize, quantize as quantize
-    from xarrayops._ops.quantization.records import Calibration as Calibration, Quantized as Quantized
+    from xarrayops._ops.quantization.quantize import (
+        calibrate as calibrate,
+        dequantize as dequantize,
+        quantize as quantize,
+    )
+    from xarrayops._ops.quantization.schemes import Calibration as Calibration, Quantized as Quantized
     from xarrayops._ops.sets import unique as unique
     from xarrayops._ops.transfers.blocks import profile as profile, strict as strict
     from xarrayops._ops.transformations.batches import vmap as vmap

@@ -929,14 +929,14 @@ TABLES = {
 """The module of the table that has the row of a verb."""
 
 LATE = {
-    "Calibration": "xarrayops._ops.quantization.records",
+    "Calibration": "xarrayops._ops.quantization.schemes",
     "Candidate": "xarrayops._ops.explanation",
     "Explanation": "xarrayops._ops.explanation",
-    "ExportReport": "xarrayops._ops.export.report",
+    "ExportReport": "xarrayops._ops.export.exported",
     "Exported": "xarrayops._ops.export.exported",
     "Layout": "xarrayops._ops.layout.layout",
     "LossScale": "xarrayops._ops.precision.scaling",
-    "Quantized": "xarrayops._ops.quantization.records",
+    "Quantized": "xarrayops._ops.quantization.schemes",
     "allclose": "xarrayops.extra",
     "apply_where": "xarrayops.extra",
     "argpartition": "xarrayops.extra",
@@ -953,7 +953,7 @@ LATE = {
     "bartlett": "xarrayops.extra",
     "bincount": "xarrayops.extra",
     "blackman": "xarrayops.extra",
-    "calibrate": "xarrayops._ops.quantization.calibrate",
+    "calibrate": "xarrayops._ops.quantization.quantize",
     "cbrt": "xarrayops.extra",
     "checkpoint": "xarrayops._ops.transformations.memory",
     "compress": "xarrayops.extra",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xarrayops._ops.export.writing import ADVICE
+from xarrayops._ops.export.exporting import ADVICE
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

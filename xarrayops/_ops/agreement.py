@@ -1,4 +1,4 @@
-"""Compare a compiled or exported function with the function itself.
+"""Compare a compiled or exported function with the function itself, and detect draws from global generators.
 
 `xarrayops._host.compare` defines the allowed difference. Its spread is measured by rounding the arguments at random in
 their last place, and only if the results differ by more than the rounding of the largest element.
@@ -6,15 +6,19 @@ their last place, and only if the results differ by more than the rounding of th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.backends import find
+from xarrayops._core.backends import find, registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import arrays_in, fill, is_array, leaves
 
 if TYPE_CHECKING:
     from xarrayops._host.compare import Value
+
 
 _SAMPLES = 4
 
@@ -121,3 +125,46 @@ def _spreads(expected: dict[int, Any], repeated: Callable[[Any], Any], arguments
 
     samples = [list(leaves(repeated(fill(arguments, rounded)))) for _ in range(_SAMPLES)]
     return {i: spread_of(want, [value(sample[i]) for sample in samples]) for i, want in expected.items()}
+
+
+class Draws:
+    """The libraries whose global generators a call used: the numbers would be constants of compiled code."""
+
+    def __init__(self) -> None:
+        self.backends: list[Backend] = []
+        self.is_python = False
+
+    @property
+    def is_any(self) -> bool:
+        """Whether a generator was used."""
+        return self.is_python or bool(self.backends)
+
+    def foreign_to(self, engine: Backend | None) -> bool:
+        """Whether a generator was used that does not belong to the compiling library."""
+        return self.is_python or any(backend is not engine for backend in self.backends)
+
+    def names(self) -> str:
+        """The owners of the generators."""
+        return ", ".join([*(backend.name for backend in self.backends), *(["Python"] if self.is_python else [])])
+
+
+@contextmanager
+def draws_watched() -> Iterator[Draws]:
+    """Record which generators the block uses, and reset them, so that it does not change later numbers."""
+    found = Draws()
+    before: list[tuple[Backend, Any, Callable[[], None]]] = []
+    for backend in dict.fromkeys(registry.by_module.values()):
+        state = backend.functions["random_state"]()
+        if state is not None:
+            before.append((backend, *state))
+    python = random.getstate()
+    try:
+        yield found
+    finally:
+        if random.getstate() != python:
+            found.is_python = True
+            random.setstate(python)
+        for backend, state, restore in before:
+            if backend.functions["random_state"]()[0] != state:
+                found.backends.append(backend)
+                restore()

@@ -1,9 +1,8 @@
-# Long: three functions; half of the lines are docstrings.
 """asarray and from_dlpack, which make arrays from objects, and broadcast_shapes, which needs no library."""
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.find import SCALARS
@@ -24,30 +23,21 @@ from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.nested import named_members
 
+if TYPE_CHECKING:
 
-@overload
-def asarray(
-    obj: Any,
-    /,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    copy: bool | None = None,
-    like: ArrayT,
-    backend: None = None,
-) -> ArrayT: ...
+    class _Options(TypedDict, total=False):
+        dtype: Any
+        device: Any
+        copy: bool | None
 
 
 @overload
+def asarray(obj: Any, /, *, like: ArrayT, backend: None = None, **options: Unpack[_Options]) -> ArrayT: ...
+
+
+@overload
 def asarray(
-    obj: Any,
-    /,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    copy: bool | None = None,
-    like: None = None,
-    backend: Library | None = None,
+    obj: Any, /, *, like: None = None, backend: Library | None = None, **options: Unpack[_Options]
 ) -> Array: ...
 
 

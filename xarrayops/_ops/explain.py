@@ -60,7 +60,7 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
     if name not in _OF_LATER_CALLS:
         refuse_wrong_arguments(name, _function_of(name), args, kwargs)
     if modes.active():
-        from xarrayops._ops.precision.explain import with_precision  # not needed by `import xarrayops`
+        from xarrayops._ops.precision.blocks import with_precision  # not needed by `import xarrayops`
 
         explainer = with_precision(name, explainer)
     try:
@@ -88,8 +88,7 @@ def _function_of(name: str) -> Callable[..., Any]:
         return row_of(name).function
     module, _, function = name.rpartition(".")
     home = LATE.get(name) or f"xarrayops.{module or 'standard'}"
-    found: Callable[..., Any] = getattr(import_module(home), function)
-    return found
+    return getattr(import_module(home), function)
 
 
 def row_of(verb: str) -> Verb:

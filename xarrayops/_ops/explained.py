@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
@@ -15,9 +15,6 @@ from xarrayops._surface import OWN
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import gap_of
 from xarrayops.plugin.candidates import Call
-
-if TYPE_CHECKING:
-    import inspect
 
 
 def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
@@ -47,8 +44,8 @@ def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None 
     found = Explanation(verb, _summary(backend.name, chosen), listed, chosen)
     if not active():
         return found
-    from xarrayops._ops.engines.explain import with_engines
     from xarrayops._ops.engines.functions import OWN_LIBRARY_ONLY, SERVED
+    from xarrayops._ops.engines.serving import with_engines
 
     may_be_served = hook in SERVED or hook in OWN_LIBRARY_ONLY
     return with_engines(found, backend, call.args, call.kwargs) if may_be_served else found
@@ -70,23 +67,11 @@ def explain_with_dry_run(found: Explanation, dry_run: Callable[[], Any]) -> Expl
     return found
 
 
-def bound_arguments(
-    verb: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> inspect.BoundArguments:
-    """The arguments of a call, bound to the parameters of one of the functions of xarrayops."""
-    from inspect import signature as signature_of  # imported here: it takes a quarter of `import xarrayops`
-
-    try:
-        return signature_of(function).bind(*args, **kwargs)
-    except TypeError as error:
-        raise TypeError(f"xo.{verb}: {error}") from None
-
-
 def refuse_wrong_arguments(
     verb: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
     """Raise the error of the call itself if it has arguments of NumPy's function that ours does not take."""
-    from inspect import signature as signature_of
+    from inspect import signature as signature_of  # imported here: it takes a quarter of `import xarrayops`
 
     whole = signature_of(function, follow_wrapped=False)
     refused = [name for name, parameter in whole.parameters.items() if parameter.annotation == "Refused"]

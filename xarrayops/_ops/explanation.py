@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from xarrayops.plugin.arrays import Record
@@ -39,22 +39,17 @@ class Explanation(Record):
         return self._asdict() | {"candidates": tuple(c._asdict() for c in self.candidates)}
 
     def __str__(self) -> str:
-        rows = [
-            (
-                "->" if c.name == self.chosen else "",
-                c.name,
-                "yes" if c.ok else "no",
-                "; ".join(t for t in (c.reason, *c.copies) if t),
-            )
-            for c in self.candidates
-        ]
-        table = [("", "candidate", "can", "why"), *rows]
-        widths = [max(len(row[i]) for row in table) for i in range(3)]
-        lines = [
-            "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]]).rstrip()
-            for row in table
-        ]
-        return "\n".join([f"{self.verb}: {self.summary}", *lines])
+        rows = [("", "candidate", "can", "why")]
+        for c in self.candidates:
+            mark, why = "->" if c.name == self.chosen else "", "; ".join(t for t in (c.reason, *c.copies) if t)
+            rows.append((mark, c.name, "yes" if c.ok else "no", why))
+        return "\n".join([f"{self.verb}: {self.summary}", *aligned(rows)])
+
+
+def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """A line for each row of a table, with its columns aligned."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def candidates(library: str, kernels: Iterable[Kernel], call: Call) -> tuple[Candidate, ...]:

@@ -8,10 +8,9 @@ from xarrayops import standard
 from xarrayops._core.backends import find
 from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch import options
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Explanation
-from xarrayops._ops.sparse.explain import explain_matmul
+from xarrayops._ops.sparse.operands import explain_matmul
 from xarrayops._ops.verb import Verb
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
@@ -19,7 +18,7 @@ from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.products import MAGNITUDES, greatest_terms
 
 
-def matmul_with_options(x1: Array, x2: Array, /, *, out_dtype: Any) -> Array:
+def with_options(x1: Array, x2: Array, /, *, out_dtype: Any) -> Array:
     """`xarrayops.matmul` with ``out_dtype=``, whose docstring is the contract."""
     return _checked(x1, x2, out_dtype).functions["matmul_int32"](x1, x2)
 
@@ -60,5 +59,4 @@ def _shown(backend: Backend, x1: Array, x2: Array, out_dtype: Any) -> str:
     return f"xo.matmul({described(x1, backend)}, {described(x2, backend)}, out_dtype={str(out_dtype)!r})"
 
 
-options.served["matmul"] = matmul_with_options
 VERBS = (Verb("matmul", standard.matmul, explain=explain_with_options),)

@@ -6,7 +6,7 @@ from typing import Any, Literal, overload
 
 from xarrayops._core.dispatch.lookup import resolve, resolved, table
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
-from xarrayops._ops.explained import bound_arguments, explain_call
+from xarrayops._ops.explained import explain_call
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.verb import Verb
 from xarrayops.plugin.arrays import ArrayT
@@ -94,11 +94,10 @@ def unique(
     return f(x, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts, axis=axis)
 
 
-def explain_unique(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
+def explain_unique(verb: str, /, x: ArrayT, **options: Any) -> Explanation:
     """Explain `unique`, with its defaults: the hook has none."""
-    bound = bound_arguments(verb, unique, args, kwargs)
-    bound.apply_defaults()
-    return explain_call(verb, *bound.args, **bound.kwargs)
+    defaults = {"return_index": False, "return_inverse": False, "return_counts": False, "axis": None}
+    return explain_call(verb, x, **defaults | options)
 
 
 VERBS = (Verb("unique", unique, hook="unique", explain=explain_unique),)

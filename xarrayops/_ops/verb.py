@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from xarrayops._ops.explanation import Explanation
 from xarrayops.plugin.arrays import Record
-
-if TYPE_CHECKING:
-    from xarrayops._ops.explanation import Explanation
 
 
 class Verb(Record):

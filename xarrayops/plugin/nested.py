@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator
 from typing import Any
 
-VALUES = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
+VALUES: frozenset[type] = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
 """The classes of arguments that mean the same in every library."""
 
 
@@ -14,12 +14,12 @@ def is_array(value: Any) -> bool:
     return hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, type)
 
 
-def fill(value: Any, replace: Callable[[Any], Any]) -> Any:
-    """The value with each array in it replaced, in sequences and records too."""
-    if type(value) in VALUES:
+def fill(value: Any, replace: Callable[[Any], Any], kept: Container[type] = VALUES) -> Any:
+    """The value with each array in it replaced, in sequences and records too. Members of the classes kept remain."""
+    if type(value) in kept:
         return value
     if isinstance(value, dict):
-        filled = {name: fill(member, replace) for name, member in value.items()}
+        filled = {name: fill(member, replace, kept) for name, member in value.items()}
         if type(value) is dict:
             return filled
         from copy import copy  # not needed by `import xarrayops`
@@ -28,7 +28,7 @@ def fill(value: Any, replace: Callable[[Any], Any]) -> Any:
         found.update(filled)
         return found
     if isinstance(value, (tuple, list)):
-        members = [fill(member, replace) for member in value]
+        members = [fill(member, replace, kept) for member in value]
         make: Callable[[Any], Any] = getattr(type(value), "_make", type(value))
         return make(members)
     return replace(value)

@@ -58,6 +58,24 @@ class Backend:
         Whether an instance of the library's array classes may be a sparse container.
     refuse, refine, returned : function or None
         These hooks; None if the backend does not define them: the generic ones do nothing.
+    immutable : bool
+        Whether the library never writes to the memory of an array.
+    ignores_values : bool
+        Whether the library ignores invalid values, such as an index out of bounds, instead of raising.
+    reads_captured_arrays : bool
+        Whether compiled functions read the current values of arrays that are not arguments.
+    compilation_seconds : float
+        The estimated time to compile a small function, used until it is measured.
+    no_strides : Gap or None
+        Why the library's arrays have no strides; None if they have strides.
+    shared_environment : dict
+        The environment variables that let processes share a device. They must be set before the first array.
+    settings : dict
+        Named configurations of the library, as environment variables.
+    known_bad : tuple of KnownBad
+        The known faults of some versions of the library, as the backend lists them.
+    untraceable : dict
+        The functions that the library's own compiler cannot trace (Dask: that must compute), with the reason.
     """
 
     def __init__(self, name: str, module: ModuleType) -> None:
@@ -88,6 +106,15 @@ class Backend:
         self.sparse_classes: str = "" if support is None else support.classes
         self.has_sparse_layouts = support is not None and not support.classes
         self.refuse, self.refine, self.returned = map(self.own_hook, ("refuse", "refine", "returned"))
+        self.immutable: bool = getattr(module, "IMMUTABLE", False)
+        self.ignores_values: bool = getattr(module, "IGNORES_VALUES", False)
+        self.reads_captured_arrays: bool = getattr(module, "READS_CAPTURED_ARRAYS", False)
+        self.compilation_seconds: float = getattr(module, "COMPILATION_SECONDS", 1.0)
+        self.no_strides: Gap | None = getattr(module, "NO_STRIDES", None)
+        self.shared_environment: dict[str, str] = getattr(module, "SHARED_ENVIRONMENT", {})
+        self.settings: dict[str, dict[str, str]] = getattr(module, "SETTINGS", {})
+        self.known_bad: tuple[KnownBad, ...] = getattr(module, "KNOWN_BAD", ())
+        self.untraceable: dict[str, Gap] = getattr(module, "UNTRACEABLE", {})
 
     def _extra(self, verb: str) -> Callable[..., Any]:
         """The function of a verb that is not in the standard and has no hook."""
@@ -163,49 +190,17 @@ class Backend:
 
     def device_attributes(self, device: Device) -> dict[str, int | str]:
         """What the library reports about a device: clocks, units and memory, where known."""
-        attributes: dict[str, int | str] = self.functions["device_attributes"](device.native)
-        return attributes
+        return self.functions["device_attributes"](device.native)
 
     @property
     def versions(self) -> dict[str, str]:
         """The versions of the library and of what it runs on."""
-        versions: dict[str, str] = self.functions["versions"]()
-        return versions
+        return self.functions["versions"]()
 
     @property
     def has_entry_point(self) -> bool:
         """Whether the backend has an entry point and so a name; others are selected by their namespace module."""
         return self.name in entry_points()
-
-    @property
-    def immutable(self) -> bool:
-        """Whether the library never writes to the memory of an array."""
-        return bool(getattr(self.module, "IMMUTABLE", False))
-
-    @property
-    def ignores_values(self) -> bool:
-        """Whether the library ignores invalid values, such as an index out of bounds, instead of raising."""
-        return bool(getattr(self.module, "IGNORES_VALUES", False))
-
-    @property
-    def reads_captured_arrays(self) -> bool:
-        """Whether compiled functions read the current values of arrays that are not arguments."""
-        return bool(getattr(self.module, "READS_CAPTURED_ARRAYS", False))
-
-    @property
-    def compilation_seconds(self) -> float:
-        """The estimated time to compile a small function, used until it is measured."""
-        return float(getattr(self.module, "COMPILATION_SECONDS", 1.0))
-
-    @property
-    def no_strides(self) -> Gap | None:
-        """Why the library's arrays have no strides; None if they have strides."""
-        return getattr(self.module, "NO_STRIDES", None)
-
-    @property
-    def shared_environment(self) -> dict[str, str]:
-        """The environment variables that let processes share a device. They must be set before the first array."""
-        return dict(getattr(self.module, "SHARED_ENVIRONMENT", {}))
 
     @property
     def environment(self) -> dict[str, str]:
@@ -214,21 +209,6 @@ class Backend:
         prefixes = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
         known = ((name, value) for name, value in os.environ.items() if name in names or name.startswith(prefixes))
         return dict(sorted(known))
-
-    @property
-    def settings(self) -> dict[str, dict[str, str]]:
-        """Named configurations of the library, as environment variables."""
-        return dict(getattr(self.module, "SETTINGS", {}))
-
-    @property
-    def known_bad(self) -> tuple[KnownBad, ...]:
-        """The known faults of some versions of the library, as the backend lists them."""
-        return tuple(getattr(self.module, "KNOWN_BAD", ()))
-
-    @property
-    def untraceable(self) -> dict[str, Gap]:
-        """The functions that the library's own compiler cannot trace (Dask: that must compute), with the reason."""
-        return dict(getattr(self.module, "UNTRACEABLE", {}))
 
     @cached_property
     def sparse(self) -> SparseBackend:

@@ -17,7 +17,7 @@ from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import FLOATING_DTYPES, INTEGER_LIMITS, REAL_OF, does_not_fit
 from xarrayops.plugin.indexing import Index
-from xarrayops.plugin.nested import members
+from xarrayops.plugin.nested import fill, members
 
 CREATING = ("arange", "asarray", "full", "full_like", "linspace", "fft.fftfreq", "fft.rfftfreq")
 """The functions that make arrays from Python numbers or 0-d arrays."""
@@ -146,7 +146,9 @@ def requiring_fit(
             for number in numbers:
                 fitting_name(int(number), name)
             return None
-        return _with_large_floats(obj) if any(map(_is_large, numbers)) else None
+        if not any(map(_is_large, numbers)):
+            return None
+        return fill(obj, lambda number: float(number) if _is_large(number) else number, kept=())
 
     special: dict[str, Callable[..., Any]] = {
         "arange": checked_arange,
@@ -182,13 +184,6 @@ def _integer_range(obj: Any) -> tuple[int, ...]:
         if all(ranges):
             return min(low for low, _ in ranges), max(high for _, high in ranges)
     return ()
-
-
-def _with_large_floats(obj: Any) -> Any:
-    """Nested sequences, with integers beyond 64 bits as floating-point numbers."""
-    if isinstance(obj, (list, tuple)):
-        return [_with_large_floats(member) for member in obj]
-    return float(obj) if _is_large(obj) else obj
 
 
 def _is_large(number: Any) -> bool:
@@ -227,8 +222,7 @@ def of_arrays(verb: str, function: Callable[..., Array], hooks: Hooks) -> Callab
         shape, target = tuple(value.shape), tuple(new.shape)
         if shape and _broadcast(shape, target) != target:
             raise ValueError(f"xo.{verb}: fill_value of shape {shape} does not broadcast to the shape {target}")
-        result: Array = hooks["update"](new, Index((...,), hooks, is_basic=True), "set", value, copy=None)
-        return result
+        return hooks["update"](new, Index((...,), hooks, is_basic=True), "set", value, copy=None)
 
     def spaced(
         start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
@@ -262,8 +256,7 @@ def of_arrays(verb: str, function: Callable[..., Array], hooks: Hooks) -> Callab
                 f"xo.{verb}: the length of the result depends on the value of {name}, which is not computed yet. "
                 f"Instead: {kind.__name__}({name}), outside of compiled functions"
             )
-        value: float = int(x) if kind is int else float(x)
-        return value
+        return int(x) if kind is int else float(x)
 
     def frequencies(n: int, /, *, d: Any, dtype: Any = None, device: Any = None) -> Array:
         _require_0d(verb, d=d)

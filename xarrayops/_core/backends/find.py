@@ -8,6 +8,8 @@ which it does not see, remembers the classes that no backend serves.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ from xarrayops._core.backends import mixed, registry
 from xarrayops._core.backends.entry_points import dtype_backend_name
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.backends.registry import Backend, by_class, by_container, by_name, describe_class
-from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.errors import BackendNotFound, Unsupported, XArrayOpsError
 from xarrayops.plugin.arrays import Array, Gap
 from xarrayops.plugin.candidates import constant_while_tracing
 
@@ -63,8 +65,7 @@ def named(name: str) -> Backend:
     try:
         return by_name[name]
     except KeyError:
-        backend: Backend = getattr(resolved, _load_named(name))
-        return backend
+        return getattr(resolved, _load_named(name))
 
 
 @constant_while_tracing
@@ -103,6 +104,13 @@ def library(given: Any) -> Backend:
     if isinstance(given, ModuleType):
         return registry.of_namespace(given)
     return of_container(type(given)) or of(given)
+
+
+def installed() -> Iterator[Backend]:
+    """The backends that can be loaded here, by their entry points."""
+    for name in registry.entry_points():
+        with suppress(XArrayOpsError):
+            yield named(name)
 
 
 def of_class(cls: type) -> Backend | None:
@@ -165,8 +173,7 @@ def refusal(x: Any) -> Gap | None:
     backend = of_class(type(x))
     if backend is None:
         return registry.refused_class(type(x))
-    gap: Gap | None = None if backend.refuse is None else backend.refuse(x)
-    return gap
+    return None if backend.refuse is None else backend.refuse(x)
 
 
 def _served(x: Array) -> Backend | None:

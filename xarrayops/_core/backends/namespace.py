@@ -128,8 +128,7 @@ def _wrapped(module: ModuleType, verb: str, function: Callable[..., Any]) -> Cal
     wrap = getattr(module, "wrap", None)
     if wrap is None or gap_of(function) is not None:
         return function
-    wrapped: Callable[..., Any] = wrap(verb, function)
-    return wrapped
+    return wrap(verb, function)
 
 
 def _origin(function: Callable[..., Any], theirs: Callable[..., Any] | None) -> str:
@@ -176,7 +175,7 @@ def build_namespace(
     for extension in EXTENSIONS:
         setattr(namespace, extension, ModuleType(f"{full_name}.{extension}"))
     linalg = namespace.linalg
-    vars(linalg)["__getattr__"] = lambda name: _extra(linalg, "linalg.", name, all_functions, _no_function)
+    vars(linalg)["__getattr__"] = lambda name: _extra(linalg, "linalg.", name, all_functions)
     for verb, function in functions.items():
         path, _, attribute = verb.rpartition(".")
         setattr(getattr(namespace, path) if path else namespace, attribute, function)
@@ -189,7 +188,7 @@ def build_namespace(
     attributes: dict[str, Any] = {
         "__array_api_version__": "2025.12",
         "__array_namespace_info__": information,
-        "__getattr__": lambda name: _extra(namespace, "", name, all_functions, _function_of_xarrayops),
+        "__getattr__": lambda name: _extra(namespace, "", name, all_functions),
         "__dir__": lambda: sorted({*vars(namespace), *(v for v in (*OWN, *EXTRA) if "." not in v)}),
     }
     vars(namespace).update(attributes)
@@ -197,31 +196,23 @@ def build_namespace(
 
 
 def _extra(
-    namespace: ModuleType,
-    prefix: str,
-    name: str,
-    functions: Mapping[str, Callable[..., Any]],
-    otherwise: Callable[[str, str], Callable[..., Any]],
+    namespace: ModuleType, prefix: str, name: str, functions: Mapping[str, Callable[..., Any]]
 ) -> Callable[..., Any]:
-    """A function of `EXTRA`, which is then added to the namespace; for other names the result of ``otherwise``."""
-    if f"{prefix}{name}" not in EXTRA:
-        return otherwise(namespace.__name__, name)
-    setattr(namespace, name, functions[f"{prefix}{name}"])
-    return functions[f"{prefix}{name}"]
+    """A function that is not in the standard: of `EXTRA`, which is then added to the namespace, or our own.
 
-
-def _no_function(namespace: str, name: str) -> Callable[..., Any]:
-    raise AttributeError(f"module {namespace!r} has no attribute {name!r}")
-
-
-def _function_of_xarrayops(namespace: str, name: str) -> Callable[..., Any]:
-    """A function that is not in the standard, such as `attention`. The namespace has no other names of the library."""
+    The namespace has no other names of the library.
+    """
+    if f"{prefix}{name}" in EXTRA:
+        setattr(namespace, name, functions[f"{prefix}{name}"])
+        return functions[f"{prefix}{name}"]
+    if prefix:
+        raise AttributeError(f"module {namespace.__name__!r} has no attribute {name!r}")
     if name not in OWN:
         from xarrayops._core.numpy_names import MAIN  # needed for errors only
 
         others = ": it has only the functions of the array API standard and of xarrayops"
         # the error does not carry the name, because Python would suggest the most similar name
-        raise AttributeError(f"{namespace} has no {name!r}{MAIN.answer(name) or others}", name=None, obj=None)
+        raise AttributeError(f"{namespace.__name__} has no {name!r}{MAIN.answer(name) or others}", name=None, obj=None)
     return getattr(import_module("xarrayops"), name)
 
 

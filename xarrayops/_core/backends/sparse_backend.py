@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -11,6 +11,7 @@ from typing import Any
 
 from xarrayops._core.backends.namespace import candidates
 from xarrayops._generic.sparse import FUNCTIONS, is_sound
+from xarrayops._host.sparse import check
 from xarrayops._host.sparse.library import DenseBackend, SparseLibrary
 from xarrayops.errors import InvalidSparse, Unsupported, install_command
 from xarrayops.plugin.arrays import Array
@@ -48,11 +49,9 @@ class SparseBackend(SparseLibrary):
         for verb in READ_IN_PART:
             self.kernels[verb] = list(map(self._with_canonical_operands, self.kernels[verb]))
         self.functions = {verb: first_able(f"sparse.{verb}", kernels) for verb, kernels in self.kernels.items()}
-        self.call = getattr(self.module, "untraced", _as_it_is)(self._call)
+        self.call = getattr(self.module, "untraced", lambda call: call)(self._call)
 
     def _our_kernels(self, verb: str) -> list[Kernel]:
-        from xarrayops._host.sparse import host
-
         found: list[Kernel] = []
         if hasattr(host, verb):
             found.append(("host", partial(getattr(host, verb), self), partial(host.refusal, self, verb)))
@@ -73,24 +72,16 @@ class SparseBackend(SparseLibrary):
         Parts on an accelerator are checked there, with one synchronisation. Only if they are invalid are they copied to
         the host to find the entry.
         """
-        from xarrayops._host.sparse import check
-
-        if self._is_on_accelerator(p) and self._is_sound_there(p, canonical=canonical):
+        if self._device_kind(p) not in (None, "cpu") and self._is_sound_there(p, canonical=canonical):
             return None
         return check.fault(self.structure_on_host(p), canonical=canonical)
 
-    def _is_on_accelerator(self, p: Parts) -> bool:
+    def _device_kind(self, p: Parts) -> str | None:
         device = self.backend.device_of(next(iter(p.single_arrays.values())))
-        return device is not None and device.kind != "cpu"
-
-    def _is_in_host_memory(self, p: Parts) -> bool:
-        device = self.backend.device_of(next(iter(p.single_arrays.values())))
-        return device is not None and device.kind == "cpu"
+        return None if device is None else device.kind
 
     def _is_sound_there(self, p: Parts, *, canonical: bool) -> bool:
         """Whether parts on an accelerator are valid, with one synchronisation."""
-        from xarrayops._host.sparse import check
-
         return check.form_fault(self.outline(p)) is None and bool(self.is_sound(p, canonical=canonical))
 
     def is_sound(self, p: Parts, *, canonical: bool) -> Array:
@@ -103,7 +94,7 @@ class SparseBackend(SparseLibrary):
         for x in operands:
             if self.holds(x):
                 p = self.seen(x)
-                fault = self.parts_fault(p, canonical=False) if self._is_in_host_memory(p) else None
+                fault = self.parts_fault(p, canonical=False) if self._device_kind(p) == "cpu" else None
                 if fault is not None:
                     raise InvalidSparse(fault)
 
@@ -122,7 +113,7 @@ class SparseBackend(SparseLibrary):
         is_lazy = self.backend.functions["is_lazy"]
         if any(is_lazy(x) for name, x in p.single_arrays.items() if name != "data"):
             return bool(p.sorted and p.unique)
-        if self._is_on_accelerator(p):
+        if self._device_kind(p) not in (None, "cpu"):
             return self._is_sound_there(p, canonical=True)
         return self.parts_fault(p, canonical=True) is None
 
@@ -138,7 +129,9 @@ class SparseBackend(SparseLibrary):
         """An operand, canonical if the kernels of the verb rely on it. Raises if its indices are out of bounds."""
         if verb in READ_IN_PART:
             return x
-        if self.holds(x) and (verb in CANONICAL_OPERANDS or (verb in MERGED and self._is_in_host_memory(self.seen(x)))):
+        if self.holds(x) and (
+            verb in CANONICAL_OPERANDS or (verb in MERGED and self._device_kind(self.seen(x)) == "cpu")
+        ):
             return self.canonical(x)
         self.require_sound(x)
         return x
@@ -205,10 +198,6 @@ _ARITHMETIC = ("multiply", "power")
 _INTEGERS = ("bool", *INTEGER_LIMITS)
 _COMPLETED = (InvalidSparse, Unsupported, MemoryError, OverflowError, IndexError, ValueError)
 """The errors to whose messages `call` adds the verb and the operands."""
-
-
-def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
 
 
 def _companion(name: str, support: SparseSupport) -> ModuleType:

@@ -81,12 +81,12 @@ def validate_extra(module: ModuleType) -> None:
 def _check_names(where: str, module: ModuleType, contract: dict[str, str], otherwise: str) -> None:
     """Check the functions and candidate lists of a module; ``otherwise`` describes any other function in the error."""
     package = f"{module.__name__}."
-    verbs = {candidates_attribute(verb): verb for verb in EXTRA}
+    candidates = {candidates_attribute(verb): f"{verb}{signature}" for verb, signature in contract.items()}
     for name, value in list(vars(module).items()):
         if name in contract:
             _check_signature(where, name, value, f"{name}{contract[name]}")
-        elif name in verbs:
-            _check_candidates(where, name, value, f"{verbs[name]}{EXTRA[verbs[name]]}")
+        elif name in candidates:
+            _check_candidates(where, name, value, candidates[name])
         elif not name.startswith("_") and inspect.isfunction(value) and f"{value.__module__}.".startswith(package):
             raise InvalidBackend(
                 f"{where} defines {name}, which is {otherwise}{_near(name, contract)}. "
@@ -99,16 +99,13 @@ def _check_data(where: str, module: ModuleType, contract: dict[str, str]) -> Non
     types = module.ARRAY_TYPES
     if not (isinstance(types, tuple) and types and all(isinstance(cls, type) for cls in types)):
         raise InvalidBackend(f"{where}: ARRAY_TYPES must be a tuple of classes, but it is {types!r}.")
-    verbs = {candidates_attribute(verb): verb for verb in contract}
-    known = (*REQUIRED, *OPTIONAL, *verbs)
+    known = (*REQUIRED, *OPTIONAL, *map(candidates_attribute, contract))
     for name, value in list(vars(module).items()):
-        if name in verbs:
-            _check_candidates(where, name, value, f"{verbs[name]}{contract[verbs[name]]}")
-        elif name in OPTIONAL:
+        if name in OPTIONAL:
             cls, what = OPTIONAL[name]
             if not isinstance(value, cls):
                 raise InvalidBackend(f"{where}: {name} must be {what}, but it is {value!r}.")
-        elif name.isupper() and not name.startswith("_") and name not in REQUIRED:
+        elif name.isupper() and not name.startswith("_") and name not in known:
             close = get_close_matches(name, known, n=1, cutoff=0.75)
             if close or name.endswith("_CANDIDATES"):
                 meant = f" (did you mean {close[0]}?)" if close else ""

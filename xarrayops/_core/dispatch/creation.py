@@ -157,13 +157,9 @@ def _kind_of_members(sequence: list[Any] | tuple[Any, ...], kind: int) -> int:
 
 @constant_while_tracing
 def _remembered_kind(cls: type) -> int:
-    _KIND_OF_CLASS[cls] = _kind_of_number(cls)
-    return _KIND_OF_CLASS[cls]
-
-
-def _kind_of_number(cls: type) -> int:
-    """The kind of a class of numbers that is not one of Python's, such as NumPy's scalars."""
+    """The kind of a class of numbers that is not one of Python's, such as NumPy's scalars. It is remembered."""
     import numbers
 
     kinds = ((numbers.Integral, _INTEGER), (numbers.Real, _FLOATING), (numbers.Complex, _COMPLEX))
-    return next((kind for number, kind in kinds if issubclass(cls, number)), _UNKNOWN)
+    _KIND_OF_CLASS[cls] = next((kind for number, kind in kinds if issubclass(cls, number)), _UNKNOWN)
+    return _KIND_OF_CLASS[cls]

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends import find
@@ -87,8 +88,7 @@ def function_for(verb: str, key: Classes) -> Callable[..., Any]:
 
 def function_without_modes(verb: str, key: Classes) -> Callable[..., Any]:
     """The function of a verb for some classes, as it is outside of all modes."""
-    found: Callable[..., Any] = getattr(resolved, _find(verb, key, in_modes=False))
-    return found
+    return getattr(resolved, _find(verb, key, in_modes=False))
 
 
 @constant_while_tracing
@@ -230,3 +230,20 @@ def native_device(cls: type, device: Any) -> Any:
     """The native device in the library of a class; the device unchanged if the library is unknown."""
     backend = find.of_class(cls)
     return device if backend is None else backend.native_device(device)
+
+
+OPTIONS = {"matmul": "xarrayops._ops.products"}
+"""The modules that serve calls with keyword options that we add to functions of the standard, by verb.
+
+So other calls cost nothing more, and backends define only the function of the standard.
+"""
+
+
+def with_options(verb: str, /, *args: Any, **options: Any) -> Any:
+    """Call a function of the standard with options that we add."""
+    return getattr(resolved, _publish_with_options(verb))(*args, **options)
+
+
+@constant_while_tracing
+def _publish_with_options(verb: str) -> str:
+    return publish(f"{verb}:options", import_module(OPTIONS[verb]).with_options)

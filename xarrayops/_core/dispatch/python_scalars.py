@@ -52,13 +52,14 @@ def within_limits(verb: str, backend: Backend, key: tuple[type, ...]) -> Callabl
         except (ValueError, Unsupported):  # the library does not have this dtype, so no array has it
             continue
     limits = {dtype: (low, min(high, _LONGEST)) for dtype, (low, high) in exact.items()}
-    lowest_power = {dtype: (0, high) for dtype, (_, high) in limits.items()} if verb == "pow" else limits
+    number_is_first = key.index(int) == (1 if verb == "where" else 0)
+    is_exponent = verb == "pow" and not number_is_first
+    ranges = {dtype: (0, high) for dtype, (_, high) in limits.items()} if is_exponent else limits
 
     def as_array(x: Array, number: int) -> Array:
         """The number as an array of the dtype of x: libraries refuse Python integers beyond int64."""
         of_library = backend.functions
-        array: Array = of_library["full"]((), number, dtype=x.dtype, device=of_library["device"](x))
-        return array
+        return of_library["full"]((), number, dtype=x.dtype, device=of_library["device"](x))
 
     def beyond(name: str, x: Array, number: int) -> tuple[Array, Any]:
         """The operands of an equivalent call."""
@@ -86,17 +87,12 @@ def within_limits(verb: str, backend: Backend, key: tuple[type, ...]) -> Callabl
         fix = f"xo.astype({name}, dtype) with a dtype that can hold both"
         raise does_not_fit(verb, number, f"{dtype_name(x.dtype)}, the dtype of {name}", fix)
 
-    def first_fitting(x1: int, x2: Array) -> tuple[Any, Any]:
-        low, high = limits.get(x2.dtype, OTHER_LIMITS)
-        if not low <= x1 <= high:
-            x2, x1 = beyond("x2", x2, x1)
-        return x1, x2
-
-    def second_fitting(x1: Array, x2: int) -> tuple[Any, Any]:
-        low, high = lowest_power.get(x1.dtype, OTHER_LIMITS)
-        if not low <= x2 <= high:
-            x1, x2 = beyond("x1", x1, x2)
-        return x1, x2
+    def fitting(x1: Any, x2: Any) -> tuple[Any, Any]:
+        x, number = (x2, x1) if number_is_first else (x1, x2)
+        low, high = ranges.get(x.dtype, OTHER_LIMITS)
+        if not low <= number <= high:
+            x, number = beyond("x2" if number_is_first else "x1", x, number)
+        return (number, x) if number_is_first else (x, number)
 
     def of_two(x1: Any, x2: Any, /, **options: Any) -> Any:
         return function(*fitting(x1, x2), **options)
@@ -120,8 +116,6 @@ def within_limits(verb: str, backend: Backend, key: tuple[type, ...]) -> Callabl
             x2, side = (low, "left") if x2 < low else (high, "right")
         return function(x1, as_array(x1, x2), side=side, sorter=sorter)
 
-    fitting: Callable[[Any, Any], tuple[Any, Any]]
-    fitting = first_fitting if key.index(int) == (1 if verb == "where" else 0) else second_fitting
     special: dict[str, Callable[..., Any]] = {"where": chosen, "clip": clipped, "searchsorted": searched}
     return special.get(verb, of_two)
 

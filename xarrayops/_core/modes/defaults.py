@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
 from threading import RLock
 from types import ModuleType
 from typing import Any
@@ -93,13 +92,12 @@ class use(Scope):  # noqa: N801 - lower case, because it is used as a statement:
         dtype: Any = None,
         like: Refused = None,
     ) -> None:
-        if extra is not NotGiven or like is not None:
-            raise _wrong_default("use", like)
+        _check_call("use", backend, extra, like)
         super().__init__()
-        _require_known("use", backend)
         self._place = None if backend is None else Place(*library_and_device(backend, device))
         self._device = device
         self._dtype = floating_name("use", dtype)
+        self._is_mode = self._dtype is not None
 
     def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
         """The library, device and dtype that were given."""
@@ -111,12 +109,6 @@ class use(Scope):  # noqa: N801 - lower case, because it is used as a statement:
         if self._dtype is not None:
             found.append((_dtype, self._dtype, _program_dtype))
         return found
-
-    def opened(self, block: ExitStack) -> None:
-        """A default dtype is a mode: dispatch uses other tables."""
-        if self._dtype is not None:
-            modes.begin()
-            block.callback(modes.end)
 
 
 @shows_own_parameters
@@ -158,9 +150,7 @@ def set_default(
     >>> xo.set_default()
     """
     global _program_place, _program_dtype, _program, changes
-    if extra is not NotGiven or like is not None:
-        raise _wrong_default("set_default", like)
-    _require_known("set_default", backend)
+    _check_call("set_default", backend, extra, like)
     place = ENVIRONMENT._replace(device=device) if backend is None else Place(*library_and_device(backend, device))
     name = floating_name("set_default", dtype)
     if place != ENVIRONMENT or name is not None:
@@ -189,20 +179,16 @@ def _set_native_default(backend: Backend) -> None:
 registry.on_load.append(_set_native_default)
 
 
-def _wrong_default(verb: str, like: Any) -> TypeError:
-    """The error for ``like=``, which creation functions take, and for positional arguments."""
+def _check_call(verb: str, backend: Library | None, extra: Any, like: Any) -> None:
+    """Raise for ``like=``, for positional arguments, and if no backend has the name. The library is not imported."""
     if like is not None:
-        return TypeError(f"xo.{verb} has no like=. Instead: xo.{verb}(x), which takes the library and the device of x")
-    return TypeError(f'xo.{verb} takes device= and dtype= by keyword. Instead: xo.{verb}("numpy", dtype="float32")')
-
-
-def _require_known(verb: str, backend: Library | None) -> None:
-    """Raise if no backend has the name. The library is not imported."""
-    if not isinstance(backend, str) or backend in entry_points():
-        return
-    if backend in DTYPE_NAMES:
+        raise TypeError(f"xo.{verb} has no like=. Instead: xo.{verb}(x), which takes the library and the device of x")
+    if extra is not NotGiven:
+        raise TypeError(f'xo.{verb} takes device= and dtype= by keyword. Instead: xo.{verb}("numpy", dtype="float32")')
+    if isinstance(backend, str) and backend in DTYPE_NAMES:
         raise BackendNotFound(f'xo.{verb}: {backend!r} is a dtype. Instead: xo.{verb}(dtype="{backend}")')
-    find.named(backend)
+    if isinstance(backend, str) and backend not in entry_points():
+        find.named(backend)
 
 
 def library_and_device(backend: Library, device: Any = None) -> tuple[str | Backend, Any]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.settings import Setting
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.precision import AUTOCAST, HALVES, PRODUCTS
-
-if TYPE_CHECKING:
-    from xarrayops._core.backends.backend import Backend
 
 policy: Setting[tuple[Any, ...] | None] = Setting("xo.precision")
 """The fields of the `Policy` of this thread or task: torch.compile treats a plain tuple as a constant."""
@@ -63,8 +61,7 @@ def of_engine(backend: Backend, x: Array) -> AbstractContextManager[Any]:
     current = policy.value(None)
     if current is None:
         return nullcontext()
-    context: AbstractContextManager[Any] = backend.functions["product_precision"](current[3], x)
-    return context
+    return backend.functions["product_precision"](current[3], x)
 
 
 def refusal_of_engine(backend: Backend, dtype: str) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.modes import tables as modes
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import constant_while_tracing
 
@@ -108,6 +109,9 @@ def _open_blocks() -> tuple[_Block, ...]:
 class Scope:
     """The base class of ``with`` statements. One object may be entered again, and in several threads."""
 
+    _is_mode = False
+    """Whether dispatch uses other tables while a block is open."""
+
     def __init__(self) -> None:
         self._entered: list[_Block] = []
 
@@ -125,13 +129,12 @@ class Scope:
                     opened.enter_context(_carry(setting.name, key))
                 setting.count(1)
                 opened.callback(setting.count, -1)
-            self.opened(opened)
+            if self._is_mode:
+                modes.begin()
+                opened.callback(modes.end)
             block.closing = opened.pop_all()
         self._entered.append(block)
         _show((*_open_blocks(), block))
-
-    def opened(self, block: ExitStack) -> None:
-        """Override to do more when a block opens. Register on ``block`` what must run when it closes."""
 
     def __exit__(self, *exception: object) -> None:
         here = [block for block in _open_blocks() if block.owner is self]

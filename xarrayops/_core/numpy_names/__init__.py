@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 
-from xarrayops._core.numpy_names import renamed, served, torch_names, without
+from xarrayops._core.numpy_names import renamed, torch_names, without
 from xarrayops._core.numpy_names.renamed import REMARKS, RENAMED
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.sparse import CONTAINER_VERBS
@@ -45,11 +45,30 @@ class Names(Record):
         return {*self.renamed, *self.served, *self.without}
 
 
-MAIN = Names(RENAMED, served.MAIN, without.WITHOUT)
-LINALG = Names({}, served.LINALG, without.LINALG, "linalg.")
-FFT = Names({}, served.FFT, without.FFT, "fft.")
+_SERVED = """
+angle append argwhere array_equiv array_split asarray_chkfinite asfortranarray atleast_1d atleast_2d atleast_3d
+block c_ choose column_stack copy copyto deg2rad degrees diag_indices diag_indices_from diagflat divmod dot
+dsplit dstack ediff1d euler_gamma exp2 extract False_ flatnonzero fliplr flipud float_power fmax fmin fmod
+frombuffer fromfunction fromiter heaviside histogram_bin_edges hsplit hstack identity index_exp indices inner
+iscomplex iscomplexobj isfortran isneginf isposinf isreal isrealobj isscalar issubdtype iterable ix_ ldexp
+logaddexp2 matvec mgrid modf nanargmax nanargmin nancumprod nancumsum nanprod ndim ogrid piecewise place polyfit
+put put_along_axis putmask r_ rad2deg radians ravel ravel_multi_index real_if_close require resize rollaxis
+rot90 row_stack s_ select shape sinc size spacing split swapaxes transpose tri tril_indices tril_indices_from
+trim_zeros triu_indices triu_indices_from True_ unravel_index unwrap vander vdot vecmat vsplit vstack
+"""
+"""NumPy's names that `xarrayops` lacks and `xarrayops.numpy` has. They are listed because importing it is slow."""
+_SERVED_METHODS = """
+astype choose clip compress conjugate copy cumprod cumsum diagonal dot imag max mean min ndim nonzero partition
+put ravel real repeat reshape resize round searchsorted shape size sort squeeze std sum swapaxes take trace
+transpose var
+"""
+"""The methods and attributes of NumPy's arrays that `xarrayops.numpy` has as functions."""
+
+MAIN = Names(RENAMED, frozenset(_SERVED.split()), without.WITHOUT)
+LINALG = Names({}, frozenset(("multi_dot", "tensorinv", "tensorsolve")), without.LINALG, "linalg.")
+FFT = Names({}, frozenset(("fft2", "ifft2", "irfft2", "rfft2")), without.FFT, "fft.")
 RANDOM = Names({}, frozenset(), without.RANDOM)
-METHODS = Names(renamed.METHODS, served.METHODS, without.METHODS)
+METHODS = Names(renamed.METHODS, frozenset(_SERVED_METHODS.split()), without.METHODS)
 SPARSE = Names({}, frozenset(), without.SPARSE)
 MODULES = {
     "xarrayops": MAIN,
@@ -59,12 +78,7 @@ MODULES = {
     "xarrayops.random": RANDOM,
 }
 """The answers, by the module that lacks the names."""
-OF_NUMPY = {
-    "xarrayops.numpy": MAIN,
-    "xarrayops.numpy.linalg": LINALG,
-    "xarrayops.numpy.fft": FFT,
-    "xarrayops.numpy.random": RANDOM,
-}
+OF_NUMPY = {name.replace("xarrayops", "xarrayops.numpy"): MODULES[name] for name in MODULES if "sparse" not in name}
 """The same for the modules that have NumPy's names."""
 
 

@@ -112,8 +112,7 @@ def _of(x: Array) -> tuple[int, ...]:
 
 
 def _dtype_name(x: Array) -> str | None:
-    name: str | None = function_for("dtype_name", type(x))(x.dtype)
-    return name
+    return function_for("dtype_name", type(x))(x.dtype)
 
 
 def _broadcastable_to_scores(
@@ -162,9 +161,8 @@ def _lengths(name: str, lengths: Array | Sequence[int], batch: int, extent: int,
     dtype = _dtype_name(found) or ""
     if "int" not in dtype:
         raise InvalidArguments(f"{name}= must be integers; the dtype is {found.dtype}")
-    return (
-        found if dtype == "int32" else standard.astype(found, "int32")
-    )  # every library has int32, and differences of int32 lengths do not wrap
+    # every library has int32, and differences of int32 lengths do not wrap
+    return found if dtype == "int32" else standard.astype(found, "int32")
 
 
 def _band(

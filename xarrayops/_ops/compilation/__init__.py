@@ -1,13 +1,13 @@
 """Compiled functions: `jit`, and the branches and loops that compilers can trace.
 
 `decorator` has `jit`. `programs` finds or makes the program of each signature (`signature`, `captured`, `tokens`) with
-a library (`compilers`), when the `policy` decides to, and checks it (`randomness`, `xarrayops._ops.agreement`).
-`ledger` reports to users. `control_flow` has the branches and loops.
+a library (`compilers`), and checks it (`xarrayops._ops.agreement`). `ledger` has the times that decide when to compile,
+and reports them to users. `control_flow` has the branches and loops.
 """
 
+from xarrayops._ops.compilation.compilers import explain_jit
 from xarrayops._ops.compilation.control_flow import cond, scan, while_loop
 from xarrayops._ops.compilation.decorator import jit
-from xarrayops._ops.compilation.explain import explain_jit
 from xarrayops._ops.verb import Verb
 
 VERBS = (

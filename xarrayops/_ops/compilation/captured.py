@@ -163,12 +163,7 @@ def _imports_of_user(code: CodeType) -> bool:
     """Whether code imports a module of the user."""
     names = [str(each.argval) for each in dis.get_instructions(code) if each.opname == "IMPORT_NAME"]
     inner = any(_imports_of_user(constant) for constant in code.co_consts if isinstance(constant, CodeType))
-    return inner or any(_is_of_user(name) for name in names)
-
-
-def _is_of_user(name: str) -> bool:
-    """Whether a module is imported and belongs to the user, not to a library."""
-    return name in sys.modules and not is_of_library(sys.modules[name])
+    return inner or any(name in sys.modules and not is_of_library(sys.modules[name]) for name in names)
 
 
 def _reader(function: FunctionType, name: str) -> Callable[[], Any]:

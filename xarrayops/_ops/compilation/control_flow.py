@@ -198,22 +198,11 @@ def _loop_values(call: str, values: Any, others: Arrays = ()) -> tuple[Backend, 
             raise TypeError(f"{call}: a value of the loop is {type(value).__name__}, neither an array nor a number")
         return asarray(value) if first is None else asarray(value, like=first)
 
-    values = _replaced(values, as_array)
+    values = fill(values, as_array, kept=())
     backend = library_of(call.removeprefix("xo.").partition("(")[0], (values, others))
     if backend is None:
         raise TypeError(f"{call}: the loop has no values")
     return backend, values
-
-
-def _replaced(values: Any, replace: Callable[[Any], Any]) -> Any:
-    """The values with every member replaced, including numbers."""
-    if is_array(values) or not isinstance(values, (dict, tuple, list)):
-        return replace(values)
-    if isinstance(values, dict):
-        return {name: _replaced(member, replace) for name, member in values.items()}
-    members = [_replaced(member, replace) for member in values]
-    make: Callable[[Any], Any] = getattr(type(values), "_make", type(values))
-    return make(members)
 
 
 def _kept(call: str, form: Any, before: Arrays, after: Any) -> Arrays:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial, wraps
-from typing import Any, Protocol, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, get_args, overload
 
 from xarrayops._core.backends import registry
-from xarrayops._ops.compilation.ledger import Ledger
-from xarrayops._ops.compilation.policy import When
+from xarrayops._ops.compilation.ledger import Ledger, When
 from xarrayops._ops.compilation.programs import Options, Programs
 from xarrayops._ops.transformations.arguments import name_of
 
@@ -24,36 +23,25 @@ class Jitted(Protocol):
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
-@overload
-def jit(function: Callable[..., Any], /) -> Jitted: ...
+if TYPE_CHECKING:
+
+    class JitOptions(TypedDict, total=False):
+        """The options of `jit`."""
+
+        engine: str | None
+        when: When
+        check: bool
+        limit: int
+        dynamic: Iterable[str]
+        static: Iterable[str]
 
 
 @overload
-def jit(
-    function: None = None,
-    /,
-    *,
-    engine: str | None = None,
-    when: When = "now",
-    check: bool = True,
-    limit: int = 8,
-    dynamic: Iterable[str] = (),
-    static: Iterable[str] = (),
-) -> Callable[[Callable[..., Any]], Jitted]: ...
+def jit(function: None = None, /, **options: Unpack[JitOptions]) -> Callable[[Callable[..., Any]], Jitted]: ...
 
 
 @overload
-def jit(
-    function: Callable[..., Any],
-    /,
-    *,
-    engine: str | None = None,
-    when: When = "now",
-    check: bool = True,
-    limit: int = 8,
-    dynamic: Iterable[str] = (),
-    static: Iterable[str] = (),
-) -> Jitted: ...
+def jit(function: Callable[..., Any], /, **options: Unpack[JitOptions]) -> Jitted: ...
 
 
 def jit(
@@ -141,11 +129,11 @@ def _jitted(function: Callable[..., Any], options: Options) -> Jitted:
     if not callable(function):
         raise TypeError(f"xo.jit takes a function, not {type(function).__name__}")
     programs = Programs(f"xo.jit({name_of(function)})", function, options)
-    found = cast("Any", wraps(function)(programs.caller()))
+    found: Any = wraps(function)(programs.caller())
     found.ledger = Ledger(programs.entries)
     found.programs = programs
     found._torchdynamo_inline = function  # inside torch.compile the function becomes part of its trace
-    return cast("Jitted", found)
+    return found
 
 
 def _require_valid(options: Options) -> None:

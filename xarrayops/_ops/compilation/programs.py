@@ -14,11 +14,9 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults, settings as scoped, tables as modes
 from xarrayops._ops import agreement
-from xarrayops._ops.compilation import failures, randomness
 from xarrayops._ops.compilation.captured import Captured
-from xarrayops._ops.compilation.compilers import Compiler, compiler_for
-from xarrayops._ops.compilation.ledger import Entry
-from xarrayops._ops.compilation.policy import Choice, When
+from xarrayops._ops.compilation.compilers import Compiler, compiler_for, reason_of, untraceable
+from xarrayops._ops.compilation.ledger import Choice, Entry, When
 from xarrayops._ops.compilation.signature import Signature, all_plain, library_of_class
 from xarrayops._ops.compilation.tokens import NotConstant
 from xarrayops._ops.transformations.arguments import arrays_of, library_of
@@ -69,6 +67,7 @@ class Programs:
         self._call = call
         self._function = function
         self._options = options
+        self.engine = options.engine
         self._signature = Signature(call, function, options.static, options.dynamic)
         self._captured = Captured(function)
         self._states: dict[Hashable, _State] = {}
@@ -76,11 +75,6 @@ class Programs:
         self._compiling = RLock()
         self._last_compilation_s: float | None = None
         self._has_warned = False
-
-    @property
-    def engine(self) -> str | None:
-        """The requested library."""
-        return self._options.engine
 
     def caller(self) -> Callable[..., Any]:
         """The function that users call: a fast look-up of the programs of settled signatures."""
@@ -257,10 +251,12 @@ class Programs:
             except Exception as error:
                 if want is _NOTHING:  # an error of the function itself comes first
                     self._function(*args, **kwargs)
-                raise failures.untraceable(self._call, state.compiler.name, error, self._function) from error
+                raise untraceable(self._call, state.compiler.name, error, self._function) from error
             seconds = perf_counter() - start
             if want is not _NOTHING and want is not _RANDOM:
-                self._require_agreement(state, want, got, args, kwargs)
+                text = agreement.difference(want, got, self._run, (args, kwargs))
+                if text is not None:
+                    raise XArrayOpsError(f"{self._call}: compiled by {state.compiler.name}, {text}.")
         except XArrayOpsError as error:
             return self._failed(state, error, args, kwargs)
         state.choice.compiled(seconds)
@@ -271,7 +267,7 @@ class Programs:
     def _failed_later(self, state: _State, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of the function itself if a program that worked before fails, for example for unusual strides."""
         result = self._function(*args, **kwargs)  # an error of the function itself comes first
-        state.reason = f"a later call failed: {failures.reason_of(error)}"
+        state.reason = f"a later call failed: {reason_of(error)}"
         state.program = EAGER
         state.choice.give_up()
         return result
@@ -288,8 +284,8 @@ class Programs:
     def _eagerly_twice(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The eager results on copies of the arguments. Raises for functions that cannot be compiled correctly."""
         given = agreement.copied((args, kwargs))
-        with randomness.watched() as used:
-            want = self._function(*given[0], **given[1])
+        with agreement.draws_watched() as used:
+            want = self._run(given)
             _wait(want)
         if used.foreign_to(state.compiler.engine):
             raise Unsupported(
@@ -303,9 +299,9 @@ class Programs:
                 f"return the new array, as xo.at does"
             )
         again = agreement.copied((args, kwargs))
-        with randomness.watched():
+        with agreement.draws_watched():
             start = perf_counter()
-            second = self._function(*again[0], **again[1])
+            second = self._run(again)
             _wait(second)
             state.choice.eager_s = perf_counter() - start
         if used.is_any:
@@ -318,15 +314,9 @@ class Programs:
             )
         return want
 
-    def _require_agreement(
-        self, state: _State, want: Any, got: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        def repeated(given: Any) -> Any:
-            return self._function(*given[0], **given[1])
-
-        text = agreement.difference(want, got, repeated, (args, kwargs))
-        if text is not None:
-            raise XArrayOpsError(f"{self._call}: compiled by {state.compiler.name}, {text}.")
+    def _run(self, given: Any) -> Any:
+        """The result of the function itself for positional and named arguments."""
+        return self._function(*given[0], **given[1])
 
     def entries(self) -> Iterator[Entry]:
         """The ledger, without the signatures of transformations."""

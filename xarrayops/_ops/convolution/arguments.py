@@ -1,15 +1,20 @@
-"""The arguments of convolutions and pooling: layouts, windows and padding, checked once for all libraries."""
+"""The arguments of convolutions and pooling: layouts, windows and padding, checked and explained for all libraries."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
 
+from xarrayops._core.backends import find
 from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
+from xarrayops._ops.engines.serving import with_engines
+from xarrayops._ops.explained import explain_served
+from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops.plugin.arrays import Array, Record
+from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.convolution import Windows
 
 Extents = int | Sequence[int]
@@ -19,10 +24,27 @@ LAST = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 _BLOCKED = re.compile(r"(NC[DHW]+)([1-9]\d*)c")
 
 
+class Request(Record):
+    """The options of a call. The default stride of a pooling is its window."""
+
+    verb: str
+    rank: int
+    stride: Extents | None = 1
+    padding: Padding = 0
+    dilation: Extents = 1
+    layout: str = ""
+    groups: int = 1
+
+
+def request_of(verb: str, options: dict[str, Any]) -> Request:
+    """The request of a call with options by keyword."""
+    rank = int(verb[-2])
+    return Request(verb, rank, **{"layout": FIRST[rank]} | options)
+
+
 class Layout(Record):
     """The position of the channels of an array: second, last, or in blocks that are last."""
 
-    name: str
     is_last: bool
     block: int = 0
 
@@ -30,28 +52,20 @@ class Layout(Record):
 def layout_of(call: str, name: str, rank: int) -> Layout:
     """The layout of a name. Raises `ValueError` for unknown names."""
     if name == FIRST[rank] or name == LAST[rank]:
-        return Layout(name, name == LAST[rank])
+        return Layout(name == LAST[rank])
     blocked = _BLOCKED.fullmatch(name)
     if blocked is not None and blocked[1] == FIRST[rank]:
-        return Layout(name, False, int(blocked[2]))
+        return Layout(False, int(blocked[2]))
     raise ValueError(f"{call}: layout is {name!r}, not {FIRST[rank]!r}, {LAST[rank]!r} or {FIRST[rank] + '16c'!r}")
 
 
-def windows_for(
-    call: str,
-    extents: tuple[int, ...],
-    shape: tuple[int, ...],
-    stride: Extents,
-    padding: Padding,
-    dilation: Extents,
-    *,
-    is_last: bool,
-) -> Windows:
-    """The windows over spatial axes of these extents. Raises `ValueError` if no window fits, or a number is invalid."""
-    rank = len(extents)
-    strides, dilations = _per_axis(call, "stride", stride, rank, 1), _per_axis(call, "dilation", dilation, rank, 1)
+def windows_for(call: str, x: Array, shape: tuple[int, ...], request: Request, *, is_last: bool) -> Windows:
+    """The windows over the spatial axes of x. Raises `ValueError` if no window fits, or a number is invalid."""
+    rank, extents = request.rank, tuple(x.shape[1:-1] if is_last else x.shape[2:])
+    strides = per_axis(call, "stride", request.stride, rank, 1)
+    dilations = per_axis(call, "dilation", request.dilation, rank, 1)
     found = Windows(shape, strides, ((0, 0),) * rank, dilations, is_last)
-    found = found._replace(padding=_padding(call, padding, found, extents))
+    found = found._replace(padding=_padding(call, request.padding, found, extents))
     counts = found.counts(extents)
     if min(shape) < 1 or min(counts) < 1:
         raise ValueError(
@@ -60,12 +74,7 @@ def windows_for(
     return found
 
 
-def extents_of_window(call: str, window: Extents, rank: int) -> tuple[int, ...]:
-    """The extents of a window. Raises `ValueError` for invalid numbers."""
-    return _per_axis(call, "window", window, rank, 1)
-
-
-def _per_axis(call: str, name: str, value: Extents, rank: int, least: int) -> tuple[int, ...]:
+def per_axis(call: str, name: str, value: Any, rank: int, least: int) -> tuple[int, ...]:
     """One number for each spatial axis."""
     given = tuple(index(n) for n in value) if isinstance(value, Sequence) else (index(value),) * rank
     if len(given) != rank or any(n < least for n in given):
@@ -90,9 +99,24 @@ def _padding(call: str, padding: Padding, windows: Windows, extents: tuple[int, 
             raise ValueError(f"{call}: padding must have {rank} pairs of integers of at least 0: {padding!r}")
         return tuple((index(before), index(after)) for before, after in pairs)
     flat: Any = padding
-    return tuple((n, n) for n in _per_axis(call, "padding", flat, rank, 0))
+    return tuple((n, n) for n in per_axis(call, "padding", flat, rank, 0))
 
 
 def described_call(verb: str, backend: Backend, *arrays: Array) -> str:
     """The call, for errors."""
     return f"xo.{verb}({', '.join(described(x, backend) for x in arrays)})"
+
+
+def explain_request(
+    hook: str, request: Request, x: Array, plan: Callable[[], tuple[Backend, tuple[Any, ...]]]
+) -> Explanation:
+    """The kernels of the plan of a call; blocks of channels are reordered."""
+    verb, rank, layout = request.verb, request.rank, request.layout
+    if layout_of(f"xo.{verb}", layout, rank).block:
+        name = find.one_of(verb, {"x": x}).name
+        reason = f"{layout} is reordered to {FIRST[rank]}, and the result is reordered back"
+        listed = (Candidate(f"{name}:{verb}", True, reason, ("x: copy", "result: copy")),)
+        return Explanation(verb, f"{name} serves its own arrays", listed, listed[0].name)
+    backend, given = plan()
+    found = explain_served(verb, backend, Call(given, {}), hook=hook)._replace(verb=hook)
+    return with_engines(found, backend, given, {})._replace(verb=verb)

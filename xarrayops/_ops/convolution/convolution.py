@@ -7,8 +7,10 @@ from typing import Any
 from xarrayops import standard
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._ops.convolution.arguments import FIRST, Extents, Padding, described_call, layout_of, windows_for
+from xarrayops._ops.convolution import arguments
+from xarrayops._ops.convolution.arguments import FIRST, Extents, Padding, Request
 from xarrayops._ops.engines.serving import by_engines
+from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.layout.relayout import relayout
 from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.convolution import Windows
@@ -35,7 +37,7 @@ def conv1d(
     >>> xo.conv1d(x, np.asarray([[[1.0, 10.0]]]))
     array([[[21., 32., 43.]]])
     """
-    return _convolved("conv1d", 1, x, weights, bias, stride, padding, dilation, groups, layout)
+    return _convolved(x, weights, bias, Request("conv1d", 1, stride, padding, dilation, layout, groups))
 
 
 def conv2d(
@@ -101,7 +103,7 @@ def conv2d(
     >>> y.shape, float(y[0, 0, 4, 4]), float(y[0, 0, 0, 0])
     ((1, 5, 8, 8), 27.0, 12.0)
     """
-    return _convolved("conv2d", 2, x, weights, bias, stride, padding, dilation, groups, layout)
+    return _convolved(x, weights, bias, Request("conv2d", 2, stride, padding, dilation, layout, groups))
 
 
 def conv3d(
@@ -124,65 +126,44 @@ def conv3d(
     >>> xo.conv3d(np.ones((1, 1, 3, 3, 3)), np.ones((1, 1, 3, 3, 3))).ravel()
     array([27.])
     """
-    return _convolved("conv3d", 3, x, weights, bias, stride, padding, dilation, groups, layout)
+    return _convolved(x, weights, bias, Request("conv3d", 3, stride, padding, dilation, layout, groups))
 
 
-def _convolved(
-    verb: str,
-    rank: int,
-    x: Any,
-    weights: Any,
-    bias: Any,
-    stride: Extents,
-    padding: Padding,
-    dilation: Extents,
-    groups: int,
-    layout: str,
-) -> Any:
+def _convolved(x: Any, weights: Any, bias: Any, request: Request) -> Any:
     """The convolution of any rank."""
-    order = layout_of(f"xo.{verb}", layout, rank)
+    verb, rank, layout = request.verb, request.rank, request.layout
+    order = arguments.layout_of(f"xo.{verb}", layout, rank)
     if order.block:
-        channels = weights.shape[1] * groups if weights.ndim == rank + 2 else None
+        channels = weights.shape[1] * request.groups if weights.ndim == rank + 2 else None
         plain = relayout(x, f"{layout} -> {FIRST[rank]}", channels=channels)
-        found = _convolved(verb, rank, plain, weights, bias, stride, padding, dilation, groups, FIRST[rank])
+        found = _convolved(plain, weights, bias, request._replace(layout=FIRST[rank]))
         return relayout(found, f"{FIRST[rank]} -> {layout}")
-    backend, given = planned(verb, rank, x, weights, bias, stride, padding, dilation, groups, layout)
+    backend, given = _planned(x, weights, bias, request)
     result = _by_engines(backend, *given)
     if bias is None:
         return result
     return standard.add(result, bias if order.is_last else standard.reshape(bias, (-1, *(1,) * rank)))
 
 
-def planned(
-    verb: str,
-    rank: int,
-    x: Any,
-    weights: Any,
-    bias: Any,
-    stride: Extents,
-    padding: Padding,
-    dilation: Extents,
-    groups: int,
-    layout: str,
-) -> tuple[Backend, tuple[Array, Array, Windows, int]]:
+def explain_convolution(verb: str, /, x: Any, weights: Any, bias: Any = None, **options: Any) -> Explanation:
+    """The kernels of the arrays' library and of the engines."""
+    request = arguments.request_of(verb, options)
+    return arguments.explain_request("convolution", request, x, lambda: _planned(x, weights, bias, request))
+
+
+def _planned(x: Any, weights: Any, bias: Any, request: Request) -> tuple[Backend, tuple[Array, Array, Windows, int]]:
     """The library that serves a call without blocks, and the arguments of its hook. Raises for invalid arguments."""
     named = {"x": x, "weights": weights} | ({} if bias is None else {"bias": bias})
-    backend = find.one_of(verb, named)
-    call = described_call(verb, backend, *named.values())
-    order = layout_of(call, layout, rank)
-    _require_shapes(call, rank, x, weights, bias, groups, is_last=order.is_last)
+    backend = find.one_of(request.verb, named)
+    call = arguments.described_call(request.verb, backend, *named.values())
+    is_last = arguments.layout_of(call, request.layout, request.rank).is_last
+    _require_shapes(call, request.rank, x, weights, bias, request.groups, is_last=is_last)
     _require_dtypes(call, backend, named)
-    extents = tuple(x.shape[1:-1] if order.is_last else x.shape[2:])
-    windows = windows_for(call, extents, tuple(weights.shape[2:]), stride, padding, dilation, is_last=order.is_last)
-    return backend, (x, weights, windows, groups)
+    windows = arguments.windows_for(call, x, tuple(weights.shape[2:]), request, is_last=is_last)
+    return backend, (x, weights, windows, request.groups)
 
 
-def _convolution(backend: Backend, x: Array, weights: Array, windows: Windows, groups: int) -> Array:
-    found: Array = backend.functions["convolution"](x, weights, windows, groups)
-    return found
-
-
-_by_engines = by_engines("convolution", _convolution)
+_by_engines = by_engines("convolution")
 
 
 def _require_shapes(call: str, rank: int, x: Array, weights: Array, bias: Any, groups: int, *, is_last: bool) -> None:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from math import prod
+from typing import Any
 
 from xarrayops import standard
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._ops.convolution.arguments import (
-    FIRST,
-    Extents,
-    Padding,
-    described_call,
-    extents_of_window,
-    layout_of,
-    windows_for,
-)
+from xarrayops._ops.convolution import arguments
+from xarrayops._ops.convolution.arguments import FIRST, Extents, Padding, Request
 from xarrayops._ops.engines.serving import by_engines
+from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.layout.relayout import relayout
 from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.convolution import Windows
@@ -35,7 +30,7 @@ def max_pool1d(
     layout: str = "NCW",
 ) -> ArrayT:
     """The largest element of each window along one axis. `max_pool2d` has the parameters."""
-    return _pooled("max_pool1d", "max", 1, x, window, stride, padding, dilation, layout)
+    return _pooled(x, window, Request("max_pool1d", 1, stride, padding, dilation, layout))
 
 
 def max_pool2d(
@@ -80,7 +75,7 @@ def max_pool2d(
     array([[[[ 5.,  7.],
              [13., 15.]]]])
     """
-    return _pooled("max_pool2d", "max", 2, x, window, stride, padding, dilation, layout)
+    return _pooled(x, window, Request("max_pool2d", 2, stride, padding, dilation, layout))
 
 
 def max_pool3d(
@@ -94,14 +89,14 @@ def max_pool3d(
     layout: str = "NCDHW",
 ) -> ArrayT:
     """The largest element of each window along three axes. `max_pool2d` has the parameters."""
-    return _pooled("max_pool3d", "max", 3, x, window, stride, padding, dilation, layout)
+    return _pooled(x, window, Request("max_pool3d", 3, stride, padding, dilation, layout))
 
 
 def avg_pool1d(
     x: ArrayT, window: Extents, /, *, stride: Extents | None = None, padding: Padding = 0, layout: str = "NCW"
 ) -> ArrayT:
     """The mean of each window along one axis. `avg_pool2d` has the parameters."""
-    return _pooled("avg_pool1d", "sum", 1, x, window, stride, padding, 1, layout)
+    return _pooled(x, window, Request("avg_pool1d", 1, stride, padding, 1, layout))
 
 
 def avg_pool2d(
@@ -118,90 +113,68 @@ def avg_pool2d(
     array([[[[ 2.5,  4.5],
              [10.5, 12.5]]]])
     """
-    return _pooled("avg_pool2d", "sum", 2, x, window, stride, padding, 1, layout)
+    return _pooled(x, window, Request("avg_pool2d", 2, stride, padding, 1, layout))
 
 
 def avg_pool3d(
     x: ArrayT, window: Extents, /, *, stride: Extents | None = None, padding: Padding = 0, layout: str = "NCDHW"
 ) -> ArrayT:
     """The mean of each window along three axes. `avg_pool2d` has the parameters."""
-    return _pooled("avg_pool3d", "sum", 3, x, window, stride, padding, 1, layout)
+    return _pooled(x, window, Request("avg_pool3d", 3, stride, padding, 1, layout))
 
 
-def _pooled(
-    verb: str,
-    kind: Literal["max", "sum"],
-    rank: int,
-    x: Any,
-    window: Extents,
-    stride: Extents | None,
-    padding: Padding,
-    dilation: Extents,
-    layout: str,
-) -> Any:
+def _pooled(x: Any, window: Extents, request: Request) -> Any:
     """The pooling of any rank."""
-    order = layout_of(f"xo.{verb}", layout, rank)
-    if order.block:
+    verb, rank, layout = request.verb, request.rank, request.layout
+    if arguments.layout_of(f"xo.{verb}", layout, rank).block:
         plain = relayout(x, f"{layout} -> {FIRST[rank]}")
-        found = _pooled(verb, kind, rank, plain, window, stride, padding, dilation, FIRST[rank])
+        found = _pooled(plain, window, request._replace(layout=FIRST[rank]))
         return relayout(found, f"{FIRST[rank]} -> {layout}")
-    backend, given = planned(verb, kind, rank, x, window, stride, padding, dilation, layout)
+    backend, given = _planned(x, window, request)
+    _, windows, kind = given
     if kind == "max":
         return _by_engines(backend, *given)
     astype, dtype = backend.functions["astype"], x.dtype
     is_half = backend.functions["dtype_name"](dtype) in HALVES
     x = astype(x, backend.native_dtype("float32")) if is_half else x
-    _, windows, _ = given
     mean = standard.divide(_by_engines(backend, x, windows, kind), _elements(backend, x, windows))
     return astype(mean, dtype) if is_half else mean
 
 
-def planned(
-    verb: str,
-    kind: Literal["max", "sum"],
-    rank: int,
-    x: Any,
-    window: Extents,
-    stride: Extents | None,
-    padding: Padding,
-    dilation: Extents,
-    layout: str,
-) -> tuple[Backend, tuple[Array, Windows, str]]:
+def explain_pooling(verb: str, /, x: Any, window: Extents, **options: Any) -> Explanation:
+    """The kernels of the arrays' library and of the engines."""
+    request = arguments.request_of(verb, {"stride": None} | options)
+    return arguments.explain_request("pooling", request, x, lambda: _planned(x, window, request))
+
+
+def _planned(x: Any, window: Extents, request: Request) -> tuple[Backend, tuple[Array, Windows, str]]:
     """The library that serves a call without blocks, and the arguments of its hook. Raises for invalid arguments."""
-    backend = find.one_of(verb, {"x": x})
-    call = described_call(verb, backend, x)
-    order = layout_of(call, layout, rank)
+    backend = find.one_of(request.verb, {"x": x})
+    call = arguments.described_call(request.verb, backend, x)
+    rank, kind = request.rank, "max" if request.verb.startswith("max") else "sum"
+    is_last = arguments.layout_of(call, request.layout, rank).is_last
     if x.ndim != rank + 2:
         raise ValueError(f"{call}: x must have {rank + 2} axes")
     dtype = backend.functions["dtype_name"](x.dtype)
     if dtype not in FLOATING_DTYPES and (kind == "sum" or dtype not in INTEGER_LIMITS):
         raise TypeError(f"{call}: x must have real {'floating-point ' if kind == 'sum' else ''}numbers")
-    extents = tuple(x.shape[1:-1] if order.is_last else x.shape[2:])
-    shape = extents_of_window(call, window, rank)
-    given = shape if stride is None else stride
-    windows = windows_for(call, extents, shape, given, padding, dilation, is_last=order.is_last)
+    shape = arguments.per_axis(call, "window", window, rank, 1)
+    given = request if request.stride is not None else request._replace(stride=shape)
+    windows = arguments.windows_for(call, x, shape, given, is_last=is_last)
     if any(max(pair) >= n for pair, n in zip(windows.padding, windows.spans, strict=True)):
         raise ValueError(f"{call}: the padding must be smaller than the window, so that each window has an element")
     return backend, (x, windows, kind)
 
 
-def _pooling(backend: Backend, x: Array, windows: Windows, kind: str) -> Array:
-    found: Array = backend.functions["pooling"](x, windows, kind)
-    return found
-
-
-_by_engines = by_engines("pooling", _pooling)
+_by_engines = by_engines("pooling")
 
 
 def _elements(backend: Any, x: Array, windows: Any) -> Any:
     """The number of elements of x in each window: an integer, or an array if padding makes them differ."""
+    if not any(map(any, windows.padding)):
+        return prod(windows.shape)
     extents = tuple(x.shape[1:-1] if windows.is_channels_last else x.shape[2:])
     counts = [_of_axis(*each) for each in zip(extents, windows.shape, windows.stride, windows.padding, strict=True)]
-    whole = 1
-    for n in windows.shape:
-        whole *= n
-    if not any(map(any, windows.padding)):
-        return whole
     product: Any = 1
     for axis, each in enumerate(counts):
         shape = [len(each) if i == axis else 1 for i in range(len(counts))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
 from typing import Any
 
 from xarrayops._core.backends import registry
@@ -49,6 +48,8 @@ class engines(Scope):  # noqa: N801 - lower case, because it is used as a statem
     array([1., 2., 3.])
     """
 
+    _is_mode = True
+
     def __init__(self, *names: str) -> None:
         for name in names:
             if not isinstance(name, str):
@@ -59,11 +60,6 @@ class engines(Scope):  # noqa: N801 - lower case, because it is used as a statem
                 raise registry.unknown(name)
         super().__init__()
         self._names = names
-
-    def opened(self, block: ExitStack) -> None:
-        """Engines are a mode: dispatch uses other tables."""
-        modes.begin()
-        block.callback(modes.end)
 
     def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
         """The engines."""

@@ -6,6 +6,7 @@ where it does not specify: default dtypes, promotion of integers with floating-p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -68,8 +69,8 @@ def narrower_index(verb: str, own: Backend, engine: Backend) -> str | None:
     return default_dtype(own, "indexing") if is_lacking else None
 
 
-def refusal_of_form(verb: str, own: Backend, engine: Backend, form: Form) -> str | None:
-    """Why an engine cannot serve calls of a form."""
+def refusals_of_form(verb: str, own: Backend, engine: Backend, form: Form) -> Iterator[str | None]:
+    """Why an engine cannot serve calls of a form: reasons, and None for each test that the form passes."""
     skipped, roles = functions.NOT_PROMOTED.get(verb, ()), array_roles(verb)
     at = len(form.parts) - len(form.keywords)
     joined = list(_flat(tuple(part for i, part in enumerate(form.parts[:at]) if i not in skipped)))
@@ -77,9 +78,7 @@ def refusal_of_form(verb: str, own: Backend, engine: Backend, form: Form) -> str
     joined += _flat(tuple(part for name, part in named if name in roles))
     for part in _flat(form.parts):
         if type(part) is not type:
-            refusal = _refusal_of_dtype(own.functions["dtype_name"](part), part, engine)
-            if refusal is not None:
-                return refusal
+            yield _refusal_of_dtype(own.functions["dtype_name"](part), part, engine)
     dtypes = [part for part in joined if type(part) is not type]
     numbers = [part for part in joined if part in SCALARS]
     names = [own.functions["dtype_name"](dtype) for dtype in dtypes]
@@ -88,23 +87,17 @@ def refusal_of_form(verb: str, own: Backend, engine: Backend, form: Form) -> str
         numbers = [number for number in numbers if number not in (float, complex)]
         default = defaults.floating_dtype() or default_dtype(own, "real floating")
         refusal = engine.functions["import_refusal"](default)
-        if refusal is not None:
-            return f"integers give {own.name}'s default dtype: {refusal}"
+        yield refusal and f"integers give {own.name}'s default dtype: {refusal}"
         if verb in functions.ELEMENTWISE:
             result = own.functions[verb](own.functions["empty"]((0,), dtype=dtypes[0]))
             if own.functions["dtype_name"](result.dtype) != default:
-                return f"{verb} of {names[0]} is {result.dtype} in {own.name}"
+                yield f"{verb} of {names[0]} is {result.dtype} in {own.name}"
     if are_integers and verb in functions.DEFAULT_FLOATS:
-        refusal = _other_default("real floating", own, engine)
-        if refusal is not None:
-            return refusal
+        yield _other_default("real floating", own, engine)
     if are_integers and (verb in functions.SUMS or ("bool" in names and int in numbers)):
-        refusal = _other_default("integral", own, engine)
-        if refusal is not None:
-            return refusal
+        yield _other_default("integral", own, engine)
     if len(set(dtypes)) + len(set(numbers)) > 1:
-        return _other_promotion(own, engine, dtypes, numbers)
-    return None
+        yield _other_promotion(own, engine, dtypes, numbers)
 
 
 def has_integers(own: Backend, form: Form) -> bool:
@@ -123,8 +116,7 @@ def _flat(parts: Any) -> Any:
 def _refusal_of_dtype(name: str | None, dtype: Any, engine: Backend) -> str | None:
     if name is None:
         return f"dtype {dtype} is not one of the standard"
-    refusal: str | None = engine.functions["import_refusal"](name)
-    return refusal
+    return engine.functions["import_refusal"](name)
 
 
 def _other_promotion(own: Backend, engine: Backend, dtypes: list[Any], numbers: list[type]) -> str | None:
@@ -150,5 +142,4 @@ def _other_default(kind: str, own: Backend, engine: Backend) -> str | None:
 def default_dtype(backend: Backend, kind: str) -> str:
     """The name of a default dtype of a library: "real floating", "integral" or "indexing"."""
     native = backend.namespace.__array_namespace_info__().default_dtypes()[kind]
-    name: str = backend.functions["dtype_name"](native)
-    return name
+    return backend.functions["dtype_name"](native)

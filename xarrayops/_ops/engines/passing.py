@@ -69,7 +69,8 @@ def plan_passing(x: Any, engine: Backend) -> ConversionPlan | Explanation:
 def obstacle(arguments: Any, own: Backend, engine: Backend) -> str | None:
     """Why the arguments of a call cannot be passed; None if they can. Nothing is copied to find that out."""
     try:
-        plain_class(engine)
+        for library in (own, engine):
+            plain_class(library)
     except NotPassed as error:
         return str(error)
     for name, x in arrays_in(arguments):

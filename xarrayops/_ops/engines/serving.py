@@ -1,8 +1,11 @@
-"""The functions that serve calls in modes: first the engines' functions, then that of the arrays' own library."""
+"""The functions that serve calls in modes: first the engines' functions, then that of the arrays' own library.
+
+`with_engines` explains them by the same tests, without passing arrays.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
@@ -13,19 +16,13 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.lookup import Classes, function_without_modes
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.precision import of_engine, refusal_of_engine
-from xarrayops._ops.engines import functions, passing
+from xarrayops._ops.engines import forms, functions, passing
 from xarrayops._ops.engines.block import active
-from xarrayops._ops.engines.forms import (
-    Form,
-    default_dtype,
-    has_integers,
-    narrower_index,
-    refusal_of_form,
-    refusal_of_formats,
-    refusal_of_verb,
-)
+from xarrayops._ops.engines.forms import Form
 from xarrayops._ops.engines.passing import NotPassed
-from xarrayops.errors import BackendNotFound
+from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
+from xarrayops.errors import BackendNotFound, XArrayOpsError
+from xarrayops.plugin.candidates import Call, copies_of, refusal
 from xarrayops.plugin.nested import VALUES, arrays_in, fill
 from xarrayops.plugin.precision import PRODUCTS
 from xarrayops.plugin.sparse import CONTAINER_VERBS
@@ -47,20 +44,20 @@ class Route:
         self.require_no_trace()
         self.plain, self._engine_class = passing.plain_class(own), passing.plain_class(engine)
         self._quick_passing, self._quick_return = passing.quick_passing(own, engine), passing.quick_return(own, engine)
-        refusal = refusal_of_verb(verb, own, engine)
+        refusal = forms.refusal_of_verb(verb, own, engine)
         if refusal is not None:
             raise NotPassed(refusal)
         self._function = self._casting = function_of(engine)
         if verb in functions.CAST:
             self._casting = casting_integers(verb, self._function, engine.functions, self._floating_dtype)
         self._context = engine.own_hook("serving_others")
-        self._index = narrower_index(verb, own, engine)
-        self._wide_index = engine.native_dtype(default_dtype(engine, "indexing"))
+        self._index = forms.narrower_index(verb, own, engine)
+        self._wide_index = engine.native_dtype(forms.default_dtype(engine, "indexing"))
         self._multiplies = verb in PRODUCTS
         self._found: dict[Any, Callable[..., Any] | str] = {}
 
     def _floating_dtype(self) -> str:
-        return defaults.floating_dtype() or default_dtype(self.own, "real floating")
+        return defaults.floating_dtype() or forms.default_dtype(self.own, "real floating")
 
     def require_no_trace(self) -> None:
         """Raise while the engine compiles or transforms a function: its results would be tracers."""
@@ -79,11 +76,11 @@ class Route:
             found = self._found[key]
         except KeyError:
             form = Form((*kwargs,), parts)
-            function = self._casting if has_integers(self.own, form) else self._function
-            found = refusal_of_form(self.verb, self.own, self.engine, form) or function
+            function = self._casting if forms.has_integers(self.own, form) else self._function
+            found = next(filter(None, forms.refusals_of_form(self.verb, self.own, self.engine, form)), function)
             self._found[key] = found
         if not isinstance(found, str) and self.takes_containers:
-            found = refusal_of_formats(self.own, self.engine, args, self.plain) or found
+            found = forms.refusal_of_formats(self.own, self.engine, args, self.plain) or found
         if isinstance(found, str):
             raise NotPassed(found)
         return found
@@ -200,16 +197,19 @@ def in_tables(verb: str, own: Backend, key: Classes, function: Callable[..., Any
     return serving(verb, own, function, partial(_function_of, verb, own, key))
 
 
-def by_engines(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function for calls of ``function(backend, ...)`` in modes, for a verb without a dispatch table.
+def by_engines(verb: str, function: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """The function for calls of ``function(backend, ...)``, by default of a hook, for a verb without a dispatch table.
 
     An engine uses the same function, with its own backend and arrays.
     """
     served: dict[Backend, Callable[..., Any]] = {}
 
+    def call(backend: Backend, *args: Any) -> Any:
+        return backend.functions[verb](*args) if function is None else function(backend, *args)
+
     def serve(own: Backend, *args: Any) -> Any:
         if own not in served:
-            served[own] = serving(verb, own, partial(function, own), lambda engine: partial(function, engine))
+            served[own] = serving(verb, own, partial(call, own), lambda engine: partial(call, engine))
         return served[own](*args)
 
     return serve
@@ -234,3 +234,54 @@ def _function_of(verb: str, own: Backend, key: Classes, engine: Backend) -> Call
         return dense(*args) if is_dense else getattr(engine.sparse, verb)(*args)
 
     return of_either
+
+
+def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
+    """The explanation for the arrays' own library, preceded by the active engines."""
+    engines = [find.named(name) for name in active() if name != own.name]
+    if not engines:
+        return found
+    listed = tuple(each for engine in engines for each in candidates_of(found.verb, own, engine, args, kwargs))
+    first = chosen_name(listed)
+    summary = found.summary if first is None else f"{first} serves this call"
+    return found._replace(summary=summary, candidates=(*listed, *found.candidates), chosen=first or found.chosen)
+
+
+def candidates_of(
+    verb: str, own: Backend, engine: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Iterator[Candidate]:
+    """The kernels of an engine for a call, or the function of the engine if it lists no kernels."""
+    reason = _refusal(verb, own, engine, args, kwargs)
+    arguments = _named(args, kwargs)
+    kernels = [kernel for kernel in engine.kernels.get(verb, ()) if kernel[0] != "generic"]
+    if reason is not None or not kernels:
+        copies = () if reason is not None else passing.copies(arguments, engine)
+        yield Candidate(f"{engine.name}:{verb}", reason is None, reason or "the engine's function", copies)
+        return
+    call = Call(*passing.sampled((args, kwargs), engine))
+    for kernel in kernels:
+        reason = refusal(kernel, call)
+        copies = () if reason is not None else passing.copies(arguments, engine, copies_of(kernel, call))
+        yield Candidate(f"{engine.name}:{kernel[0]}", reason is None, reason or "", copies)
+
+
+def _refusal(verb: str, own: Backend, engine: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Why an engine cannot serve a call; None if it can."""
+    traces = own.own_hook("trace_state")
+    if traces is not None and traces() is not None:
+        return f"{own.name} compiles or transforms a function"
+    try:
+        Route(verb, own, engine, lambda engine: fill).function_for(args, kwargs)
+    except XArrayOpsError as error:
+        return str(error)
+    arguments = _named(args, kwargs)
+    if verb in PRODUCTS:
+        _, x = next(arrays_in(arguments))
+        refused = refusal_of_engine(engine, own.functions["dtype_name"](x.dtype))
+        if refused is not None:
+            return refused
+    return passing.obstacle(arguments, own, engine)
+
+
+def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {f"argument {i}": value for i, value in enumerate(args, 1)} | kwargs

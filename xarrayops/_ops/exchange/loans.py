@@ -10,12 +10,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from xarrayops._core.backends.registry import Backend
 from xarrayops.plugin.arrays import Array, Queue, Record
-
-if TYPE_CHECKING:
-    from xarrayops._core.backends.backend import Backend
 
 
 class _Loan:

@@ -9,8 +9,7 @@ from typing import Any
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops import agreement
-from xarrayops._ops.export.arguments import Reader
-from xarrayops._ops.export.exported import Runner, passed
+from xarrayops._ops.export.exported import Reader, Runner, passed
 from xarrayops._ops.export.request import Request
 from xarrayops._ops.export.samples import Proposal, Sample, at_lengths, mixed, not_finite, other_lengths, other_values
 from xarrayops._ops.transformations.arguments import arrays_of, rebuilt
@@ -82,13 +81,10 @@ class Comparison:
             raise
         except Exception as error:  # the libraries that run files may raise anything
             raise XArrayOpsError(f"the file fails at {sample.label}: {_first_line(error)}") from error
-        text = self._difference(sample, got)
+        text = _difference(sample.want, got, self._request.result, sample.arrays)
         if text is not None:
             raise XArrayOpsError(f"the file is wrong at {sample.label}: {text}")
         return _largest(sample.want, got)
-
-    def _difference(self, sample: Sample, got: Any) -> str | None:
-        return _difference(sample.want, got, self._request.result, sample.arrays)
 
     def _first_usable(self, runner: Runner, tracer: Backend, proposals: Iterable[Proposal]) -> float | None:
         """The difference at the first proposal that the function accepts; None if there is none."""
@@ -165,9 +161,9 @@ class Comparison:
 def _difference(want: Any, got: Any, function: Callable[..., Any], arrays: tuple[Array, ...]) -> str | None:
     """How results differ where the function returns numbers: invalid values give NaN in some libraries."""
     text = agreement.difference(want, got, function, arrays, of_each=True)
-    if text is None or not _has_nan(want):
+    hidden = [] if text is None else [_is_nan(x) for x in arrays_of(want)]
+    if not any(places.any() for places in hidden):
         return text
-    hidden = [_is_nan(x) for x in arrays_of(want)]
 
     def shown(result: Any) -> Any:
         places = iter(hidden)
@@ -189,10 +185,6 @@ def _is_nan(x: Array) -> Any:
 
     values = np.asarray(agreement.host(x))
     return np.isnan(values) if values.dtype.kind in "fc" else np.zeros(values.shape, bool)
-
-
-def _has_nan(result: Any) -> bool:
-    return any(bool(_is_nan(x).any()) for x in arrays_of(result))
 
 
 def _without(x: Any, places: Any) -> Any:

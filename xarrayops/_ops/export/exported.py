@@ -1,25 +1,132 @@
-"""An exported function: it runs the file."""
+"""The results of `export`: a function that reads its arguments and runs the file, and a report about the file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
+from xarrayops._ops.agreement import is_same
 from xarrayops._ops.engines import passing
 from xarrayops._ops.exchange.convert import convert
-from xarrayops._ops.export.arguments import Reader
-from xarrayops._ops.export.report import ExportReport
-from xarrayops._ops.transformations.arguments import rebuilt
+from xarrayops._ops.export.request import Request
+from xarrayops._ops.transformations.arguments import form_of, rebuilt
 from xarrayops.errors import XArrayOpsError
-from xarrayops.plugin.arrays import Array
+from xarrayops.plugin.arrays import Array, Record
 from xarrayops.plugin.export import Exporter, Run
+from xarrayops.plugin.nested import is_array, leaves, leaves_as
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-    from xarrayops._ops.export.request import Request
+class Reader:
+    """Finds the arrays of a call, in the order of the file."""
+
+    def __init__(self, request: Request) -> None:
+        self._parameters = request.parameters
+        self._form = tuple(map(form_of, request.examples))
+        self._inputs = request.inputs
+        self._shapes = request.shapes
+
+    def read(self, call: str, arguments: tuple[Any, ...]) -> tuple[Backend, tuple[Array, ...]]:
+        """The library of the arrays, and the arrays.
+
+        Raises `ValueError` if the structure, constants, shapes or dtypes differ from the examples.
+        """
+        arrays = self._arrays(call, arguments)
+        own = find.one_of("export", dict(zip(self._inputs, arrays, strict=True)))
+        self._require_fit(call, own, arrays)
+        return own, arrays
+
+    def _arrays(self, call: str, arguments: tuple[Any, ...]) -> tuple[Array, ...]:
+        if not isinstance(arguments, tuple) or len(arguments) != len(self._form):
+            count = len(arguments) if isinstance(arguments, tuple) else 1
+            raise ValueError(f"{call}: the arguments are {', '.join(self._parameters)}, not {count} arguments")
+        arrays: list[Array] = []
+        for name, form, value in zip(self._parameters, self._form, arguments, strict=True):
+            try:
+                members = tuple(leaves_as(form, value))
+            except TypeError as error:
+                raise ValueError(f"{call}: the structure of {name} differs from the example: {error}") from None
+            for want, got in zip(leaves(form), members, strict=True):
+                if is_array(want):
+                    if not is_array(got):
+                        raise ValueError(f"{call}: {name} has {type(got).__name__} instead of an array")
+                    arrays.append(got)
+                elif got is not want and (is_array(got) or not is_same(want, got)):
+                    raise ValueError(f"{call}: {name} is the constant {want!r} in the file, not {got!r}")
+        return tuple(arrays)
+
+    def _require_fit(self, call: str, own: Backend, arrays: tuple[Array, ...]) -> None:
+        lengths: dict[str, int] = {}
+        for name, x, (dtype, shape) in zip(self._inputs, arrays, self._shapes, strict=True):
+            fits = len(x.shape) == len(shape) and all(
+                n == (lengths.setdefault(size, n) if isinstance(size, str) else size)
+                for n, size in zip(x.shape, shape, strict=True)
+            )
+            found = own.functions["dtype_name"](x.dtype)
+            if not fits or found != dtype:
+                wanted = f"{dtype} of shape ({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+                given = f"{found} of shape {tuple(x.shape)}"
+                raise ValueError(f"{call}: {name} is {given}, and the file is for {wanted}")
+
+
+class ExportReport(Record):
+    """What was exported and how it was checked. ``str()`` gives text, ``as_dict()`` gives plain data.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    target, route : str
+        The format, and the exporter that wrote the file, such as "torch.onnx".
+    nbytes : int
+        The size of the file.
+    details : dict
+        The contents of the file; for ONNX the opset, the number of nodes and the number of each operator.
+    inputs, outputs : tuple of str
+        The names of the arguments and of the results in the file.
+    compared : dict
+        For each call that was compared with the function, the largest difference, relative to the largest value.
+    notes : tuple of str
+        Further findings, such as results for NaN that differ.
+    refused : dict
+        The exporters that were tried before, with the reason why each failed.
+    """
+
+    path: Path
+    target: str
+    route: str
+    nbytes: int
+    details: dict[str, object]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    compared: dict[str, float]
+    notes: tuple[str, ...]
+    refused: dict[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return self._asdict() | {"path": str(self.path)}
+
+    def __str__(self) -> str:
+        checks = ", ".join(f"{label} ({difference:.1e})" for label, difference in self.compared.items())
+        lines = [f"{self.path}: {self.target} by {self.route}, {self.nbytes} bytes"]
+        if self.details:
+            lines.append(f"  contains: {', '.join(_shown(name, value) for name, value in self.details.items())}")
+        lines.append(f"  arguments: {', '.join(self.inputs)}; results: {', '.join(self.outputs)}")
+        lines.append(f"  agrees with the function, with the largest difference: {checks}")
+        lines += [f"  note: {note}" for note in self.notes]
+        lines += [f"  {name} was not used: {reason}" for name, reason in self.refused.items()]
+        return "\n".join(lines)
+
+
+def _shown(name: str, value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{count} {each}" for each, count in value.items())
+    if name == "opset":
+        return f"opset {value}"
+    return "1 node" if (name, value) == ("nodes", 1) else f"{value} {name}"
 
 
 def passed(x: Array, library: Backend) -> Array:
@@ -58,8 +165,7 @@ class Runner:
             y = functions["astype"](y, functions["as_dtype"]("int32"))
         if find.of(y) is own:
             return y
-        found: Array = passing.back(y, own, self._library, arguments)
-        return found
+        return passing.back(y, own, self._library, arguments)
 
 
 class Exported:

@@ -1,16 +1,38 @@
-"""export: write a function to a file that other programs run, and verify the file before it is kept."""
+"""export: write a function to a file that other programs run, and verify the file before it is kept.
+
+Files are written next to their path, compared, and moved there. `explain_export` traces the function with each exporter
+of the format, and writes nothing.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from shutil import copymode
+from tempfile import TemporaryDirectory
+from threading import RLock
+from typing import Any, get_args
 
-from xarrayops.plugin.export import Target
+from xarrayops._core.backends import find
+from xarrayops._core.backends.registry import Backend
+from xarrayops._ops.compilation.compilers import place_of, reason_of
+from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
+from xarrayops._ops.export.comparison import Comparison
+from xarrayops._ops.export.exported import Exported, ExportReport, Runner, is_wide, passed
+from xarrayops._ops.export.request import Dynamic, Request
+from xarrayops._ops.transformations.arguments import name_of
+from xarrayops.errors import Unsupported
+from xarrayops.plugin.arrays import Record
+from xarrayops.plugin.export import Exporter, Program, Target
 
-if TYPE_CHECKING:
-    from xarrayops._ops.export.exported import Exported
-    from xarrayops._ops.export.request import Dynamic
+_alone = RLock()
+"""Held while a file is written: the settings of exporters apply to the whole process."""
+ADVICE = (
+    "Instead: functions of xarrayops for those of NumPy and for methods of arrays; weights as arguments, or by "
+    "xo.convert(w, x); xo.where, xo.cond, xo.while_loop or xo.scan where values decide; no branch on a dynamic length"
+)
 
 
 def export(
@@ -90,6 +112,138 @@ def export(
     >>> bool(np.allclose(file(x[:5]), centred(x[:5])))
     True
     """
-    from xarrayops._ops.export.writing import exported  # not needed by `import xarrayops`
+    where = Path(os.path.realpath(path))
+    if not where.parent.is_dir():
+        raise FileNotFoundError(f"xo.export: the folder {where.parent} does not exist")
+    if where.is_dir():
+        raise IsADirectoryError(f"xo.export: {where} is a folder")
+    request = Request(function, examples, dynamic or {})
+    tracings = exporters_to(target, request.own)
+    for text in dict.fromkeys(tracing.exporter.is_deprecated for tracing in tracings):
+        if text:
+            warnings.warn(text, FutureWarning, stacklevel=2)
+    comparison = Comparison(request, tuple(samples))
+    refused: dict[str, str] = {}
+    errors: list[Exception] = []
+    with _alone, TemporaryDirectory(dir=where.parent, prefix=".xo-") as folder:
+        for tracing in tracings:
+            reason = tracing.exporter.refusal()
+            if reason is None:
+                file = Path(folder) / tracing.exporter.name / f"program.{target}"
+                try:
+                    file.parent.mkdir()
+                    report, runner = _written(request, tracing, comparison, file, refused)
+                except Exception as error:  # exporters may raise anything
+                    reason = f"{reason_of(error)}{place_of(error, request.function)}"
+                    errors.append(error)
+                else:
+                    if where.exists():
+                        copymode(where, file)
+                    file.replace(where)
+                    return Exported(report._replace(path=Path(path)), runner, request)
+            refused[tracing.exporter.name] = reason
+    listed = "".join(f"\n  {name}: {reason}" for name, reason in refused.items())
+    advice = f"\n{ADVICE}" if errors else ""
+    raise Unsupported(f"{request.call}: no exporter gave a {target} file that agrees:{listed}{advice}") from (
+        errors[-1] if errors else None
+    )
 
-    return exported(function, examples, target, path, dynamic or {}, tuple(samples))
+
+class Tracing(Record):
+    """An exporter, and the library whose arrays it traces."""
+
+    exporter: Exporter
+    tracer: Backend
+
+
+def exporters_to(target: str, own: Backend) -> tuple[Tracing, ...]:
+    """The exporters of a format: exporters of the arrays' own library first, then by rank.
+
+    Raises
+    ------
+    ValueError
+        No format has the name.
+    Unsupported
+        No library that exports to it is installed.
+    """
+    if target not in get_args(Target):
+        raise ValueError(f"xo.export: target must be one of {get_args(Target)}, not {target!r}")
+    found = [
+        Tracing(exporter, backend)
+        for backend in dict.fromkeys((own, *find.installed()))
+        for exporter in backend.functions["exporters"]()
+        if exporter.target == target
+    ]
+    if not found:
+        library = "jax" if target == "stablehlo" else "torch"
+        raise Unsupported(
+            f"xo.export: no installed library exports to {target!r}. Instead: pip install 'xarrayops[{library},export]'"
+        )
+    return tuple(sorted(found, key=lambda tracing: (tracing.tracer is not own, tracing.exporter.rank)))
+
+
+def explain_export(
+    verb: str,
+    function: Callable[..., Any],
+    /,
+    *examples: Any,
+    target: str | None = None,
+    dynamic: Mapping[str, Mapping[int, str]] | None = None,
+    path: object = None,
+    samples: object = (),
+) -> Explanation:
+    """The exporters in the order in which they are tried, and what they cannot express."""
+    if target is None:
+        raise TypeError("xo.export: missing a required argument: 'target'")
+    request = Request(function, examples, dynamic or {})
+    listed = tuple(_candidate(request, tracing) for tracing in exporters_to(target, request.own))
+    chosen = chosen_name(listed)
+    name = name_of(function)
+    summary = f"{name} cannot be exported to {target}" if chosen is None else f"{name} is exported to {target}"
+    return Explanation(verb, summary, listed, chosen)
+
+
+def _candidate(request: Request, tracing: Tracing) -> Candidate:
+    exporter = tracing.exporter
+    reason = exporter.refusal()
+    if reason is None:
+        try:
+            with exporter.settings(is_wide(request.own)):
+                reason = exporter.obstacle(program_of(request, tracing))
+        except Exception as error:  # exporters may raise anything
+            reason = f"{reason_of(error)}{place_of(error, request.function)}"
+    return Candidate(exporter.name, reason is None, reason or "the file is compared after it is written")
+
+
+def program_of(request: Request, tracing: Tracing) -> Program:
+    """The function and its examples, with arrays of the traced library."""
+    arrays = tuple(passed(x, tracing.tracer) for x in request.arrays)
+    return Program(request.program, arrays, request.inputs, request.outputs, request.axes)
+
+
+def _written(
+    request: Request, tracing: Tracing, comparison: Comparison, file: Path, refused: dict[str, str]
+) -> tuple[ExportReport, Runner]:
+    """Write a file and verify it."""
+    exporter, tracer = tracing
+    with exporter.settings(is_wide(request.own)):
+        exporter.write(program_of(request, tracing), file)
+        details = exporter.details(file)
+        runner = Runner(exporter, file, request)
+        compared = comparison.compared(runner, tracer)
+    others = [each.name for each in file.parent.iterdir() if each != file]
+    if others:
+        raise Unsupported(f"it writes further files: {', '.join(others)}")
+    report = ExportReport(
+        file,
+        exporter.target,
+        exporter.name,
+        file.stat().st_size,
+        details,
+        request.inputs,
+        request.outputs,
+        compared.differences,
+        compared.notes,
+        dict(refused),
+    )
+    return report, runner

@@ -134,8 +134,7 @@ def _values(x: Array) -> Any:
 
 def _array_like(x: Array, values: Any, own: Backend) -> Array:
     functions = own.functions
-    found: Array = functions["astype"](functions["from_numpy"](values, functions["device"](x)), x.dtype)
-    return found
+    return functions["astype"](functions["from_numpy"](values, functions["device"](x)), x.dtype)
 
 
 def _wrapped(values: Any, lengths: Mapping[int, int]) -> Any:

@@ -147,7 +147,7 @@ def contiguous(x: ArrayT, /, order: str = "C") -> ArrayT:
     backend = find.one_of("contiguous", {"x": x})
     if order == "C":
         return backend.functions["contiguous"](x)
-    return _with_axis_order("contiguous", backend, x, axes_by_order(backend, x, order))
+    return _with_axis_order("contiguous", backend, x, axes_by_order(x, order))
 
 
 def with_memory_format(x: ArrayT, memory_format: str, /) -> ArrayT:
@@ -291,7 +291,7 @@ def pin_memory(x: ArrayT, /) -> ArrayT:
     return find.one_of("pin_memory", {"x": x}).functions["pin_memory"](x)
 
 
-def axes_by_order(backend: Backend, x: Array, /, order: str = "C") -> tuple[int, ...]:
+def axes_by_order(x: Array, order: str) -> tuple[int, ...]:
     """The axes of x from the outermost to the innermost in an order."""
     if order not in ("C", "F"):
         raise LayoutError(f"xo.contiguous: the order must be 'C' or 'F'; it was {order!r}.")

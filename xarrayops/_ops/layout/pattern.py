@@ -89,7 +89,7 @@ def _parse(text: str) -> AxisPlan:
     different = {*source.names} ^ {*names}
     if different:
         raise LayoutError(
-            f"both sides of {text!r} must name the same axes; only one side has {_listed(different)}"
+            f"both sides of {text!r} must name the same axes; only one side has {', '.join(sorted(different))}"
             f"{_hint(source, target, sides)}"
         )
     in_order = [
@@ -153,7 +153,3 @@ def _token(form: re.Pattern[str], word: str, text: str) -> tuple[str, str]:
             f"the pattern {text!r} may contain names of axes and blocks such as '16c'; {word!r} is neither"
         )
     return match["block"], match["name"]
-
-
-def _listed(names: set[str]) -> str:
-    return ", ".join(sorted(names))

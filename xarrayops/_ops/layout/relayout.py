@@ -96,7 +96,7 @@ def _relayout(backend: Backend, x: Array, steps: AxisPlan, channels: int | None)
             x = x[(*(slice(None),) * axis, slice(extent), ...)]
     if any(steps.split):
         padded = any(n % block for n, block in zip(x.shape, steps.split, strict=True) if block)
-        if padded and _writes_in_place(backend, x):
+        if padded and not (backend.immutable or f["is_lazy"](x)):  # the library writes in place
             return _in_pieces(backend, x, steps)
         x = f["permute_dims"](f["reshape"](_zero_padded(backend, x, steps), _split(x.shape, steps)), steps.placed)
     return f["contiguous"](x)
@@ -113,11 +113,6 @@ def _relayout_in_modes(backend: Backend, x: Array, steps: AxisPlan, channels: in
 _serve = _relayout
 _by_engines = by_engines("relayout", _relayout)
 modes.bind(globals(), "_serve", _relayout, _relayout_in_modes)
-
-
-def _writes_in_place(backend: Backend, x: Array) -> bool:
-    """Whether the library updates arrays in place; the others make a new array for each update."""
-    return not (backend.immutable or backend.functions["is_lazy"](x))
 
 
 def _zeros(backend: Backend, x: Array, shape: tuple[int, ...]) -> Array:
@@ -207,10 +202,9 @@ def _split(shape: tuple[int, ...], steps: AxisPlan) -> tuple[int, ...]:
     return tuple(parts)
 
 
-def forecast(
-    backend: Backend, x: Array, memory: Memory | None, pattern: str, /, *, channels: int | None = None
-) -> LayoutForecast:
+def forecast(backend: Backend, x: Array, pattern: str, channels: int | None) -> LayoutForecast:
     """The forecast of `relayout`, for `explain`."""
+    memory = backend.functions["memory"](x)
     try:
         steps = plan(pattern)
         _require_fit(x.ndim, steps, channels)
@@ -227,7 +221,8 @@ def _forecast(memory: Memory, steps: AxisPlan, channels: int | None) -> tuple[bo
     """Whether every step gives a view in a library with strides, and the number of bytes of the result."""
     memory, is_view = memory.permuted(steps.permuted), True
     if any(steps.merged):
-        is_view, memory = memory.is_compact, _compact(memory, _merged(memory.shape, steps))
+        is_view, shape = memory.is_compact, _merged(memory.shape, steps)
+        memory = memory._replace(shape=shape, strides=compact_strides(shape, memory.itemsize))
         if channels is not None:
             axis, extent = _trimmed(memory.shape, steps, channels)
             memory = memory._replace(shape=(*memory.shape[:axis], extent, *memory.shape[axis + 1 :]))
@@ -238,10 +233,6 @@ def _forecast(memory: Memory, steps: AxisPlan, channels: int | None) -> tuple[bo
             strides += [stride * block, stride] if block else [stride]
         memory = memory._replace(shape=_split(memory.shape, steps), strides=tuple(strides)).permuted(steps.placed)
     return is_view and memory.is_compact, memory.nbytes
-
-
-def _compact(memory: Memory, shape: tuple[int, ...]) -> Memory:
-    return memory._replace(shape=shape, strides=compact_strides(shape, memory.itemsize))
 
 
 def _described_call(backend: Backend, x: Array, pattern: str, channels: int | None) -> str:

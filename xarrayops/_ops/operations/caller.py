@@ -25,16 +25,14 @@ call; it also raises for invalid calls. ``_choose_from_now_on`` does the same, a
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import NotServed
 from xarrayops.plugin.operations import CallTests
-
-if TYPE_CHECKING:
-    import inspect
 
 _number = count()
 
@@ -151,5 +149,4 @@ def _compiled(name: str, lines: list[str], names: dict[str, Any]) -> Callable[..
     file = f"<xarrayops operation {name} {next(_number)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     exec(compile(source, file, "exec"), names)
-    function: Callable[..., Any] = names[name]
-    return function
+    return names[name]

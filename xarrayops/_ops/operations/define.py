@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from xarrayops._core.backends import registry
 from xarrayops._ops.operations.definition import Declared, Definition
@@ -12,44 +12,94 @@ from xarrayops._ops.operations.native import Native, Sources, texts
 from xarrayops._ops.operations.requirements import ORDERS, Aligned, Dtypes, Requirements
 from xarrayops.plugin.candidates import Call, always
 
-if TYPE_CHECKING:
-    from typing import Protocol
 
+class Declarations:
+    """The functions that add kernels and the gradient to an operation; see `xarrayops.operation`."""
+
+    def __init__(self, definition: Definition) -> None:
+        self._definition = definition
+
+    def kernel(
+        self,
+        name: str,
+        /,
+        *,
+        dtypes: Dtypes = None,
+        device: str | None = None,
+        layout: str | None = None,
+        aligned: Aligned = None,
+        can: Callable[[Call], str | None] = always,
+    ) -> Callable[[Function], Function]:
+        """Declare a kernel; see `xarrayops.operation`."""
+        definition = self._definition
+        library, _, kernel = name.partition(":")
+        if not library or not kernel:
+            raise ValueError(
+                f'{definition.name}: a kernel is named "library:kernel", such as "numpy:numba", not {name!r}'
+            )
+        _check_library(library)
+        requirements = _checked(definition, Requirements(dtypes, device, layout, aligned, can=can))
+
+        def declare(function: Function) -> Function:
+            definition.add(Declared(library, kernel, lambda backend: function, requirements))
+            return function
+
+        return declare
+
+    def native(
+        self,
+        name: str,
+        /,
+        *,
+        sources: Sources,
+        entry: str,
+        serves: Sequence[str],
+        dtypes: Dtypes = None,
+        layout: str | None = "C",
+        aligned: Aligned = "dtype",
+        flags: Sequence[str] = (),
+        can: Callable[[Call], str | None] = always,
+    ) -> None:
+        """Declare a kernel in C++ or CUDA; see `xarrayops.operation`."""
+        definition = self._definition
+        if not name or ":" in name:
+            raise ValueError(f"{definition.name}: a native kernel has a name without a library, not {name!r}")
+        if isinstance(serves, str):
+            raise ValueError(f'{definition.name}: serves is a sequence of libraries, such as ["{serves}"]')
+        for library in serves:
+            _check_library(library)
+        own = _checked(definition, Requirements(dtypes, layout=layout, aligned=aligned, can=can))
+        made = Native(definition, name, texts(sources, definition.reference), entry, flags, own)
+        for library in serves:
+            definition.add(Declared(library, name, made.function_for, made.requirements))
+        definition.natives.append(made)
+
+    def gradient(self, function: Function, /) -> Function:
+        """Declare the gradient; see `xarrayops.operation`."""
+        self._definition.set_gradient(function)
+        return function
+
+    def build(self) -> None:
+        """Build all native kernels now.
+
+        Raises
+        ------
+        BuildError
+            One cannot be built.
+        """
+        for native in self._definition.natives:
+            native.load()
+
+
+if TYPE_CHECKING:
     P = ParamSpec("P")
     R_co = TypeVar("R_co", covariant=True)
     Function = TypeVar("Function", bound=Callable[..., Any])
 
-    class Operation(Protocol[P, R_co]):
+    class Operation(Declarations, Generic[P, R_co]):
         """The function that `operation` returns."""
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
-        def gradient(self, function: Function, /) -> Function: ...
-        def kernel(
-            self,
-            name: str,
-            /,
-            *,
-            dtypes: Dtypes = None,
-            device: str | None = None,
-            layout: str | None = None,
-            aligned: Aligned = None,
-            can: Callable[[Call], str | None] = always,
-        ) -> Callable[[Function], Function]: ...
-        def native(
-            self,
-            name: str,
-            /,
-            *,
-            sources: Sources,
-            entry: str,
-            serves: Sequence[str],
-            dtypes: Dtypes = None,
-            layout: str | None = "C",
-            aligned: Aligned = "dtype",
-            flags: Sequence[str] = (),
-            can: Callable[[Call], str | None] = always,
-        ) -> None: ...
-        def build(self) -> None: ...
 
 
 defined: dict[str, Definition] = {}
@@ -146,11 +196,9 @@ def operation(name: str, /, *, blockwise: str | None = None) -> Callable[[Callab
             raise ValueError(f"{name} is already defined, by {_place(earlier.reference)}")
         defined[name] = made = Definition(name, reference, blockwise)
         function: Any = made.function
-        function.operation = made
-        function.kernel = _declaring(made)
-        function.native = _declaring_native(made)
-        function.build = made.build
-        function.gradient = _differentiating(made)
+        function.operation, declarations = made, Declarations(made)
+        for each in ("kernel", "native", "gradient", "build"):
+            setattr(function, each, getattr(declarations, each))
         return function
 
     return define
@@ -158,74 +206,6 @@ def operation(name: str, /, *, blockwise: str | None = None) -> Callable[[Callab
 
 def _place(function: Callable[..., Any]) -> str:
     return f"{function.__module__}.{function.__qualname__}"
-
-
-def _declaring(definition: Definition) -> Callable[..., Any]:
-    def kernel(
-        name: str,
-        /,
-        *,
-        dtypes: Dtypes = None,
-        device: str | None = None,
-        layout: str | None = None,
-        aligned: Aligned = None,
-        can: Callable[[Call], str | None] = always,
-    ) -> Callable[[Function], Function]:
-        """Declare a kernel; see `xarrayops.operation`."""
-        library, _, kernel = name.partition(":")
-        if not library or not kernel:
-            raise ValueError(
-                f'{definition.name}: a kernel is named "library:kernel", such as "numpy:numba", not {name!r}'
-            )
-        _check_library(library)
-        requirements = _checked(definition, Requirements(dtypes, device, layout, aligned, can=can))
-
-        def declare(function: Function) -> Function:
-            definition.add(Declared(library, kernel, lambda backend: function, requirements))
-            return function
-
-        return declare
-
-    return kernel
-
-
-def _declaring_native(definition: Definition) -> Callable[..., None]:
-    def native(
-        name: str,
-        /,
-        *,
-        sources: Sources,
-        entry: str,
-        serves: Sequence[str],
-        dtypes: Dtypes = None,
-        layout: str | None = "C",
-        aligned: Aligned = "dtype",
-        flags: Sequence[str] = (),
-        can: Callable[[Call], str | None] = always,
-    ) -> None:
-        """Declare a kernel in C++ or CUDA; see `xarrayops.operation`."""
-        if not name or ":" in name:
-            raise ValueError(f"{definition.name}: a native kernel has a name without a library, not {name!r}")
-        if isinstance(serves, str):
-            raise ValueError(f'{definition.name}: serves is a sequence of libraries, such as ["{serves}"]')
-        for library in serves:
-            _check_library(library)
-        own = _checked(definition, Requirements(dtypes, layout=layout, aligned=aligned, can=can))
-        made = Native(
-            definition.name,
-            name,
-            reference=definition.reference,
-            parameters=definition.parameters,
-            sources=texts(sources, definition.reference),
-            entry=entry,
-            flags=flags,
-            requirements=own,
-        )
-        for library in serves:
-            definition.add(Declared(library, name, made.function_for, made.requirements))
-        definition.natives.append(made)
-
-    return native
 
 
 def _check_library(library: str) -> None:
@@ -249,12 +229,3 @@ def _checked(definition: Definition, requirements: Requirements) -> Requirements
     if unknown:
         raise ValueError(f"{definition.name}: dtypes names {', '.join(unknown)}, which takes no array")
     return requirements
-
-
-def _differentiating(definition: Definition) -> Callable[..., Any]:
-    def gradient(function: Function, /) -> Function:
-        """Declare the gradient; see `xarrayops.operation`."""
-        definition.set_gradient(function)
-        return function
-
-    return gradient

@@ -1,4 +1,3 @@
-# Long: one class with the decorators of an operation.
 """The definition of an operation: the reference, the kernels, the gradient, and the functions for each library.
 
 Calls reach `Served` through generated functions (`caller`). ``_defined`` finds an operation by its name.
@@ -6,6 +5,7 @@ Calls reach `Served` through generated functions (`caller`). ``_defined`` finds 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial, update_wrapper
 from typing import Any
@@ -16,7 +16,6 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.lookup import constant_while_tracing, publish, resolved
 from xarrayops._ops.explanation import Explanation, candidates, chosen_name
 from xarrayops._ops.operations.caller import Guarded, Parameters, eager_test, public_function, serving_function
-from xarrayops._ops.operations.native import Native
 from xarrayops._ops.operations.requirements import Requirements
 from xarrayops.errors import BackendNotFound
 from xarrayops.plugin.arrays import Record
@@ -42,7 +41,7 @@ class Definition:
     Attributes
     ----------
     name : str
-        ``"namespace::name"``.
+        ``"namespace::name"``. ``short_name`` is the second part.
     reference : callable
         The array code that defines it.
     parameters : Parameters
@@ -53,21 +52,24 @@ class Definition:
         What users call.
     natives : list of Native
         The compiled functions of the native kernels.
+    checks_all : set of str
+        The libraries for which all arguments of every call are checked.
     """
 
     def __init__(self, name: str, reference: Callable[..., Any], blockwise: str | None) -> None:
         self.name = name
+        self.short_name = name.rpartition(":")[2]
         self.reference = reference
         self.parameters = parameters_of(name, reference)
         self.blockwise = blockwise
         if blockwise is not None and len(core_dimensions(blockwise)) != len(self.parameters.arrays):
             raise ValueError(f"{name}: blockwise={blockwise!r} does not have {len(self.parameters.arrays)} inputs")
         self._kernels: list[Declared] = []
-        self.natives: list[Native] = []
-        self._gradient: Callable[..., Any] | None = None
+        self.natives: list[Any] = []  # Native imports this module
+        self.gradient: Callable[..., Any] | None = None
         self._table: dict[type, Callable[..., Any]] = {}
         self._served: dict[str, Served] = {}
-        self._checks_all: set[str] = set()
+        self.checks_all: set[str] = set()
         self.function = self._public()
 
     def _public(self) -> Callable[..., Any]:
@@ -85,19 +87,9 @@ class Definition:
         names = {"_table": self._table, "_resolved": resolved, "_find": resolve}
         return update_wrapper(public_function(self.short_name, self.parameters, names), self.reference)
 
-    @property
-    def short_name(self) -> str:
-        """The name without the namespace."""
-        return self.name.rpartition(":")[2]
-
-    @property
-    def gradient(self) -> Callable[..., Any] | None:
-        """The user's gradient, if there is one."""
-        return self._gradient
-
     def set_gradient(self, gradient: Callable[..., Any]) -> None:
         """Use a gradient of the user."""
-        self._gradient = gradient
+        self.gradient = gradient
         self._forget()
 
     def add(self, kernel: Declared) -> None:
@@ -106,17 +98,6 @@ class Definition:
             raise ValueError(f"{self.name} already has a kernel {kernel.library}:{kernel.name}")
         self._kernels.append(kernel)
         self._forget()
-
-    def build(self) -> None:
-        """Build all native kernels.
-
-        Raises
-        ------
-        BuildError
-            One cannot be built.
-        """
-        for native in self.natives:
-            native.load()
 
     def kernels_of(self, library: str) -> list[Declared]:
         """The kernels for the arrays of a library, in the order in which they are tried."""
@@ -133,12 +114,8 @@ class Definition:
 
     def check_all(self, library: str) -> None:
         """Check all arguments of later calls with arrays of a library: one of its kernels raised `NotServed`."""
-        self._checks_all.add(library)
+        self.checks_all.add(library)
         self._forget()
-
-    def checks_all(self, library: str) -> bool:
-        """Whether all arguments of every call with arrays of a library are checked."""
-        return library in self._checks_all
 
     def by(self, backend: Backend) -> Served:
         """The functions for the arrays of a backend."""
@@ -214,7 +191,7 @@ class Served:
         self._is_plain = self._has_values if self._tests is None else eager_test(self._tests)
         self._carried: Callable[..., Any] | None = None
         self.function: Callable[..., Any]
-        if self._tests is None or definition.checks_all(backend.name):
+        if self._tests is None or backend.name in definition.checks_all:
             self.function = self._serve_checked
         else:
             self.function = self._generated(self._tests, usable)
@@ -294,8 +271,6 @@ def _refused(reason: str, call: Call) -> str:
 
 def parameters_of(name: str, reference: Callable[..., Any]) -> Parameters:
     """The parameters of a reference; raises if an operation cannot have them."""
-    import inspect  # imported here: it takes a quarter of `import xarrayops`
-
     signature = inspect.signature(reference)
     arrays, options, optional = [], [], set()
     for each in signature.parameters.values():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,7 @@ from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.native import OPTION_TYPES, NativeKernel
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from xarrayops._ops.operations.caller import Parameters
+    from xarrayops._ops.operations.definition import Definition
 
 Sources = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[str, str]
 _number = count()
@@ -42,11 +41,8 @@ class Native:
 
     def __init__(
         self,
-        operation: str,
+        definition: Definition,
         name: str,
-        *,
-        reference: Callable[..., Any],
-        parameters: Parameters,
         sources: Mapping[str, str],
         entry: str,
         flags: Sequence[str],
@@ -58,17 +54,15 @@ class Native:
         unknown = [each for each in sources if not each.endswith(known)]
         if unknown or not any(each.endswith((*CPP, *CUDA)) for each in sources):
             named = f"not {', '.join(unknown)}" if unknown else f"and {', '.join(sources) or 'nothing'} is not a source"
-            raise ValueError(f"{operation}: the sources of {name} end in {' '.join(known)}, {named}")
+            raise ValueError(f"{definition.name}: the sources of {name} end in {' '.join(known)}, {named}")
         self.name = name
-        self._operation = operation
-        self._reference = reference
-        self._parameters = parameters
+        self._definition = definition
         self._sources = dict(sources)
         self._entry = entry
         self._flags = tuple(flags)
         self.device = "cuda" if uses_cuda(list(sources)) else "cpu"
         self.requirements = requirements._replace(device=self.device, options=OPTION_TYPES, all_arrays=True)
-        self._target = f"xarrayops.{operation}.{name}.{next(_number)}"
+        self._target = f"xarrayops.{definition.name}.{name}.{next(_number)}"
         self._building = Lock()
         self._function: Callable[..., None] | None = None
         self._error: BuildError | None = None
@@ -98,11 +92,12 @@ class Native:
 
     def kernel(self) -> NativeKernel:
         """The kernel as a backend gets it."""
-        return NativeKernel(self._target, self.load, self._reference, self._parameters.options, self.device)
+        definition = self._definition
+        return NativeKernel(self._target, self.load, definition.reference, definition.parameters.options, self.device)
 
     def refusal(self, call: Call, backend: Backend) -> str | None:
         """Why it cannot serve a call with arrays of a backend in their memory; None if it can."""
-        return self.requirements.refusal(self._parameters.arrays, backend, call)
+        return self.requirements.refusal(self._definition.parameters.arrays, backend, call)
 
     def load(self) -> Callable[..., None]:
         """The compiled function. The first call builds it, unless the cache has it.
@@ -120,7 +115,7 @@ class Native:
                     try:
                         self._function = self._built()
                     except BuildError as error:
-                        self._error = BuildError(f"{self._operation}, native kernel {self.name}: {error}")
+                        self._error = BuildError(f"{self._definition.name}, native kernel {self.name}: {error}")
                         raise self._error from None
         return self._function
 
@@ -156,8 +151,6 @@ def texts(sources: Sources, reference: Callable[..., Any]) -> dict[str, str]:
     ValueError
         Two sources have the same name.
     """
-    from pathlib import Path  # `import xarrayops` reads no files
-
     if isinstance(sources, Mapping):
         return dict(sources)
     listed = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
@@ -171,8 +164,6 @@ def texts(sources: Sources, reference: Callable[..., Any]) -> dict[str, str]:
 
 
 def _folder_of(function: Callable[..., Any]) -> Path:
-    from pathlib import Path
-
     code = getattr(function, "__code__", None)
     folder = Path(code.co_filename).parent if code is not None else Path()
     return folder if folder.is_dir() else Path()

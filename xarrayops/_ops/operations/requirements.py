@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from xarrayops._core.backends.registry import Backend
+from xarrayops._ops.operations.caller import Parameters
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array, Record
 from xarrayops.plugin.candidates import Call, always
 from xarrayops.plugin.dtypes import REAL_OF
 from xarrayops.plugin.operations import CallTests
-
-if TYPE_CHECKING:
-    from xarrayops._ops.operations.caller import Parameters
 
 Aligned = int | Literal["dtype"] | None
 Dtypes = tuple[str, ...] | Mapping[str, tuple[str, ...]] | None

@@ -10,6 +10,7 @@ from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.creation import asarray
 from xarrayops.plugin.arrays import Array, Record
+from xarrayops.plugin.nested import fill
 from xarrayops.plugin.precision import HALVES
 
 
@@ -58,19 +59,12 @@ class LossScale(Record):
 
         def unscaled(g: Any) -> Any:
             nonlocal finite
-            if isinstance(g, dict):
-                return {name: unscaled(value) for name, value in g.items()}
-            if isinstance(g, (tuple, list)):
-                members = map(unscaled, g)
-                return type(g)(*members) if hasattr(g, "_fields") else type(g)(members)
-            if g is None:
-                return None
             g = _wide(g)
             here = standard.all(standard.isfinite(g))
             finite = here if finite is True else standard.logical_and(finite, here)
             return standard.multiply(g, inverse)
 
-        grads = unscaled(grads)
+        grads = fill(grads, unscaled, kept=(type(None),))
         return grads, finite
 
     def adjust(self, finite: bool | Array) -> LossScale:

@@ -10,8 +10,7 @@ from xarrayops import standard as xp
 from xarrayops._core.backends import find
 from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
-from xarrayops._ops.quantization.records import Calibration, Quantized
-from xarrayops._ops.quantization.schemes import LEAST_SCALE, LIMITS
+from xarrayops._ops.quantization.schemes import LEAST_SCALE, LIMITS, Calibration, Quantized
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
 

@@ -10,7 +10,7 @@ from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.quantization.operands import backend_of, checked_quantized, shown
 from xarrayops._ops.quantization.quantize import quantized
-from xarrayops._ops.quantization.records import Quantized
+from xarrayops._ops.quantization.schemes import Quantized
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.products import greatest_terms

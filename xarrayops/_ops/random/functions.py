@@ -1,16 +1,20 @@
-"""Keys of random numbers, random bits, and generators. Their modules are imported at the first call."""
+"""Keys of random numbers, random bits, and generators."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from xarrayops._core.backends import find
+from xarrayops._core.modes import defaults
+from xarrayops._core.modes.defaults import Library
+from xarrayops._ops.explained import explain_served
+from xarrayops._ops.explanation import Explanation
+from xarrayops._ops.random import arguments
+from xarrayops._ops.random.arguments import FLOATING, KEY
+from xarrayops._ops.random.generator import Generator
+from xarrayops._ops.random.streams import Count, Keys, Stream, entropy
 from xarrayops.plugin.arrays import Array, ArrayT
-
-if TYPE_CHECKING:
-    from xarrayops._core.modes.defaults import Library
-    from xarrayops._ops.explanation import Explanation
-    from xarrayops._ops.random.generator import Generator
+from xarrayops.plugin.candidates import Call
 
 
 def default_rng(
@@ -70,9 +74,23 @@ def default_rng(
     array([0.969948  , 0.31518186])
     >>> first, second = rng.spawn(2)
     """
-    from xarrayops._ops.random.generator import new_generator
-
-    return new_generator(seed, like, backend, device, dtype, native)
+    if hasattr(seed, "shape"):
+        found = find.one_of("random.default_rng", {"seed": seed, "like": like})
+        arguments.checked_key("random.default_rng", found, seed)
+        if native:
+            raise TypeError(f"xo.random.default_rng: native=True needs an integer as the seed, not a key; {KEY}.")
+        if backend is not None or device is not None:
+            raise TypeError("xo.random.default_rng: a key gives the library and the device; omit backend= and device=.")
+        stream: Stream = Keys(found, seed)
+        where = found.functions["device"](seed)
+    else:
+        words = arguments.words_of_seed(entropy() if seed is None else seed)
+        found, where = arguments.place("random.default_rng", like, backend, device)
+        # A compiler cannot trace the lock of a count.
+        traced = found.functions["trace_state"]() is not None
+        stream = Keys(found, arguments.key_array(found, words, where)) if traced and not native else Count(words)
+    name = defaults.floating_dtype() or "float64" if dtype is None else dtype
+    return Generator(found, where, arguments.dtype_among("random.default_rng", found, name, FLOATING), stream, native)
 
 
 @overload
@@ -104,10 +122,8 @@ def key(seed: int, /, *, like: Array | None = None, backend: Library | None = No
     >>> xo.random.key(2**32 + 7)
     array([1, 7], dtype=uint32)
     """
-    from xarrayops._ops.random.arguments import key_array, place, words_of_seed
-
-    found, native = place("random.key", like, backend, device)
-    return key_array(found, words_of_seed(seed), native)
+    found, native = arguments.place("random.key", like, backend, device)
+    return arguments.key_array(found, arguments.words_of_seed(seed), native)
 
 
 def bits(key: ArrayT, /, shape: int | tuple[int, ...] = (), *, dtype: Any = "uint64") -> ArrayT:
@@ -144,25 +160,19 @@ def bits(key: ArrayT, /, shape: int | tuple[int, ...] = (), *, dtype: Any = "uin
     array([4070199207, 4202968722], dtype=uint32)
     """
     backend, call = _bits_call(key, shape, dtype)
-    result: ArrayT = backend.functions["random_draw"](*call)
-    return result
+    return backend.functions["random_draw"](*call)
 
 
 def _bits_call(key: Array, shape: int | tuple[int, ...], dtype: Any) -> tuple[Any, tuple[Any, ...]]:
     """The backend, and the arguments of its hook."""
-    from xarrayops._ops.random.arguments import bits_draw, checked_key, checked_shape
-
     backend = find.one_of("random.bits", {"key": key})
-    checked_key("random.bits", backend, key)
-    draw = bits_draw("random.bits", backend, dtype)
-    return backend, (draw, key, checked_shape(shape), backend.functions["device"](key))
+    arguments.checked_key("random.bits", backend, key)
+    draw = arguments.bits_draw("random.bits", backend, dtype)
+    return backend, (draw, key, arguments.checked_shape(shape), backend.functions["device"](key))
 
 
 def explain_bits(verb: str, /, key: Array, shape: int | tuple[int, ...] = (), *, dtype: Any = "uint64") -> Explanation:
     """Explain `bits`: the kernels of the key's library, which generators use too."""
-    from xarrayops._ops.explained import explain_served
-    from xarrayops.plugin.candidates import Call
-
     backend, call = _bits_call(key, shape, dtype)
     return explain_served(verb, backend, Call(call, {}))
 
@@ -187,16 +197,13 @@ def split(key: ArrayT, /, num: int = 2) -> ArrayT:
     array([[1797259609, 2579123966],
            [ 928981903, 3453687069]], dtype=uint32)
     """
-    from xarrayops._ops.random.arguments import checked_key, checked_shape
-
     backend = find.one_of("random.split", {"key": key})
-    checked_key("random.split", backend, key)
-    (count,) = checked_shape(num)
+    arguments.checked_key("random.split", backend, key)
+    (count,) = arguments.checked_shape(num)
     counters = backend.functions["arange"](
         count, dtype=backend.native_dtype("int32"), device=backend.functions["device"](key)
     )
-    result: ArrayT = backend.functions["random_keys"](key, counters)
-    return result
+    return backend.functions["random_keys"](key, counters)
 
 
 def fold_in(key: ArrayT, data: int | ArrayT, /) -> ArrayT:
@@ -224,9 +231,6 @@ def fold_in(key: ArrayT, data: int | ArrayT, /) -> ArrayT:
     >>> xo.random.fold_in(xo.random.key(0), 1)
     array([ 928981903, 3453687069], dtype=uint32)
     """
-    from xarrayops._ops.random.arguments import checked_counter, checked_key
-
     backend = find.one_of("random.fold_in", {"key": key, "data": data})
-    checked_key("random.fold_in", backend, key)
-    result: ArrayT = backend.functions["random_keys"](key, checked_counter(backend, key, data))
-    return result
+    arguments.checked_key("random.fold_in", backend, key)
+    return backend.functions["random_keys"](key, arguments.checked_counter(backend, key, data))

@@ -5,58 +5,21 @@ from __future__ import annotations
 
 import operator
 import os
+from itertools import accumulate
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.modes import defaults
-from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.creation import broadcast_shapes
-from xarrayops._ops.random import recording
-from xarrayops._ops.random.arguments import (
-    FLOATING,
-    KEY,
-    bits_draw,
-    checked_key,
-    checked_shape,
-    dtype_among,
-    integers_draw,
-    key_array,
-    number_or_array,
-    place,
-    words_of_seed,
-)
-from xarrayops._ops.random.choice import places_of_weights
-from xarrayops._ops.random.streams import Count, Keys, Stream, entropy
+from xarrayops._ops.random import arguments, streams
+from xarrayops._ops.random.arguments import FLOATING
+from xarrayops._ops.random.streams import Count, Stream
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.random import Draw
 
 Size = int | tuple[int, ...] | None
-
-
-def new_generator(
-    seed: Any, like: Array | None, backend: Library | None, device: Any, dtype: Any, native: bool
-) -> Generator:
-    """See `default_rng`."""
-    if hasattr(seed, "shape"):
-        found = find.one_of("random.default_rng", {"seed": seed, "like": like})
-        checked_key("random.default_rng", found, seed)
-        if native:
-            raise TypeError(f"xo.random.default_rng: native=True needs an integer as the seed, not a key; {KEY}.")
-        if backend is not None or device is not None:
-            raise TypeError("xo.random.default_rng: a key gives the library and the device; omit backend= and device=.")
-        stream: Stream = Keys(found, seed)
-        where = found.functions["device"](seed)
-    else:
-        words = words_of_seed(entropy() if seed is None else seed)
-        found, where = place("random.default_rng", like, backend, device)
-        # A compiler cannot trace the lock of a count.
-        traced = found.functions["trace_state"]() is not None
-        stream = Keys(found, key_array(found, words, where)) if traced and not native else Count(words)
-    name = defaults.floating_dtype() or "float64" if dtype is None else dtype
-    return Generator(found, where, dtype_among("random.default_rng", found, name, FLOATING), stream, native)
 
 
 class Generator:
@@ -161,11 +124,11 @@ class Generator:
         >>> xo.random.default_rng(0).integers(1, 6, size=5, endpoint=True)
         array([6, 2, 4, 6, 2])
         """
-        return self._drawn(integers_draw(self._backend, low, high, dtype, endpoint=endpoint), size)
+        return self._drawn(arguments.integers_draw(self._backend, low, high, dtype, endpoint=endpoint), size)
 
     def bits(self, size: Size = None, *, dtype: Any = "uint64") -> Array:
         """Random bits as unsigned integers: uint64, uint32, uint16 or uint8. See `xarrayops.random.bits`."""
-        return self._drawn(bits_draw("random.Generator.bits", self._backend, dtype), size)
+        return self._drawn(arguments.bits_draw("random.Generator.bits", self._backend, dtype), size)
 
     def permutation(self, x: Any, axis: int = 0) -> Array:
         """A random permutation of the integers below x, or of the slices of an array x along an axis.
@@ -191,8 +154,7 @@ class Generator:
         self._check_library("shuffled", x)
         axis = range(x.ndim)[axis]  # type: ignore[attr-defined]
         order = self._permutation(x.shape[axis])  # type: ignore[attr-defined]
-        result: ArrayT = self._backend.functions["take"](x, order, axis=axis)
-        return result
+        return self._backend.functions["take"](x, order, axis=axis)
 
     def choice(self, a: Any, size: Size = None, replace: bool = True, p: Any = None, axis: int = 0) -> Array:
         """Random elements of an array (slices along an axis), or random integers below a number.
@@ -227,7 +189,7 @@ class Generator:
         >>> xo.random.default_rng(0).choice(10, 3, replace=False)
         array([6, 9, 2])
         """
-        functions, shape = self._backend.functions, checked_shape(size)
+        functions, shape = self._backend.functions, arguments.checked_shape(size)
         if not hasattr(a, "shape"):
             n = operator.index(a)
         else:
@@ -260,7 +222,7 @@ class Generator:
         np.False_
         """
         key = self._next()
-        return key_array(self._backend, key, self._device) if isinstance(key, tuple) else key
+        return arguments.key_array(self._backend, key, self._device) if isinstance(key, tuple) else key
 
     def spawn(self, n: int) -> list[Generator]:
         """Generators with independent numbers, for the threads, processes or parts of a program.
@@ -273,8 +235,8 @@ class Generator:
         """
         self._check_trace()
         native = self._native is not None
-        streams = [self._stream.spawned() for _ in range(operator.index(n))]
-        return [Generator(self._backend, self._device, self._dtype, stream, native) for stream in streams]
+        spawned = [self._stream.spawned() for _ in range(operator.index(n))]
+        return [Generator(self._backend, self._device, self._dtype, stream, native) for stream in spawned]
 
     def _check_trace(self) -> None:
         """Raise if a compiler traces a function that did not make this generator."""
@@ -294,12 +256,12 @@ class Generator:
         return self._backend.functions["native_generator"]((high << 32) | low, self._device)
 
     def _drawn(self, draw: Draw, size: Size) -> Array:
-        shape = checked_shape(size)
+        shape = arguments.checked_shape(size)
         functions = self._backend.functions
         if self._native is None:
             return functions["random_draw"](draw, self._next(), shape, self._device)
         self._check_trace()
-        if recording.is_active():
+        if streams.is_active():
             raise Unsupported(
                 "xo.checkpoint: a generator with native=True would draw other numbers when the function is computed "
                 "again. Instead: a generator without it"
@@ -314,7 +276,7 @@ class Generator:
     def _scaled(self, kind: str, loc: Any, scale: Any, size: Size, dtype: Any) -> Array:
         """Random numbers with a location and a scale, which are numbers or arrays."""
         draw, functions = Draw(kind, self._floating(dtype)), self._backend.functions
-        given = {name: number_or_array(kind, name, x) for name, x in (("loc", loc), ("scale", scale))}
+        given = {name: arguments.number_or_array(kind, name, x) for name, x in (("loc", loc), ("scale", scale))}
         arrays = {name: x for name, x in given.items() if hasattr(x, "shape")}
         if not arrays:
             return self._drawn(draw._replace(**given), size)
@@ -330,11 +292,10 @@ class Generator:
     def _permutation(self, n: int) -> Array:
         if self._native is not None:
             return self._drawn(Draw("permutation", self._index_dtype(), 0, n), (n,))
-        order: Array = self._backend.functions["random_permutation"](self._next(), n, self._device)
-        return order
+        return self._backend.functions["random_permutation"](self._next(), n, self._device)
 
     def _floating(self, dtype: Any) -> str:
-        return self._dtype if dtype is None else dtype_among("random", self._backend, dtype, FLOATING)
+        return self._dtype if dtype is None else arguments.dtype_among("random", self._backend, dtype, FLOATING)
 
     def _index_dtype(self) -> str:
         """The name of the library's index dtype."""
@@ -357,3 +318,56 @@ def _restored(
     if native is not None:
         generator._native = os.getpid(), native
     return generator
+
+
+def places_of_weights(rng: Any, backend: Backend, p: Any, n: int, count: int, *, replace: bool) -> Array:
+    """The positions of a sample, (count,), among n elements with the probabilities p, by a `Generator`."""
+    functions = backend.functions
+    if replace:
+        u = rng.random(count)
+        bounds = _bounds(backend, p, n, u)
+        places = functions["searchsorted"](bounds, u, side="right")
+        # The last bound is 1 and u is below it, but sums are rounded: a position beyond the end is the last element.
+        return functions["clip"](places, 0, n - 1)
+    # The first of independent exponential waits with rates p is i with probability p[i]; the others race on, so the
+    # order of waits is a sample without replacement.
+    waits = rng.exponential(size=n)
+    weights = _weights(backend, p, n, waits, least=count)
+    where, inf = functions["where"], float("inf")
+    # The wait for a probability of 0 is infinite. The inner where avoids the warning of a division by 0.
+    waits = where(weights > 0, waits / where(weights > 0, weights, 1.0), inf)
+    return functions["argsort"](waits)[:count]
+
+
+def _bounds(backend: Backend, p: Any, n: int, like: Array) -> Array:
+    """The upper ends of the intervals of [0, 1) for the elements."""
+    if not hasattr(p, "shape"):
+        # In Python's floats, so that the bounds have the same bits on every library.
+        sums = list(accumulate(_numbers(p, n, least=1)))
+        return _array(backend, [each / sums[-1] for each in sums], like)
+    sums = backend.functions["cumulative_sum"](_weights(backend, p, n, like, least=1))
+    return sums / sums[-1]
+
+
+def _weights(backend: Backend, p: Any, n: int, like: Array, *, least: int) -> Array:
+    if not hasattr(p, "shape"):
+        return _array(backend, _numbers(p, n, least=least), like)
+    find.one_of("random.Generator.choice", {"p": p, "rng": like})
+    if tuple(p.shape) != (n,):
+        raise ValueError(f"xo.random.Generator.choice: p has shape {tuple(p.shape)}, but there are {n} elements.")
+    return backend.functions["astype"](p, like.dtype)
+
+
+def _numbers(p: Any, n: int, *, least: int) -> list[float]:
+    numbers = [float(each) for each in p]
+    if len(numbers) != n:
+        raise ValueError(f"xo.random.Generator.choice: p has {len(numbers)} probabilities, but there are {n} elements.")
+    if not all(0 <= each < float("inf") for each in numbers):
+        raise ValueError("xo.random.Generator.choice: probabilities must be finite and not negative.")
+    if sum(map(bool, numbers)) < least:
+        raise ValueError(f"xo.random.Generator.choice: fewer than {least} elements have a probability above 0.")
+    return numbers
+
+
+def _array(backend: Backend, numbers: list[float], like: Array) -> Array:
+    return backend.functions["asarray"](numbers, dtype=like.dtype, device=backend.functions["device"](like))

@@ -1,4 +1,3 @@
-# Long: four functions; half of the lines are docstrings.
 """Conversion of dense arrays and of parts to sparse containers, and back."""
 
 from __future__ import annotations
@@ -7,15 +6,8 @@ import operator
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._ops.sparse.operands import (
-    Prepared,
-    common_sparse_backend,
-    count,
-    require_block,
-    require_container,
-    require_format,
-    sparse_verb,
-)
+from xarrayops._ops.sparse import operands
+from xarrayops._ops.sparse.operands import Prepared
 from xarrayops.errors import InvalidSparse, Unsupported
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.sparse import FORMATS, Compaction, Container, Parts, names_of_arrays
@@ -30,7 +22,7 @@ MAX_ENTRIES = 2**31 - 1
 Where = Array | float | str | None
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def from_dense(
     x: Array,
     format: str = "csr",
@@ -90,10 +82,10 @@ def from_dense(
     if isinstance(where, float):  # also a NumPy float64
         where = float(where)
     masks = {"where": where} if hasattr(where, "dtype") else {}
-    sparse = common_sparse_backend("from_dense", {"x": x, **masks})
+    sparse = operands.common_sparse_backend("from_dense", {"x": x, **masks})
     if sparse.holds(x):
         raise TypeError(f"xo.sparse.from_dense: x is sparse ({sparse.shown(x)}). Instead: xo.sparse.convert(x, format)")
-    require_format("from_dense", format, sparse)
+    operands.require_format("from_dense", format, sparse)
     name = sparse.backend.functions["dtype_name"](x.dtype) or str(x.dtype)
     refused = sparse.dtype_refusal(name)
     if refused is not None:
@@ -101,7 +93,7 @@ def from_dense(
     try:
         _check_extents(x, format, block)
         _check_where(x, where, name, sparse)
-        nnz_max = None if nnz_max is None else count("nnz_max", nnz_max)
+        nnz_max = None if nnz_max is None else operands.count("nnz_max", nnz_max)
         if nnz_max is not None and nnz_max > max(MAX_ENTRIES, prod(x.shape)):
             raise ValueError(f"nnz_max={nnz_max} is more than the number of elements of x")
         index = None if index_dtype is None else _index_name(index_dtype, format, sparse)
@@ -120,7 +112,7 @@ def _check_extents(x: Array, format: str, block: Any) -> None:
     if (format == "bsr") != (block is not None):
         raise ValueError("block=(rows, columns) is required for the format bsr, and only allowed there")
     if block is not None:
-        require_block(block, shape)
+        operands.require_block(block, shape)
 
 
 def _check_where(x: Array, where: Any, dtype: str, sparse: SparseBackend) -> None:
@@ -151,7 +143,7 @@ def _index_name(index_dtype: Any, format: str, sparse: SparseBackend) -> str:
     return name
 
 
-@sparse_verb("Array")
+@operands.sparse_verb("Array")
 def to_dense(s: Container, /) -> Prepared:
     """The values of a sparse container as a dense array of its library; duplicates are summed.
 
@@ -166,7 +158,7 @@ def to_dense(s: Container, /) -> Prepared:
     >>> xo.sparse.to_dense(scipy.sparse.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(1, 2)))
     array([[0., 3.]])
     """
-    return require_container("to_dense", "s", s), (s,)
+    return operands.require_container("to_dense", "s", s), (s,)
 
 
 def parts(s: Container, /) -> Parts:
@@ -187,7 +179,7 @@ def parts(s: Container, /) -> Parts:
     >>> xo.sparse.parts(xo.sparse.from_dense(np.eye(3))).indptr
     array([0, 1, 2, 3], dtype=int32)
     """
-    return require_container("parts", "s", s).parts(s)
+    return operands.require_container("parts", "s", s).parts(s)
 
 
 def from_parts(
@@ -234,8 +226,8 @@ def from_parts(
     if len(arrays) != len(names):
         raise TypeError(f'xo.sparse.from_parts("{format}") takes {", ".join(names)}, not {len(arrays)} arrays')
     given = dict(zip(names, arrays, strict=True))
-    sparse = common_sparse_backend("from_parts", given)
-    require_format("from_parts", format, sparse)
+    sparse = operands.common_sparse_backend("from_parts", given)
+    operands.require_format("from_parts", format, sparse)
     data = given["data"]
     refused = sparse.dtype_refusal(sparse.backend.functions["dtype_name"](data.dtype) or str(data.dtype))
     if refused is not None:
@@ -297,7 +289,7 @@ def validate(s: Container, /, *, canonical: bool = False) -> None:
     >>> import numpy as np, xarrayops as xo
     >>> xo.sparse.validate(xo.sparse.from_dense(np.eye(3)), canonical=True)
     """
-    sparse = require_container("validate", "s", s)
+    sparse = operands.require_container("validate", "s", s)
     p = sparse.seen(s)
     _require_concrete(sparse, p)
     fault = sparse.parts_fault(p, canonical=canonical)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends import find
-from xarrayops._ops.exchange.convert import convert_container
+from xarrayops._ops.exchange.convert import convert_container, explain_convert
 from xarrayops._ops.exchange.plan import target_of
-from xarrayops._ops.sparse.operands import (
-    require_block,
-    require_container,
-    require_format,
-    require_matrix,
-    sparse_backend,
-)
+from xarrayops._ops.explanation import Explanation
+from xarrayops._ops.sparse import operands
 from xarrayops.plugin.arrays import Array, Record
 from xarrayops.plugin.sparse import Container
 
@@ -88,20 +83,37 @@ def plan_sparse_convert(
     block: tuple[int, int] | None = None,
 ) -> SparseConversionPlan:
     """The plan of `convert` with these arguments. Raises an error if the conversion is not possible."""
-    source = require_container("convert", "s", s)
+    source = operands.require_container("convert", "s", s)
     here = source.seen(s)
     format = here.format if format is None else format
-    target = source if backend is None else sparse_backend("convert", target_of(backend))
-    require_format("convert", format, target)
+    target = source if backend is None else operands.sparse_backend("convert", target_of(backend))
+    operands.require_format("convert", format, target)
     if format == here.format and block in (None, here.block):
         return SparseConversionPlan(source, target, format, "")
-    require_matrix("convert", "s", s)
+    operands.require_matrix("convert", "s", s)
     if (format == "bsr") != (block is not None):
         needed = "block=(rows, columns) is required for the format bsr, and only allowed there"
         raise ValueError(f"xo.sparse.convert: {needed}")
     if block is not None:
         try:
-            require_block(block, tuple(s.shape))
+            operands.require_block(block, tuple(s.shape))
         except ValueError as error:
             raise ValueError(f"xo.sparse.convert: {error}") from None
     return SparseConversionPlan(source, target, format, "source" if format in source.formats else "target")
+
+
+def explain_sparse_convert(
+    verb: str, s: Container, /, format: Any = None, backend: Any = None, *, block: Any = None
+) -> Explanation:
+    """The kernels that change the format; if it does not change, how the arrays are converted."""
+    plan = plan_sparse_convert(s, format, backend, block=block)
+    there = plan.target.backend.name
+    if plan.at != "source":
+        found = explain_convert(verb, s, there)
+        then = f"; then {there} converts it to {plan.format}" if plan.at else ""
+        return found._replace(summary=f"{found.summary}{then}")
+    found = operands.explain_kernels(verb, plan.source, "convert", s, plan.format, block)
+    if plan.source is plan.target:
+        return found._replace(summary=f"{found.summary}, in new arrays")
+    way = f"{plan.source.backend.name}->{there}"
+    return found._replace(summary=f"{found.summary}, in new arrays; then {way}, array by array")

@@ -10,14 +10,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends.find import SCALARS
-from xarrayops._ops.sparse.operands import (
-    Prepared,
-    common_sparse_backend,
-    require_container,
-    require_matrix,
-    require_same_shape,
-    sparse_verb,
-)
+from xarrayops._ops.sparse import operands
+from xarrayops._ops.sparse.operands import Prepared
 from xarrayops.plugin.sparse import Container
 
 if TYPE_CHECKING:
@@ -26,19 +20,19 @@ if TYPE_CHECKING:
 
 def _of_any(verb: str, s: Container) -> tuple[SparseBackend, tuple[Container]]:
     """The backend of a function of one container, and its arguments."""
-    return require_container(verb, "s", s), (s,)
+    return operands.require_container(verb, "s", s), (s,)
 
 
 def _of_numbers(verb: str, s: Container) -> tuple[SparseBackend, tuple[Container]]:
     """The same, for a function that does not support booleans."""
-    sparse = require_container(verb, "s", s)
+    sparse = operands.require_container(verb, "s", s)
     _require_numbers(verb, sparse, s)
     return sparse, (s,)
 
 
-def _require_numbers(verb: str, sparse: SparseBackend, *operands: Any, ordered: bool = False) -> None:
+def _require_numbers(verb: str, sparse: SparseBackend, *containers: Any, ordered: bool = False) -> None:
     """Raise if the values of an operand are booleans or, with ``ordered``, complex numbers."""
-    for x in filter(sparse.holds, operands):
+    for x in filter(sparse.holds, containers):
         dtype = sparse.backend.functions["dtype_name"](x.dtype) or ""
         if dtype == "bool":
             shown = sparse.shown(x)
@@ -47,7 +41,7 @@ def _require_numbers(verb: str, sparse: SparseBackend, *operands: Any, ordered: 
             raise TypeError(f"xo.sparse.{verb}({sparse.shown(x)}): complex numbers have no order")
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def abs(s: Container, /) -> Prepared:
     """The absolute values of a sparse array; the real dtype for complex values.
 
@@ -66,25 +60,25 @@ def abs(s: Container, /) -> Prepared:
     return _of_numbers("abs", s)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def sign(s: Container, /) -> Prepared:
     """The signs of the values of a sparse array: -1, 0 or 1; z / abs(z) for complex values."""
     return _of_numbers("sign", s)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def negative(s: Container, /) -> Prepared:
     """The negated values of a sparse array."""
     return _of_numbers("negative", s)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def square(s: Container, /) -> Prepared:
     """The squares of the values of a sparse array."""
     return _of_numbers("square", s)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def sqrt(s: Container, /) -> Prepared:
     """The square roots of the values of a sparse array; NaN for negative real values.
 
@@ -95,13 +89,13 @@ def sqrt(s: Container, /) -> Prepared:
     return _of_any("sqrt", s)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def expm1(s: Container, /) -> Prepared:
     """``exp(x) - 1`` for the values x of a sparse array."""
     return _of_any("expm1", s)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def log1p(s: Container, /) -> Prepared:
     """``log(1 + x)`` for the values x of a sparse array.
 
@@ -114,25 +108,25 @@ def log1p(s: Container, /) -> Prepared:
     return _of_any("log1p", s)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def sin(s: Container, /) -> Prepared:
     """The sines of the values of a sparse array."""
     return _of_any("sin", s)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def tan(s: Container, /) -> Prepared:
     """The tangents of the values of a sparse array."""
     return _of_any("tan", s)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def tanh(s: Container, /) -> Prepared:
     """The hyperbolic tangents of the values of a sparse array."""
     return _of_any("tanh", s)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def power(s: Container, exponent: float, /) -> Prepared:
     """The values of a sparse array raised to a positive number.
 
@@ -147,8 +141,7 @@ def power(s: Container, exponent: float, /) -> Prepared:
     >>> xo.sparse.to_dense(xo.sparse.power(xo.sparse.from_dense(np.asarray([[0, 3]])), 2))
     array([[0, 9]])
     """
-    sparse = require_container("power", "s", s)
-    _require_numbers("power", sparse, s)
+    sparse, _ = _of_numbers("power", s)
     if type(exponent) not in (int, float) or not 0 < exponent < math.inf:
         raise ValueError(
             f"xo.sparse.power: the exponent is {exponent!r}, not a finite number above 0. "
@@ -157,7 +150,7 @@ def power(s: Container, exponent: float, /) -> Prepared:
     return sparse, (s, exponent)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def maximum(a: Container, b: Container | float, /) -> Prepared:
     """The elementwise maximum of two sparse matrices of the same shape, or of a and 0.
 
@@ -181,16 +174,14 @@ def maximum(a: Container, b: Container | float, /) -> Prepared:
     array([[0, 0, 3]])
     """
     number = type(b) in SCALARS
-    sparse = common_sparse_backend("maximum", {"a": a, "b": b}, numbers=number)
+    sparse = operands.common_sparse_backend("maximum", {"a": a, "b": b}, numbers=number)
     if number:
-        require_container("maximum", "a", a)
+        operands.require_container("maximum", "a", a)
         if type(b) not in (int, float) or b != 0:
             dense = "xo.maximum(xo.sparse.to_dense(a), b)"
             raise ValueError(f"xo.sparse.maximum: b is {b!r}; the result is sparse for 0 only. Instead: {dense}")
     else:
-        for name, x in (("a", a), ("b", b)):
-            require_container("maximum", name, x)
-            require_matrix("maximum", name, x)
-        require_same_shape("maximum", a, b)
+        operands.require_matrices("maximum", a=a, b=b)
+        operands.require_same_shape("maximum", a, b)
     _require_numbers("maximum", sparse, a, b, ordered=True)
     return sparse, (a, b)

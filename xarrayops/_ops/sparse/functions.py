@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xarrayops._core.backends.find import SCALARS
-from xarrayops._ops.sparse.operands import (
-    Prepared,
-    common_sparse_backend,
-    require_axis,
-    require_container,
-    require_matrix,
-    sparse_verb,
-)
+from xarrayops._ops.sparse import operands
+from xarrayops._ops.sparse.operands import Prepared
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.sparse import Container
 
-if TYPE_CHECKING:
-    from xarrayops._core.backends.sparse_backend import SparseBackend
 
-
-def _matrix(verb: str, s: Container) -> SparseBackend:
-    sparse = require_container(verb, "s", s)
-    require_matrix(verb, "s", s)
-    return sparse
-
-
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def scale(s: Container, /, rows: Array | None = None, columns: Array | None = None) -> Prepared:
     """A sparse matrix with each row, each column or both multiplied by a factor: ``diag(rows) @ s @ diag(columns)``.
 
@@ -67,8 +51,8 @@ def scale(s: Container, /, rows: Array | None = None, columns: Array | None = No
             raise TypeError(
                 f"xo.sparse.scale: {why}. Instead: xo.sparse.multiply(s, {x if type(x) in SCALARS else name})"
             )
-    sparse = common_sparse_backend("scale", {"s": s, **given})
-    _matrix("scale", s)
+    sparse = operands.common_sparse_backend("scale", {"s": s, **given})
+    operands.require_matrices("scale", s=s)
     if not given:
         raise ValueError("xo.sparse.scale takes rows=, columns= or both")
     for name, x in given.items():
@@ -80,7 +64,7 @@ def scale(s: Container, /, rows: Array | None = None, columns: Array | None = No
     return sparse, (s, rows, columns)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def take(s: Container, indices: Array, /, *, axis: int = 0) -> Prepared:
     """Rows (axis 0) or columns (axis 1) of a sparse matrix, in the order of the indices.
 
@@ -122,9 +106,9 @@ def take(s: Container, indices: Array, /, *, axis: int = 0) -> Prepared:
            [1, 0],
            [0, 2]])
     """
-    sparse = common_sparse_backend("take", {"s": s, "indices": indices})
-    _matrix("take", s)
-    axis = require_axis("take", axis)
+    sparse = operands.common_sparse_backend("take", {"s": s, "indices": indices})
+    operands.require_matrices("take", s=s)
+    axis = operands.require_axis("take", axis)
     if sparse.holds(indices) or len(indices.shape) != 1:
         raise ValueError(f"xo.sparse.take: indices is {sparse.shown(indices)}, not a dense array with one axis")
     dtype = sparse.backend.functions["dtype_name"](indices.dtype) or str(indices.dtype)
@@ -140,7 +124,7 @@ def take(s: Container, indices: Array, /, *, axis: int = 0) -> Prepared:
     return sparse, (s, indices, axis)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def concat(containers: Sequence[Container], /, *, axis: int = 0) -> Prepared:
     """Sparse matrices one below the other (axis 0) or side by side (axis 1).
 
@@ -170,11 +154,10 @@ def concat(containers: Sequence[Container], /, *, axis: int = 0) -> Prepared:
     if not isinstance(containers, list | tuple) or not containers:
         raise ValueError("xo.sparse.concat takes a list or tuple of at least one sparse matrix")
     named = {f"containers[{k}]": x for k, x in enumerate(containers)}
-    sparse = common_sparse_backend("concat", named)
-    axis = require_axis("concat", axis)
+    sparse = operands.common_sparse_backend("concat", named)
+    axis = operands.require_axis("concat", axis)
     for name, x in named.items():
-        require_container("concat", name, x)
-        require_matrix("concat", name, x)
+        operands.require_matrices("concat", **{name: x})
         if x.shape[1 - axis] != containers[0].shape[1 - axis]:
             shapes = f"{tuple(containers[0].shape)} and {tuple(x.shape)}"
             raise ValueError(
@@ -183,7 +166,7 @@ def concat(containers: Sequence[Container], /, *, axis: int = 0) -> Prepared:
     return sparse, (axis, *containers)
 
 
-@sparse_verb("Array")
+@operands.sparse_verb("Array")
 def count(s: Container, /, *, axis: int | None = None) -> Prepared:
     """The number of values that are not zero: of each column (axis 0), each row (axis 1) or the whole matrix.
 
@@ -200,10 +183,10 @@ def count(s: Container, /, *, axis: int | None = None) -> Prepared:
     >>> xo.sparse.count(xo.sparse.from_dense(np.asarray([[1, 0], [2, 3]])), axis=0)
     array([2, 1])
     """
-    return _matrix("count", s), (s, None if axis is None else require_axis("count", axis))
+    return operands.require_matrices("count", s=s), (s, None if axis is None else operands.require_axis("count", axis))
 
 
-@sparse_verb("Array")
+@operands.sparse_verb("Array")
 def norm(s: Container, /, *, axis: int | None = None) -> Prepared:
     """The 2-norm of each column (axis 0) or each row (axis 1), or the Frobenius norm of a sparse matrix.
 
@@ -222,10 +205,10 @@ def norm(s: Container, /, *, axis: int | None = None) -> Prepared:
     >>> xo.sparse.norm(xo.sparse.from_dense(np.asarray([[3.0, 4.0], [0.0, 0.0]])), axis=1)
     array([5., 0.])
     """
-    return _matrix("norm", s), (s, None if axis is None else require_axis("norm", axis))
+    return operands.require_matrices("norm", s=s), (s, None if axis is None else operands.require_axis("norm", axis))
 
 
-@sparse_verb("Array")
+@operands.sparse_verb("Array")
 def diagonal(s: Container, /) -> Prepared:
     """The diagonal of a sparse matrix (m, n) as a dense array (min(m, n),) of its dtype.
 
@@ -235,4 +218,4 @@ def diagonal(s: Container, /) -> Prepared:
     >>> xo.sparse.diagonal(xo.sparse.from_dense(np.asarray([[1, 2, 0], [0, 0, 4]])))
     array([1, 0])
     """
-    return _matrix("diagonal", s), (s,)
+    return operands.require_matrices("diagonal", s=s), (s,)

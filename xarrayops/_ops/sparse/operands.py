@@ -1,4 +1,4 @@
-"""Operands of sparse verbs: find the library that serves them, and check shapes and formats."""
+"""The calls of sparse verbs: find the library that serves the operands, check them, call a kernel or explain it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from xarrayops._core.backends.find import NON_ARRAY_TYPES
 from xarrayops._core.dispatch.arguments import require_array_argument
 from xarrayops._core.modes import defaults, tables as modes
 from xarrayops._ops.engines.functions import SPARSE
-from xarrayops._ops.engines.serving import by_engines
+from xarrayops._ops.engines.serving import by_engines, with_engines
+from xarrayops._ops.explained import explain_call
+from xarrayops._ops.explanation import Explanation, candidates, chosen_name
 from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.sparse import FORMATS, Container
 
 if TYPE_CHECKING:
@@ -125,6 +128,14 @@ def require_matrix(verb: str, name: str, x: Any) -> None:
         raise ValueError(f"xo.sparse.{verb}: {name} has shape {tuple(x.shape)}, but must be a matrix, with two axes")
 
 
+def require_matrices(verb: str, **operands: Any) -> SparseBackend:
+    """The sparse backend of the last operand. Raises unless each one is a container with two axes."""
+    for name, x in operands.items():
+        sparse = require_container(verb, name, x)
+        require_matrix(verb, name, x)
+    return sparse
+
+
 def require_format(verb: str, format: Any, sparse: SparseBackend) -> None:
     """Raise unless the containers of a library have the format."""
     if format not in FORMATS:
@@ -166,3 +177,30 @@ def require_same_shape(verb: str, a: Container, b: Any) -> None:
     """Raise unless two operands have the same shape."""
     if tuple(a.shape) != tuple(b.shape):
         raise ValueError(f"xo.sparse.{verb}: the shapes differ, {tuple(a.shape)} and {tuple(b.shape)}")
+
+
+def explain_prepared(function: Callable[..., Any]) -> Callable[..., Explanation]:
+    """The explanation of a verb made by `sparse_verb`: its ``prepare`` gives the backend and the arguments."""
+
+    def explain(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
+        sparse, arguments = vars(function)["prepare"](*args, **kwargs)
+        return explain_kernels(verb, sparse, function.__name__, *arguments)
+
+    return explain
+
+
+def explain_matmul(verb: str, /, *args: Any) -> Explanation:
+    """The kernels that serve a product: kernels of sparse containers if an operand is sparse."""
+    sparse = next(filter(None, map(find.sparse_of, args)), None)
+    return explain_call(verb, *args) if sparse is None else explain_kernels(verb, sparse, "matmul", *args)
+
+
+def explain_kernels(verb: str, sparse: SparseBackend, name: str, *arguments: Any) -> Explanation:
+    """The kernels that a library has for a verb, and whether each can serve a call."""
+    library = sparse.backend.name
+    listed = candidates(library, sparse.kernels[name], Call(arguments, {}))
+    chosen = chosen_name(listed)
+    summary = f"{library} serves its own containers" if chosen else f"{library} cannot serve this call"
+    found = Explanation(verb, summary, listed, chosen)
+    is_served = verb == "matmul" or name in SPARSE
+    return with_engines(found, find.named(library), arguments, {}) if is_served else found

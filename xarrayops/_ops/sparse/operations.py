@@ -5,20 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops._core.backends.find import SCALARS
-from xarrayops._ops.sparse.operands import (
-    Prepared,
-    common_sparse_backend,
-    require_axis,
-    require_container,
-    require_matrix,
-    require_same_shape,
-    sparse_verb,
-)
+from xarrayops._ops.sparse import operands
+from xarrayops._ops.sparse.operands import Prepared
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.sparse import Container
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def transpose(s: Container, /) -> Prepared:
     """The transpose of a sparse matrix.
 
@@ -31,12 +24,10 @@ def transpose(s: Container, /) -> Prepared:
     >>> xo.sparse.transpose(xo.sparse.from_dense(np.ones((2, 3)))).shape
     (3, 2)
     """
-    sparse = require_container("transpose", "s", s)
-    require_matrix("transpose", "s", s)
-    return sparse, (s,)
+    return operands.require_matrices("transpose", s=s), (s,)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def add(a: Container, b: Container, /) -> Prepared:
     """The sum of two sparse matrices of the same shape, in the format of a.
 
@@ -51,15 +42,13 @@ def add(a: Container, b: Container, /) -> Prepared:
     -----
     Law: ``to_dense(add(a, b)) == to_dense(a) + to_dense(b)``. Entries that cancel may remain as stored zeros.
     """
-    sparse = common_sparse_backend("add", {"a": a, "b": b})
-    for name, x in (("a", a), ("b", b)):
-        require_container("add", name, x)
-        require_matrix("add", name, x)
-    require_same_shape("add", a, b)
+    sparse = operands.common_sparse_backend("add", {"a": a, "b": b})
+    operands.require_matrices("add", a=a, b=b)
+    operands.require_same_shape("add", a, b)
     return sparse, (a, b)
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def multiply(a: Any, b: Any, /) -> Prepared:
     """The elementwise product of a sparse matrix and another one of the same shape, a dense array or a number.
 
@@ -72,13 +61,12 @@ def multiply(a: Any, b: Any, /) -> Prepared:
     -----
     Law: ``to_dense(multiply(a, b)) == to_dense(a) * b`` where b is finite; a dense b is broadcast to the shape of a.
     """
-    sparse = common_sparse_backend("multiply", {"a": a, "b": b}, numbers=True)
+    sparse = operands.common_sparse_backend("multiply", {"a": a, "b": b}, numbers=True)
     if not sparse.holds(a):
         a, b = b, a
-    require_container("multiply", "a", a)
-    require_matrix("multiply", "a", a)
+    operands.require_matrices("multiply", a=a)
     if sparse.holds(b):
-        require_same_shape("multiply", a, b)
+        operands.require_same_shape("multiply", a, b)
     elif type(b) not in SCALARS:
         shape = tuple(b.shape)
         pairs = zip(reversed(shape), reversed(tuple(a.shape)), strict=False)
@@ -88,7 +76,7 @@ def multiply(a: Any, b: Any, /) -> Prepared:
     return sparse, (a, b)
 
 
-@sparse_verb("Array")
+@operands.sparse_verb("Array")
 def sum(s: Container, /, *, axis: int | None = None) -> Prepared:
     """The sum of a sparse matrix along an axis, or of all its entries, as a dense array of its library.
 
@@ -100,12 +88,10 @@ def sum(s: Container, /, *, axis: int | None = None) -> Prepared:
     >>> xo.sparse.sum(xo.sparse.from_dense(np.eye(3)), axis=0)
     array([1., 1., 1.])
     """
-    sparse = require_container("sum", "s", s)
-    require_matrix("sum", "s", s)
-    return sparse, (s, None if axis is None else require_axis("sum", axis))
+    return operands.require_matrices("sum", s=s), (s, None if axis is None else operands.require_axis("sum", axis))
 
 
-@sparse_verb("Container")
+@operands.sparse_verb("Container")
 def sddmm(a: Array, b: Array, pattern: Container, /) -> Prepared:
     """Sampled dense-dense product: the elements of ``a @ b`` at the stored positions of a sparse matrix.
 
@@ -132,11 +118,10 @@ def sddmm(a: Array, b: Array, pattern: Container, /) -> Prepared:
     array([[3., 0.],
            [0., 3.]])
     """
-    sparse = common_sparse_backend("sddmm", {"a": a, "b": b, "pattern": pattern})
-    require_container("sddmm", "pattern", pattern)
-    require_matrix("sddmm", "pattern", pattern)
+    sparse = operands.common_sparse_backend("sddmm", {"a": a, "b": b, "pattern": pattern})
+    operands.require_matrices("sddmm", pattern=pattern)
     for name, x in (("a", a), ("b", b)):
-        require_matrix("sddmm", name, x)
+        operands.require_matrix("sddmm", name, x)
         if sparse.holds(x):
             raise TypeError(f"xo.sparse.sddmm: {name} is sparse. Instead: xo.sparse.to_dense({name})")
     if (a.shape[0], b.shape[1]) != tuple(pattern.shape) or a.shape[1] != b.shape[0]:

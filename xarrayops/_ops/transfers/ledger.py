@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from typing import TYPE_CHECKING
+from types import FrameType
 
 from xarrayops._core.backends.entry_points import entry_points
+from xarrayops._ops.explanation import aligned
 from xarrayops.plugin.arrays import Record
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 KINDS = {"transfer": "transfers", "wait": "waits", "compute": "computes"}
 """The kinds of crossings, with the name of the attribute that counts each."""
@@ -101,9 +99,7 @@ class Ledger:
         numbers = ", ".join(f"{name} {self.count(kind)}" for kind, name in KINDS.items())
         if not self._found:
             return f"{numbers}: no crossing was seen"
-        lines = [_COLUMNS, *map(_cells, self.crossings)]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(_COLUMNS))]
-        return "\n".join([numbers, *("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)])
+        return "\n".join([numbers, *aligned([_COLUMNS, *map(_cells, self.crossings)])])
 
     def __repr__(self) -> str:
         numbers = ", ".join(f"{name}={self.count(kind)}" for kind, name in KINDS.items())

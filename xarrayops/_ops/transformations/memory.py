@@ -9,7 +9,7 @@ from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import Any, Self
 
 from xarrayops._core.backends import registry
-from xarrayops._ops.random import recording
+from xarrayops._ops.random import streams
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, rebuilt
 from xarrayops.plugin.arrays import Array
 
@@ -62,16 +62,16 @@ def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:
         if backend is None:
             return function(*args, **kwargs)
         arguments = [args, kwargs]
-        first: list[recording.Numbers] = []
+        first: list[streams.Numbers] = []
         form: list[Any] = []
 
         def of_arrays(*given: Array) -> tuple[Array, ...]:
             positional, named = rebuilt(arguments, given)
             if first:
-                with recording.repeated(first[0]):
+                with streams.repeated(first[0]):
                     result = function(*positional, **named)
             else:
-                with recording.recorded() as numbers:
+                with streams.recorded() as numbers:
                     first.append(numbers)
                     result = function(*positional, **named)
             form[:] = [form_of(result)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._ops.compilation import policy
+from xarrayops._ops.compilation import ledger
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported, XArrayOpsError
 
 jax = pytest.importorskip("jax", exc_type=ImportError)
@@ -22,7 +22,7 @@ def doubled(x):
 
 def settled(function, *args, **kwargs):
     """The result after so many calls that no more calls are timed."""
-    for _ in range(policy.TIMED + 2):
+    for _ in range(ledger.TIMED + 2):
         result = function(*args, **kwargs)
     return result
 
@@ -35,7 +35,7 @@ class TestLedger:
         f(jnp.ones((4, 3), "float32"), 1)
         first, second, third = f.ledger
         assert (first.signature, first.engine, first.reason) == ("x=float32[2,3]", "jax", "")
-        assert first.compiled_calls == policy.TIMED + 2
+        assert first.compiled_calls == ledger.TIMED + 2
         assert first.compilation_s > first.compiled_s > 0
         assert first.eager_s > 0
         assert second.reason == "x float32[2,3] -> float32[4,3]"
@@ -240,7 +240,7 @@ class TestEngines:
         assert type(settled(f, np.ones(2))) is np.ndarray
         assert f.ledger[0].engine == ""
         assert "cannot compile functions" in f.ledger[0].reason
-        assert f.ledger[0].eager_calls == policy.TIMED + 2
+        assert f.ledger[0].eager_calls == ledger.TIMED + 2
 
     def test_an_engine_without_a_compiler(self):
         with pytest.raises(Unsupported, match="numpy cannot compile"):

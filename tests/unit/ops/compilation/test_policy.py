@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xarrayops._ops.compilation.policy import PATIENCE, Choice
+from xarrayops._ops.compilation.ledger import PATIENCE, Choice
 
 COUNTS = [1, 2, 3, 5, 10, 30, 100, 1000, 10_000, 100_000]
 
