@@ -7,8 +7,7 @@ from html import escape
 from importlib.resources import files
 
 from xarrayops.bench.report.page import csp_hash
-from xarrayops.port.checking.report import Report
-from xarrayops.port.checking.traced import LineOfRun
+from xarrayops.port.checking import LineOfRun, Report
 from xarrayops.port.checking.verdict import READY, SMALL_FIXES, Verdict
 from xarrayops.port.findings import Finding, alike, times
 from xarrayops.port.trace.forecast import Forecast

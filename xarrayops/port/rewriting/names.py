@@ -9,7 +9,7 @@ import libcst as cst
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN
 from xarrayops.port.rewriting.context import Context, dotted
 from xarrayops.port.source.interface import has
-from xarrayops.port.source.names import is_foreign
+from xarrayops.port.source.names import call_arguments, is_foreign
 
 _QUIET = ("random", "typing", "testing", "exceptions")
 """NumPy modules that a port uses unchanged."""
@@ -63,8 +63,7 @@ def foreign(context: Context, node: ast.Call) -> None:
     name = context.names.resolve(node.func)
     if name is None or not is_foreign(name):
         return
-    given = [*node.args, *(keyword.value for keyword in node.keywords)]
-    if any(context.value(each).is_array for each in given):
+    if any(context.value(each).is_array for each in call_arguments(node)):
         instead = 'f(xo.convert(x, "numpy")), and xo.asarray(.., like=x) of the result'
         context.todo(node, f"{name} may take NumPy arrays only. Then: {instead}")
 

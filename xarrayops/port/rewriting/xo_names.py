@@ -21,7 +21,7 @@ from xarrayops.plugin.dtypes import DTYPE_NAMES
 from xarrayops.port.rewriting.context import Context, argument, dotted
 from xarrayops.port.rewriting.reference import unproved
 from xarrayops.port.source.interface import has, signature
-from xarrayops.port.source.names import is_none
+from xarrayops.port.source.names import call_arguments, is_none
 from xarrayops.port.source.numpy_results import dtype_of
 from xarrayops.port.source.value import ARRAY, DEFAULT_DTYPES, SCALAR, SEQUENCE, Value, words
 
@@ -321,8 +321,7 @@ def _bound(
     starred = any(isinstance(each, ast.Starred) for each in node.args) or any(k.arg is None for k in node.keywords)
     if starred:
         raise _Stays(": its arguments are not known")
-    given = [*node.args, *(each.value for each in node.keywords)]
-    new = {id(old): each.value for old, each in zip(given, updated.args, strict=True)}
+    new = {id(old): each.value for old, each in zip(call_arguments(node), updated.args, strict=True)}
     try:
         bound = theirs.bind(*node.args, **{str(each.arg): each.value for each in node.keywords}).arguments
     except TypeError as error:

@@ -32,9 +32,8 @@ _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 class Place(Record):
-    """A node with the node around it, the function around it, and the loops of that function around it."""
+    """Where a node is: the node around it, the function around it, and the loops of that function around it."""
 
-    node: ast.AST
     parent: ast.AST
     function: FunctionNode | None
     loops: tuple[ast.AST, ...]
@@ -63,17 +62,17 @@ class Program:
 
     def nodes(self, kind: type[N]) -> Iterator[N]:
         """The nodes of a class, in the order of the source."""
-        return (place.node for place in self.places if isinstance(place.node, kind))
+        return (node for node in self.places if isinstance(node, kind))
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
-        """All nodes with their context, in the order of the source."""
-        return tuple(_places(self.source.tree, None, ()))
+    def places(self) -> dict[ast.AST, Place]:
+        """The place of each node, in the order of the source."""
+        return dict(_places(self.source.tree, None, ()))
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """The node around each node."""
-        return {child: node for node in ast.walk(self.source.tree) for child in ast.iter_child_nodes(node)}
+        return {node: place.parent for node, place in self.places.items()}
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, from the inside outwards."""
@@ -84,7 +83,7 @@ class Program:
     @cached_property
     def writes(self) -> tuple[Write, ...]:
         """The places that change an array, in the order of the source."""
-        nodes = ((place.node, place.function) for place in self.places)
+        nodes = ((node, place.function) for node, place in self.places.items())
         return tuple(writes(nodes, self.names, self.values))
 
     @cached_property
@@ -102,16 +101,16 @@ class Program:
         return Ownership(self.source.tree, self.names, self.values, returning)
 
 
-def _places(node: ast.AST, function: FunctionNode | None, loops: tuple[ast.AST, ...]) -> Iterator[Place]:
+def _places(
+    node: ast.AST, function: FunctionNode | None, loops: tuple[ast.AST, ...]
+) -> Iterator[tuple[ast.AST, Place]]:
     once = _evaluated_once(node)
     inside = (*loops, node) if isinstance(node, Loop | _COMPREHENSIONS) else loops
     for child in ast.iter_child_nodes(node):
         around = loops if child in once else inside
-        yield Place(child, node, function, around)
-        if isinstance(child, FunctionNode):
-            yield from _places(child, child, ())
-        else:
-            yield from _places(child, function, around)
+        yield child, Place(node, function, around)
+        is_function = isinstance(child, FunctionNode)
+        yield from _places(child, child if is_function else function, () if is_function else around)
 
 
 def _evaluated_once(node: ast.AST) -> tuple[ast.AST, ...]:

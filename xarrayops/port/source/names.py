@@ -254,6 +254,11 @@ def given_by(function: FunctionNode, call: ast.Call) -> dict[str, ast.expr]:
     return given_to(function, call.args, {each.arg: each.value for each in call.keywords})
 
 
+def call_arguments(node: ast.Call) -> list[ast.expr]:
+    """The expressions of the arguments of a call, those by keyword last."""
+    return [*node.args, *(keyword.value for keyword in node.keywords)]
+
+
 def is_none(node: ast.AST | None) -> bool:
     """Whether an expression is the literal None."""
     return isinstance(node, ast.Constant) and node.value is None

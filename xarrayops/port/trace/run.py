@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import partial
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.port.loading import Place, arguments_of, importable, parsed_call
+from xarrayops.port.loading import Place, arguments_of, importable, last_line, parsed_call
 from xarrayops.port.source import PortError, Program
 from xarrayops.port.source.writes import AUGMENTED_ITEM
 from xarrayops.port.trace.array import plain, wrapped
@@ -119,9 +118,8 @@ def _module(program: Program, trace: Trace) -> Iterator[dict[str, Any]]:
 
 def _failed(program: Program, call: str, error: BaseException) -> str:
     """The message about an error, with the last line of the program that ran."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == program.source.path and frame.lineno]
-    place = f"{program.source.path}, {program.source.place(lines[-1])}" if lines else program.source.path
+    path, ran = program.source.path, last_line(error, (program.source.path,))
+    place = f"{path}, {program.source.place(ran[1])}" if ran else path
     return (
         f"{place}: the call {call} raises {type(error).__name__}: {error}. "
         "Instead: a call that runs on NumPy; the program without --call is only read"
