@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from xarrayops.port.findings import Finding, finding
 from xarrayops.port.source import Program
 from xarrayops.port.source.expressions import operated
-from xarrayops.port.source.in_place import UPDATES
 from xarrayops.port.source.indices import MASK, SLICE, kinds
+from xarrayops.port.source.interface import UPDATES
 from xarrayops.port.source.values import root
 from xarrayops.port.source.writes import (
     ATTRIBUTE,

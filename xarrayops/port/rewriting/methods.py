@@ -9,8 +9,7 @@ import libcst as cst
 from xarrayops._core.numpy_names import METHODS
 from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.source import indices
-from xarrayops.port.source.in_place import IN_PLACE_METHODS
-from xarrayops.port.source.interface import has, refusal
+from xarrayops.port.source.interface import IN_PLACE_METHODS, has, refusal
 from xarrayops.port.source.numpy_results import VIEWS
 from xarrayops.port.source.origins import SHARING
 from xarrayops.port.source.parameters import ARRAY_NAMES

@@ -13,7 +13,7 @@ import libcst as cst
 from xarrayops.port.rewriting.context import Context, argument, operand
 from xarrayops.port.rewriting.reference import counts
 from xarrayops.port.source import indices
-from xarrayops.port.source.in_place import UPDATES
+from xarrayops.port.source.interface import UPDATES
 from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN
 
 _KINDS = ("bool", "int", "float", "complex")

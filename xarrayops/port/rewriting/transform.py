@@ -10,16 +10,7 @@ from typing import Any, TypeVar
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
-from xarrayops.port.rewriting import (
-    calls,
-    imports,
-    methods,
-    names,
-    random_numbers,
-    returning,
-    stores,
-    xo_names,
-)
+from xarrayops.port.rewriting import calls, methods, names, returning, stores, xo_names
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.rewriting.edits import MARK, Edit, Returned, Rewritten, Todo
 from xarrayops.port.rewriting.returned import Refusal, chosen
@@ -30,7 +21,7 @@ _RULES: dict[str, tuple[Any, ...]] = {
     "Assign": (returning.assignment, stores.assign),
     "Attribute": (methods.attribute, names.reference, xo_names.constant),
     "AugAssign": (stores.augment,),
-    "Call": (calls.call, methods.method, random_numbers.call, xo_names.call),
+    "Call": (calls.call, methods.method, calls.random_numbers, xo_names.call),
     "Compare": (names.compare,),
     "Expr": (returning.expression, calls.statement),
     "Name": (calls.of_module,),
@@ -131,7 +122,7 @@ def _pass(
         context.todo(each.place, each.problem)
     wrapper = MetadataWrapper(cst.parse_module(program.source.text), unsafe_skip_copy=True)
     module = wrapper.module.visit(_Transformer(context, wrapper, notes=notes))
-    return context, imports.added(context, module).code
+    return context, names.with_imports(context, module).code
 
 
 def _in_lines_of(original: str, text: str, found: list[_Record]) -> list[_Record]:
@@ -191,7 +182,7 @@ class _Transformer(cst.CSTTransformer):
         if isinstance(twin, ast.Return):
             found = returning.return_of_call(self._context, twin, updated)
         line = self._positions[original].start.line
-        imported = None if found else imports.line(self._context, updated, line)
+        imported = None if found else names.imported(self._context, updated, line)
         if imported is not None:
             reason = "xarrayops.numpy has NumPy's names for every library" if imported else "nothing uses it any more"
             self._context.edits.append(Edit(line, "import", reason))

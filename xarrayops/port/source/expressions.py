@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from xarrayops.plugin.dtypes import REAL_OF
 from xarrayops.port.source import numpy_results
-from xarrayops.port.source.in_place import IN_PLACE_METHODS
 from xarrayops.port.source.indices import element_of
+from xarrayops.port.source.interface import IN_PLACE_METHODS
 from xarrayops.port.source.names import Names, of_numpy
 from xarrayops.port.source.value import (
     ARRAY,

@@ -44,41 +44,41 @@ REDUCTIONS = words(
     "all amax amin any argmax argmin average count_nonzero max mean median min nanargmax nanargmin nanmax nanmean "
     "nanmedian nanmin nanprod nanstd nansum nanvar prod ptp std sum var"
 )
+_SAME_DTYPE = SAME_NDIM | REDUCTIONS | words("take tile repeat pad unique flatten outer")
 _FLOATING = words(
     "average mean median nanmean nanmedian nanstd nanvar std var linalg.norm linalg.det linalg.inv linalg.solve "
     "linalg.cholesky linalg.pinv quantile percentile nanquantile nanpercentile interp trapezoid cov corrcoef gradient"
 )
 """Functions whose result is floating-point for integers."""
-_TRUTHS = words("all any isin isclose in1d")
 _INDICES = words(
     "argmax argmin argsort argpartition searchsorted digitize bincount count_nonzero lexsort nanargmax nanargmin"
 )
+_FIXED = dict.fromkeys(words("all any isin isclose in1d"), "bool") | dict.fromkeys(_INDICES, "int64")
+"""The dtype of the results that have always the same."""
 _TUPLES = words("nonzero where unravel_index ix_ diag_indices tril_indices triu_indices mgrid ogrid meshgrid")
 _SEQUENCES = words("split array_split hsplit vsplit dsplit broadcast_arrays unstack")
 _SCALARS = {
-    "allclose": BOOLEAN,
-    "array_equal": BOOLEAN,
-    "ndim": INTEGER,
-    "size": INTEGER,
+    **dict.fromkeys(("allclose", "array_equal", "array_equiv", "isscalar"), BOOLEAN),
+    **dict.fromkeys(("ndim", "size"), INTEGER),
     "shape": Value(SEQUENCE, element=INTEGER),
-    "isscalar": BOOLEAN,
-    "array_equiv": BOOLEAN,
 }
 _NO_ARRAYS = words(
     "dtype finfo iinfo result_type promote_types can_cast issubdtype errstate seterr printoptions set_printoptions "
     "broadcast_shapes vectorize ndenumerate ndindex nditer savez save savetxt s_ index_exp r_ c_ poly1d testing"
 )
 ARRAY_ATTRIBUTES = {"T", "mT", "real", "imag", "flat"}
-_WIDE = dict.fromkeys(("bool", "int8", "int16", "int32"), "int64") | dict.fromkeys(
-    ("uint8", "uint16", "uint32"), "uint64"
-)
+_WIDE = dict.fromkeys(("bool", "int8", "int16", "int32"), "int64")
+_WIDE |= dict.fromkeys(("uint8", "uint16", "uint32"), "uint64")
 """The dtypes of sums of small integers."""
 _COMPLEX = words("fft.fft fft.ifft fft.fft2 fft.ifft2 fft.fftn fft.ifftn fft.rfft fft.rfft2 fft.rfftn")
-_DRAWS = words(
+_FLOATING_DRAWS = words(
     "rand random random_sample uniform normal randn standard_normal exponential standard_exponential lognormal beta "
     "gamma"
 )
-_DRAWN_INTEGERS = words("randint integers poisson binomial permutation")
+_INTEGER_DRAWS = words("randint integers poisson binomial permutation")
+_DRAWN = dict.fromkeys(_FLOATING_DRAWS, "float64") | dict.fromkeys(_INTEGER_DRAWS, "int64")
+CREATED = CREATION | words("array copy identity zeros_like ones_like empty_like full_like")
+"""Functions that make arrays, never scalars."""
 
 
 def is_elementwise(name: str) -> bool:
@@ -158,7 +158,7 @@ def result(call: Call) -> Value:
     if name in _SEQUENCES:
         element = Value(ARRAY, call.first.dtype, call.first.ndim, call.first.views, is_view=True)
         return Value(SEQUENCE, views=element.views, element=element)
-    if name in CREATION | {"array", "identity", "copy", "zeros_like", "ones_like", "empty_like", "full_like"}:
+    if name in CREATED:
         return _created(call)
     if name in ("concatenate", "stack", "hstack", "vstack", "column_stack", "where", "einsum", "dot", "matmul"):
         return _combined(call)
@@ -169,15 +169,13 @@ def result(call: Call) -> Value:
 
 def _elementwise(call: Call) -> Value:
     operands = list(call.values[: getattr(np, call.name).nin])
+    dtype = ufunc_dtype(call.name, operands)
     if operands and all(value.kind == SCALAR for value in operands):
-        return Value(ARRAY, ufunc_dtype(call.name, operands), 0, fresh=True, certain=False)
-    known = any(value.kind == ARRAY for value in operands)
-    certain = known and all(value.certain for value in operands if value.kind == ARRAY)
-    if not known:
+        return array(dtype, 0, certain=False)
+    arrays = [value for value in operands if value.is_array]
+    if not arrays:
         return NOTHING._replace(fresh=True)
-    return Value(
-        ARRAY, call.dtype(ufunc_dtype(call.name, operands)), common_ndim(*operands), fresh=True, certain=certain
-    )
+    return array(call.dtype(dtype), common_ndim(*operands), certain=all(value.certain for value in arrays))
 
 
 def ufunc_dtype(name: str, operands: Sequence[Value]) -> str | None:
@@ -199,8 +197,8 @@ def _view(call: Call) -> Value:
     if call.name == "reshape":
         shape = call.nodes[1:] if len(call.nodes) == len(call.values) else call.nodes
         ndim = _length(shape)
-    elif call.name in ("ravel", "atleast_1d"):
-        ndim = 1 if call.name == "ravel" else ndim
+    elif call.name == "ravel":
+        ndim = 1
     elif call.name in ("atleast_2d", "atleast_3d"):
         ndim = None if ndim is None else max(ndim, int(call.name[-2]))
     elif call.name in ("squeeze", "diagonal", "broadcast_to", "view", "expand_dims") or "." in call.name:
@@ -216,11 +214,9 @@ def _view(call: Call) -> Value:
 
 def _depth(value: Value) -> int | None:
     """The number of axes of the array that a nested sequence makes."""
-    if value.kind == SCALAR:
-        return 0
+    if value.kind in (SCALAR, ARRAY):
+        return value.ndim if value.is_array else 0
     inner = value.items[0] if value.items else value.element
-    if value.kind == ARRAY:
-        return value.ndim
     depth = None if inner is None else _depth(inner)
     return None if depth is None else depth + 1
 
@@ -249,10 +245,8 @@ def _created(call: Call) -> Value:
         value = call.values[1] if len(call.values) > 1 else NOTHING
         default = DEFAULT_DTYPES.get(value.dtype or "", value.dtype)
         return array(call.dtype(default, 2), _shape_ndim(call))
-    if name in ("zeros", "ones", "empty"):
-        return array(call.dtype("float64", 1), _shape_ndim(call))
-    ndim = 2 if name in ("eye", "identity", "tri") else 1
-    position = {"eye": 3, "identity": 1, "linspace": 5, "tri": 3}.get(name)
+    position = {"zeros": 1, "ones": 1, "empty": 1, "eye": 3, "identity": 1, "linspace": 5, "tri": 3}.get(name)
+    ndim = _shape_ndim(call) if name in ("zeros", "ones", "empty") else 2 if name in ("eye", "identity", "tri") else 1
     return array(call.dtype("float64", position), ndim)
 
 
@@ -279,13 +273,10 @@ def _sequence_dtype(value: Value) -> str | None:
 def _combined(call: Call) -> Value:
     """A function of several arrays that are given one by one or as one sequence."""
     name = call.name
-    operands = list(call.values)
     if name in ("concatenate", "stack", "hstack", "vstack", "column_stack"):
-        operands = list(call.first.items or ([call.first.element] if call.first.element else []))
-    elif name == "where":
-        operands = operands[1:3]
-    elif name == "einsum":
-        operands = operands[1:]
+        operands = call.first.items or ([call.first.element] if call.first.element else [])
+    else:
+        operands = call.values[{"where": slice(1, 3), "einsum": slice(1, None)}.get(name, slice(None))]
     ndim = common_ndim(*operands)
     if name in ("einsum", "hstack", "vstack", "column_stack"):
         ndim = None
@@ -306,23 +297,19 @@ def product_ndim(a: Value, b: Value) -> int | None:
 def _drawn(call: Call, name: str) -> Value:
     if name in ("default_rng", "RandomState", "Generator", "seed", "SeedSequence", "shuffle"):
         return Value(OTHER)
-    dtype = "float64" if name in _DRAWS else "int64" if name in _DRAWN_INTEGERS else None
+    dtype = _DRAWN.get(name)
     if not call.values and not call.keywords:
         return Value(SCALAR, "float" if dtype == "float64" else "int")
-    return array(
-        dtype,
-        len(call.values) if name in ("rand", "randn") else None,
-        certain="size" in call.keywords or name in ("rand", "randn"),
-    )
+    has_extents = name in ("rand", "randn")
+    ndim = len(call.values) if has_extents else None
+    return array(dtype, ndim, certain=has_extents or "size" in call.keywords)
 
 
 def _dtype(call: Call) -> str | None:
     """The dtype of the result of any other function."""
     name, first = call.name, call.first
-    if name in _TRUTHS:
-        return "bool"
-    if name in _INDICES:
-        return "int64"
+    if name in _FIXED:
+        return _FIXED[name]
     if name == "astype":
         return dtype_of(call.keywords.get("dtype", call.nodes[-1] if call.nodes else None), call.numpy_name)
     if name in _COMPLEX:
@@ -331,18 +318,12 @@ def _dtype(call: Call) -> str | None:
         return _floating(first.dtype)
     if name in ("sum", "prod", "cumsum", "cumprod", "nansum", "nanprod"):
         return call.dtype(_WIDE.get(first.dtype or "", first.dtype))
-    same = (
-        name in SAME_NDIM
-        or name in REDUCTIONS
-        or name in ("take", "tile", "repeat", "pad", "unique", "flatten", "outer")
-    )
-    return first.dtype if same and first.kind == ARRAY else None
+    return first.dtype if name in _SAME_DTYPE and first.is_array else None
 
 
 def _floating(dtype: str | None) -> str | None:
-    if dtype is None:
-        return None
-    return "float64" if np.dtype(dtype).kind in "biu" else np.dtype(dtype).name if np.dtype(dtype).kind == "f" else None
+    found = np.dtype(dtype) if dtype is not None else np.dtype(object)
+    return "float64" if found.kind in "biu" else found.name if found.kind == "f" else None
 
 
 def _reduced_ndim(call: Call) -> int | None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from xarrayops.port.source import indices
-from xarrayops.port.source.in_place import IN_PLACE_METHODS, out_of
+from xarrayops.port.source.interface import IN_PLACE_METHODS, out_of
 from xarrayops.port.source.names import Names
 from xarrayops.port.source.numpy_results import ARRAY_ATTRIBUTES, VIEWS
 from xarrayops.port.source.origin import CONTAINER, NONE, OUTSIDE, Label, Origins, State, parameters_in

@@ -9,17 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
-from xarrayops._surface import CREATION
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.names import FunctionNode, Names, arguments, given_by, given_to
+from xarrayops.port.source.numpy_results import CREATED
 from xarrayops.port.source.origin import CONTAINER, NONE, Label, Origins, parameters_in
 from xarrayops.port.source.origins import OriginWalker
 from xarrayops.port.source.value import NOTHING
 from xarrayops.port.source.values import Values
 from xarrayops.port.source.walk import Called
-
-CREATED = CREATION | frozenset(["array", "copy", "identity", "zeros_like", "ones_like", "empty_like", "full_like"])
-"""NumPy's functions that make arrays, never scalars."""
 
 
 class Summary(Record):

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
-from xarrayops.port.source.in_place import target_of
+from xarrayops.port.source.interface import target_of
 from xarrayops.port.source.names import Names
 
 _MOST_ROUNDS = 20

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from xarrayops.plugin.arrays import Record
-from xarrayops.port.source.in_place import IN_PLACE_METHODS, target_of
+from xarrayops.port.source.interface import IN_PLACE_METHODS, target_of
 from xarrayops.port.source.names import FunctionNode, Names, arguments
 from xarrayops.port.source.parameters import argument_of
 from xarrayops.port.source.value import ARRAY, UNKNOWN, Value

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import repeat
-from time import thread_time
+from time import perf_counter, thread_time
 from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from xarrayops.plugin.arrays import Record
+from xarrayops.plugin.nested import leaves
 from xarrayops.port.trace.operations import BLOCK, ELEMENT, VIEW
 
 _CALIBRATION = 500
@@ -187,10 +188,11 @@ def _rounded(number: int) -> int:
 
 def arrays_in(value: Any) -> list[np.ndarray[Any, Any]]:
     """The arrays in arguments or results, also in sequences and dictionaries."""
-    if isinstance(value, np.ndarray):
-        return [value]
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, (list, tuple)):
-        return []
-    return [array for member in value for array in arrays_in(member)]
+    return [leaf for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
+
+
+def timed_call(function: Callable[..., Any], *args: Any, **options: Any) -> tuple[Any, float]:
+    """The result of a call, and the seconds that it took."""
+    start = perf_counter()
+    result = function(*args, **options)
+    return result, perf_counter() - start
