@@ -10,7 +10,7 @@ from xarrayops.numpy.random import Generator
 from xarrayops.port.findings import NUMPY_CODE, Finding, finding
 from xarrayops.port.source import Program
 from xarrayops.port.source.interface import has, signature
-from xarrayops.port.source.names import NUMPY, call_arguments, is_foreign
+from xarrayops.port.source.names import NUMPY, call_arguments, has_starred, is_foreign
 from xarrayops.port.source.numpy_results import is_elementwise
 from xarrayops.port.source.value import words
 
@@ -61,7 +61,7 @@ def of_arguments(program: Program, node: ast.Call) -> Iterator[Finding]:
         what = f"np.{name} has no {keyword}= (here {given[keyword]})"
         yield finding(program, node, "argument", what, f"leave out {keyword}=")
     takes = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
-    is_open = any(p.kind is p.VAR_POSITIONAL for p in parameters) or any(isinstance(a, ast.Starred) for a in node.args)
+    is_open = any(p.kind is p.VAR_POSITIONAL for p in parameters) or has_starred(node.args)
     if len(node.args) > takes and not is_open:
         what = f"np.{name} takes {takes} arguments by position, and here are {len(node.args)}"
         yield finding(program, node, "argument", what, "name the options by keyword")

@@ -152,7 +152,7 @@ def statement(context: Context, node: ast.Expr, updated: cst.Expr) -> cst.BaseSm
     if changed is None:
         _note(context, made, target)
         return None
-    context.edit(node, "in place", f"{why(context, node.value)}: a new one has the same meaning")
+    context.edit(node, "in place", why(context, made))
     return bound(cst.Name(written), changed)
 
 
@@ -198,7 +198,7 @@ def _method(context: Context, node: ast.Call, updated: cst.Call) -> cst.BaseSmal
     value = updated.args[0].value if is_filled else context.np_call("sort", argument(array), *updated.args)
     if is_filled or context.ownership.is_returned(node):
         value = at(context, whole(array), "set", value)
-    context.edit(node, "in place", f"{why(context, node)}: a new one has the same meaning")
+    context.edit(node, "in place", why(context, node))
     return bound(array, value)
 
 

@@ -12,7 +12,7 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.port.rewriting.edits import NOTHING, SAME, VALUE, Returned
 from xarrayops.port.source import Program
 from xarrayops.port.source.indices import parts
-from xarrayops.port.source.names import arguments, given_by, is_none
+from xarrayops.port.source.names import arguments, given_by, is_none, is_unpacked
 from xarrayops.port.source.ownership import Ownership, own_nodes
 from xarrayops.port.source.value import ARRAY, UNKNOWN
 
@@ -201,8 +201,7 @@ class _Selection:
     ) -> str | None:
         """Why a call cannot take what the function returns; None if it can."""
         given = given_by(function, call)
-        is_unpacked = any(isinstance(each, ast.Starred) for each in call.args)
-        if is_unpacked or any(each.arg is None for each in call.keywords):
+        if is_unpacked(call):
             return "this call unpacks its arguments"
         names = []
         for name in returned.written:

@@ -84,12 +84,12 @@ class Program:
     def writes(self) -> tuple[Write, ...]:
         """The places that change an array, in the order of the source."""
         nodes = ((node, place.function) for node, place in self.places.items())
-        return tuple(writes(nodes, self.names, self.values))
+        return tuple(writes(nodes, self.values))
 
     @cached_property
     def meetings(self) -> tuple[Meeting, ...]:
         """The uses of arrays of the module together with arrays of the caller, in the order of the source."""
-        return meetings(self.source.tree, self.names, self.values, self.parents)
+        return meetings(self.source.tree, self.values, self.parents)
 
     @cached_property
     def ownership(self) -> Ownership:
@@ -98,7 +98,7 @@ class Program:
 
     def ownership_with(self, returning: Returning) -> Ownership:
         """The same, assuming that these functions return the parameters that they write."""
-        return Ownership(self.source.tree, self.names, self.values, returning)
+        return Ownership(self.source.tree, self.values, returning)
 
 
 def _places(

@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy
 
 import xarrayops.numpy as ours
-from xarrayops.port.source.names import is_none
+from xarrayops.port.source.names import has_starred, is_none
 from xarrayops.port.source.value import words
 
 IN_PLACE_FUNCTIONS = words("copyto fill_diagonal place put put_along_axis putmask random.shuffle")
@@ -53,7 +53,7 @@ def parameters(name: str) -> tuple[str, ...]:
 def refusal(name: str, arguments: Sequence[ast.expr | None], keywords: Sequence[ast.keyword]) -> str | None:
     """Why a function does not take these arguments; None if it does, or if that is not known."""
     taken = signature(name)
-    unpacked = any(isinstance(each, ast.Starred) for each in arguments) or any(each.arg is None for each in keywords)
+    unpacked = has_starred(arguments) or any(each.arg is None for each in keywords)
     if taken is None or unpacked:
         return None
     try:
@@ -79,7 +79,7 @@ def out_of(call: ast.Call, name: str | None) -> ast.expr | None:
             return value.elts[0] if isinstance(value, ast.Tuple) and len(value.elts) == 1 else value
     count = operands(name)
     is_given = count is not None and len(call.args) == count + 1
-    return call.args[-1] if is_given and not any(isinstance(each, ast.Starred) for each in call.args) else None
+    return call.args[-1] if is_given and not has_starred(call.args) else None
 
 
 def operands(name: str | None) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from xarrayops._surface import CREATION
 from xarrayops.plugin.arrays import Record
-from xarrayops.port.source.names import FunctionNode, Names, arguments
+from xarrayops.port.source.names import FunctionNode, arguments
 from xarrayops.port.source.value import ARRAY, UNKNOWN
 from xarrayops.port.source.values import Values
 
@@ -35,13 +35,13 @@ class Meeting(Record):
     certain: bool
 
 
-def meetings(tree: ast.Module, names: Names, values: Values, parents: Mapping[ast.AST, ast.AST]) -> tuple[Meeting, ...]:
+def meetings(tree: ast.Module, values: Values, parents: Mapping[ast.AST, ast.AST]) -> tuple[Meeting, ...]:
     """The uses of arrays of the module together with arrays of the caller, in the order of the source."""
     found = [
         meeting
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        for meeting in _Function(node, names, values, parents).meetings()
+        for meeting in _Function(node, values, parents).meetings()
     ]
     unique = {meeting.node: meeting for meeting in found}.values()
     return tuple(sorted(unique, key=lambda meeting: (meeting.node.lineno, meeting.node.col_offset)))
@@ -50,8 +50,8 @@ def meetings(tree: ast.Module, names: Names, values: Values, parents: Mapping[as
 class _Function:
     """One function: which variables depend on the module alone, and which on the caller."""
 
-    def __init__(self, node: FunctionNode, names: Names, values: Values, parents: Mapping[ast.AST, ast.AST]) -> None:
-        self._node, self._names, self._values, self._parents = node, names, values, parents
+    def __init__(self, node: FunctionNode, values: Values, parents: Mapping[ast.AST, ast.AST]) -> None:
+        self._node, self._names, self._values, self._parents = node, values.names, values, parents
         self._of_caller = {
             argument.arg
             for argument in arguments(node)

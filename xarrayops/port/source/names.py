@@ -45,6 +45,15 @@ class Scope:
         self.bindings: dict[str, list[Binding]] = {}
         self.elsewhere: dict[str, Scope | None] = {}
         """The names that ``global`` and ``nonlocal`` bind in another scope."""
+        self.captured: set[str] = set()
+        """The variables that functions and classes in this scope use."""
+
+    def of_function(self) -> Scope:
+        """The scope itself, or the function, class or module around a comprehension."""
+        scope = self
+        while isinstance(scope.node, _Comprehension) and scope.parent is not None:
+            scope = scope.parent
+        return scope
 
     def owner(self, name: str) -> Scope | None:
         """The scope that binds a name that is used here; None for builtins and unknown names."""
@@ -69,8 +78,8 @@ class Names:
         self.module = Scope(tree, None)
         self.stars: list[tuple[str, ast.ImportFrom]] = []
         """The modules with a star import, and the statements."""
-        self._scopes: dict[ast.AST, Scope] = {}
-        self._inner: dict[FunctionNode, Scope] = {}
+        self._scopes: dict[ast.Name, Scope] = {}
+        self._inner: dict[ast.AST, Scope] = {}
         self._resolving: set[tuple[int, str]] = set()
         self._visited: set[ast.AST] = set()
         for statement in tree.body:
@@ -78,6 +87,10 @@ class Names:
         is_last = bool(self.stars) and self.stars[-1][0] in NUMPY  # a later one may have bound the names again
         self._star_names = frozenset(numpy.__all__ if is_last else ())
         self._has_builtins = all(module in NUMPY for module, _ in self.stars)
+        for name, scope in self._scopes.items():
+            owner = scope.owner(name.id)
+            if owner is not None and owner is not scope.of_function():
+                owner.captured.add(name.id)
         self.functions = {
             node.name: node
             for node in tree.body
@@ -89,9 +102,9 @@ class Names:
         """The scope in which a name is used."""
         return self._scopes.get(node, self.module)
 
-    def binds(self, function: FunctionNode, name: str) -> bool:
-        """Whether a name is a variable of a function itself."""
-        return name in self._inner[function].bindings
+    def inside(self, node: FunctionNode | ast.Module) -> Scope:
+        """The scope of the variables of a function or of the module."""
+        return self._inner.get(node, self.module)
 
     def resolve(self, node: ast.AST) -> str | None:
         """The dotted name that an expression means: ``numpy.linalg.norm``, ``scipy.fft.dct``, ``builtins.float``.
@@ -193,9 +206,7 @@ class Names:
 
     def _visit_NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> None:
         self._visit(node.value, scope)
-        while isinstance(scope.node, _Comprehension) and scope.parent is not None:
-            scope = scope.parent
-        self._visit_Name(node.target, scope)
+        self._visit_Name(node.target, scope.of_function())
 
     def _visit_Global(self, node: ast.Global, scope: Scope) -> None:
         scope.elsewhere |= dict.fromkeys(node.names, self.module)
@@ -257,6 +268,16 @@ def given_by(function: FunctionNode, call: ast.Call) -> dict[str, ast.expr]:
 def call_arguments(node: ast.Call) -> list[ast.expr]:
     """The expressions of the arguments of a call, those by keyword last."""
     return [*node.args, *(keyword.value for keyword in node.keywords)]
+
+
+def has_starred(nodes: Iterable[ast.expr | None]) -> bool:
+    """Whether one of the expressions is unpacked, as in ``f(*x)``."""
+    return any(isinstance(each, ast.Starred) for each in nodes)
+
+
+def is_unpacked(call: ast.Call) -> bool:
+    """Whether a call unpacks arguments by ``*`` or ``**``."""
+    return has_starred(call.args) or any(keyword.arg is None for keyword in call.keywords)
 
 
 def is_none(node: ast.AST | None) -> bool:

@@ -12,7 +12,7 @@ from xarrayops._core.numpy_names.renamed import DTYPE_CODES
 from xarrayops._surface import CREATION
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.dtypes import REAL_OF
-from xarrayops.port.source.names import is_none
+from xarrayops.port.source.names import has_starred, is_none
 from xarrayops.port.source.value import (
     ARRAY,
     BOOLEAN,
@@ -228,7 +228,7 @@ def _length(shape: Sequence[ast.expr]) -> int | None:
             shape = shape[0].elts
         elif not isinstance(shape[0], ast.Constant | ast.UnaryOp):
             return None
-    return None if not shape or any(isinstance(each, ast.Starred) for each in shape) else len(shape)
+    return None if not shape or has_starred(shape) else len(shape)
 
 
 def _created(call: Call) -> Value:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.expressions import Expressions, dotted, operated
-from xarrayops.port.source.names import FunctionNode, Names, given_to
+from xarrayops.port.source.names import FunctionNode, Names, given_to, has_starred
 from xarrayops.port.source.parameters import argument_of, parameter_values
 from xarrayops.port.source.value import NOTHING, OTHER, SCALAR, SEQUENCE, State, Value, joined, member
 from xarrayops.port.source.walk import Called
@@ -86,7 +86,7 @@ class _Function(Expressions):
 
     def members(self, value: Value, target: ast.Tuple | ast.List, source: ast.expr | None) -> Sequence[Value]:
         """The members of a tuple of known length, otherwise what iteration gives."""
-        is_starred = any(isinstance(each, ast.Starred) for each in target.elts)
+        is_starred = has_starred(target.elts)
         if value.items is not None and len(value.items) == len(target.elts) and not is_starred:
             return value.items
         return [self.member(value)] * len(target.elts)
