@@ -69,18 +69,19 @@ class Context:
             return False
         if name not in ARRAY_NAMES and name != "size":
             return False
-        return not isinstance(node, ast.Name | ast.Attribute) or self._has_attributes_of_arrays(node, name)
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return True
+        used = self._used_attributes(node)  # of arrays only; ``size`` alone is not a proof
+        return (name != "size" or _INDEXED in used) and all(map(is_of_arrays, used - {_INDEXED}))
 
     def may_be_array(self, node: ast.Name) -> bool:
         """Whether a variable may be an array: the program uses no attribute of it that arrays lack."""
-        used = self._attributes.get(self._variable(node), set())
-        known = self.names.resolve(node)
-        return known is None and self.value(node).kind in (ARRAY, UNKNOWN) and all(map(is_of_arrays, used - {_INDEXED}))
+        is_unknown = self.names.resolve(node) is None and self.value(node).kind in (ARRAY, UNKNOWN)
+        return is_unknown and all(map(is_of_arrays, self._used_attributes(node) - {_INDEXED}))
 
-    def _has_attributes_of_arrays(self, node: ast.Name | ast.Attribute, name: str) -> bool:
-        """Whether the program uses only array attributes of a variable; ``size`` alone is not a proof."""
-        used = self._attributes.get(self._variable(node), set())
-        return (name != "size" or _INDEXED in used) and all(map(is_of_arrays, used - {_INDEXED}))
+    def _used_attributes(self, node: ast.Name | ast.Attribute) -> set[str]:
+        """The attributes that the program uses of a variable."""
+        return self._attributes.get(self._variable(node), set())
 
     def _variable(self, node: ast.Name | ast.Attribute) -> tuple[ast.AST | None, str]:
         """A variable of a function, or an attribute such as ``self.x`` of the whole program."""
@@ -103,26 +104,24 @@ class Context:
     @cached_property
     def _assigned(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
-        for node in self.program.parents:
-            for target in node.targets if isinstance(node, ast.Assign) else ():
-                if isinstance(target, ast.Attribute) and isinstance(node, ast.Assign):
+        for node in self.program.nodes(ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute):
                     found.setdefault(ast.unparse(target), set()).add(self.value(node.value).kind)
         return found
 
     @cached_property
     def _foreign_arrays(self) -> bool:
         """Whether the program may have other objects with array methods: data frames, or its own classes."""
-        nodes = [*ast.walk(self.program.source.tree)]
-        modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-        modules |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-        methods = {
-            each.name
-            for node in nodes
-            if isinstance(node, ast.ClassDef)
-            for each in node.body
-            if isinstance(each, FUNCTIONS)
-        }
-        return bool(methods & ARRAY_NAMES) or any(each.partition(".")[0] in OTHER_ARRAYS for each in modules)
+        classes = [*self.program.nodes(ast.ClassDef)]
+        methods = {each.name for node in classes for each in node.body if isinstance(each, FUNCTIONS)}
+        return bool(methods & ARRAY_NAMES) or any(each.partition(".")[0] in OTHER_ARRAYS for each in self._modules)
+
+    @cached_property
+    def _modules(self) -> set[str]:
+        """The modules that the program imports, or names from them."""
+        modules = {alias.name for node in self.program.nodes(ast.Import) for alias in node.names}
+        return modules | {node.module or "" for node in self.program.nodes(ast.ImportFrom)}
 
     def edit(self, node: ast.expr | ast.stmt, kind: str, reason: str) -> None:
         """Note an edit."""
@@ -167,11 +166,7 @@ class Context:
     @cached_property
     def is_port(self) -> bool:
         """Whether the program already imports xarrayops.numpy, so that ``numpy`` means NumPy itself."""
-        return any(
-            (isinstance(node, ast.Import) and any(alias.name.startswith("xarrayops.numpy") for alias in node.names))
-            or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("xarrayops.numpy"))
-            for node in ast.walk(self.program.source.tree)
-        )
+        return any(module.startswith("xarrayops.numpy") for module in self._modules)
 
     def numpy_name(self, node: ast.AST) -> str | None:
         """The NumPy name of an expression, such as ``linalg.norm``; None for NumPy itself in a port."""
@@ -182,10 +177,10 @@ class Context:
 
     def imported(self, module: str) -> str | None:
         """The name under which the program imports a module; None if it does not."""
-        for node in ast.walk(self.program.source.tree):
-            for alias in node.names if isinstance(node, ast.Import) and self.function(node) is None else ():
-                if alias.name == module and (alias.asname or "." not in module):
-                    return alias.asname or module
+        imports = (node for node in ast.walk(self.program.source.tree) if isinstance(node, ast.Import))
+        for alias in (alias for node in imports if self.function(node) is None for alias in node.names):
+            if alias.name == module and (alias.asname or "." not in module):
+                return alias.asname or module
         return None
 
     def _free(self, name: str) -> str:

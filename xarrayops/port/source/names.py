@@ -6,6 +6,7 @@ import ast
 import builtins
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from typing import TypeVar
 
@@ -114,10 +115,7 @@ class Names:
         if isinstance(node, ast.Attribute):
             owner = self.resolve(node.value)
             return None if owner is None or owner.startswith("builtins.") else f"{owner}.{node.attr}"
-        if not isinstance(node, ast.Name):
-            return None
-        scope = self._scopes.get(node, self.module)
-        return self._meaning(node.id, scope.owner(node.id))
+        return self._meaning(node.id, self.scope_of(node).owner(node.id)) if isinstance(node, ast.Name) else None
 
     def numpy_name(self, node: ast.AST) -> str | None:
         """The NumPy name of an expression, without ``numpy.``, such as ``linalg.norm``; None for other expressions."""
@@ -131,8 +129,9 @@ class Names:
     def function(self, call: ast.Call) -> ast.FunctionDef | None:
         """The function of the module that is called; None for other calls."""
         name = call.func
-        is_module = isinstance(name, ast.Name) and self.scope_of(name).owner(name.id) is self.module
-        return self.functions.get(name.id) if isinstance(name, ast.Name) and is_module else None
+        if isinstance(name, ast.Name) and self.scope_of(name).owner(name.id) is self.module:
+            return self.functions.get(name.id)
+        return None
 
     def updated(self, node: ast.AST) -> ast.Call | None:
         """The call ``xo.at(x)`` of ``xo.at(x)[i].set(v)`` or another method of it; None for all other expressions."""
@@ -171,9 +170,8 @@ class Names:
 
     def _visit_children(self, node: ast.AST, scope: Scope) -> None:
         """The parts of a node; handlers of exceptions and patterns have names as plain text."""
-        for name in (getattr(node, "name", None), getattr(node, "rest", None)):
-            if isinstance(name, str):
-                self._bind(name, scope, Binding())
+        for name in plain_names(node):
+            self._bind(name, scope, Binding())
         for child in ast.iter_child_nodes(node):
             self._visit(child, scope)
 
@@ -247,6 +245,11 @@ def _evaluated_outside(node: FunctionNode | ast.ClassDef | _Comprehension) -> Se
     return found if isinstance(node, ast.Lambda) else [*node.decorator_list, node.returns, *found]
 
 
+def plain_names(node: ast.AST) -> list[str]:
+    """The names that a handler of exceptions or a pattern binds, which are plain text in the tree."""
+    return [name for name in (getattr(node, "name", None), getattr(node, "rest", None)) if isinstance(name, str)]
+
+
 def arguments(node: FunctionNode) -> list[ast.arg]:
     """All parameters of a function, with ``*args`` and ``**kwargs``."""
     args = node.args
@@ -297,16 +300,12 @@ def _of_ours(name: str | None) -> str | None:
         return None
     ours = name.removeprefix("xarrayops.")
     known = _THEIRS.get(ours, ours)
-    try:
-        is_known = attrgetter(known)(numpy) is not None and known.partition(".")[0] != "random"
-    except AttributeError:
-        return None
-    return known if is_known else None
+    with suppress(AttributeError):
+        return known if attrgetter(known)(numpy) is not None and known.partition(".")[0] != "random" else None
+    return None
 
 
 def of_numpy(name: str | None) -> str | None:
     """NumPy's name without the module: of ``numpy.linalg.norm`` it is ``linalg.norm``; None for other modules."""
-    for module in NUMPY:
-        if name is not None and name.startswith(f"{module}."):
-            return name[len(module) + 1 :]
-    return None
+    modules = (f"{module}." for module in NUMPY)
+    return next((name.removeprefix(each) for each in modules if name.startswith(each)), None) if name else None

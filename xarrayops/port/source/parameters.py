@@ -54,8 +54,7 @@ def _defaults(node: FunctionNode) -> dict[str, ast.expr]:
     """The defaults by the names of the parameters."""
     args = node.args
     positional = [*args.posonlyargs, *args.args]
-    first = len(positional) - len(args.defaults)
-    by_position = zip(positional[first:], args.defaults, strict=True)
+    by_position = zip(reversed(positional), reversed(args.defaults), strict=False)
     by_keyword = zip(args.kwonlyargs, args.kw_defaults, strict=True)
     return {each.arg: default for each, default in (*by_position, *by_keyword) if default is not None}
 
@@ -82,12 +81,11 @@ def _used_as_arrays(node: FunctionNode, names: Names) -> dict[str, bool]:
     body = node.body if isinstance(node.body, list) else [node.body]
     used: dict[str, bool] = {}
     others = {"self", "cls"}
-    for statement in body:
-        for inner in ast.walk(statement):
-            if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and not is_of_arrays(inner.attr):
-                others.add(inner.value.id)
-            for name, is_proof in _uses(inner, names):
-                used[name] = used.get(name, False) or is_proof
+    for inner in (inner for statement in body for inner in ast.walk(statement)):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and not is_of_arrays(inner.attr):
+            others.add(inner.value.id)
+        for name, is_proof in _uses(inner, names):
+            used[name] = used.get(name, False) or is_proof
     return {name: is_proof for name, is_proof in used.items() if name not in others}
 
 
@@ -98,14 +96,13 @@ def is_of_arrays(attribute: str) -> bool:
 
 def _used_as_integers(node: FunctionNode, names: Names) -> set[str]:
     """The names that are lengths: arguments of ``range``, and parts of the shapes of new arrays."""
-    found = set()
+    extents: list[ast.expr] = []
     for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call) and inner.args):
-        first = call.args[0]
-        is_range = names.resolve(call.func) == "builtins.range"
-        is_new = names.numpy_name(call.func) in ("zeros", "ones", "empty", "full") and isinstance(first, ast.Tuple)
-        extents = call.args if is_range else first.elts if is_new and isinstance(first, ast.Tuple) else []
-        found |= {each.id for each in extents if isinstance(each, ast.Name)}
-    return found
+        if names.resolve(call.func) == "builtins.range":
+            extents += call.args
+        elif isinstance(call.args[0], ast.Tuple) and names.numpy_name(call.func) in ("zeros", "ones", "empty", "full"):
+            extents += call.args[0].elts
+    return {each.id for each in extents if isinstance(each, ast.Name)}
 
 
 def _uses(node: ast.AST, names: Names) -> Iterator[tuple[str, bool]]:

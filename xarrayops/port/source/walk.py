@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from xarrayops.port.source.interface import target_of
-from xarrayops.port.source.names import Names
+from xarrayops.port.source.names import Names, plain_names
 
 _MOST_ROUNDS = 20
 """Rounds of a loop until its states no longer change; each adds knowledge, of which there is little."""
@@ -266,10 +267,8 @@ class Walker(Generic[V, S]):
         ends: list[S | None] = [start]
         for case in node.cases:
             self.state = start.copy()
-            for pattern in ast.walk(case.pattern):
-                for name in (getattr(pattern, "name", None), getattr(pattern, "rest", None)):
-                    if isinstance(name, str):
-                        self.bind(name, self.either((subject, self.unknown)))
+            for name in (name for pattern in ast.walk(case.pattern) for name in plain_names(pattern)):
+                self.bind(name, self.either((subject, self.unknown)))
             if case.guard is not None:
                 self.of(case.guard)
             ends.append(self._branch(case.body, self.state))
@@ -342,14 +341,13 @@ class Walker(Generic[V, S]):
 
     def _Call(self, node: ast.Call) -> V:
         name = self.names.resolve(node.func)
-        is_method = name is None and isinstance(node.func, ast.Attribute)
-        base = self.of(node.func.value if is_method and isinstance(node.func, ast.Attribute) else node.func)
+        owner = node.func.value if name is None and isinstance(node.func, ast.Attribute) else None
+        base = self.of(owner or node.func)
         values = [self.of(each) for each in node.args]
         given = {each.arg: self.of(each.value) for each in node.keywords}
-        target = target_of(node, self.names.numpy_name)
-        if target is not None:
+        if (target := target_of(node, self.names.numpy_name)) is not None:
             self.write(node, target)
-        return self.call(Called(node, name, base if is_method else None, values, given))
+        return self.call(Called(node, name, None if owner is None else base, values, given))
 
     def call(self, call: Called[V]) -> V:
         """Evaluate a call: its result and its effects."""
@@ -358,8 +356,5 @@ class Walker(Generic[V, S]):
 
 def _joined(states: Iterable[S | None]) -> S | None:
     """The state after any of several branches; None if none is reached."""
-    result: S | None = None
-    for state in states:
-        if state is not None:
-            result = state if result is None else state.joined(result)
-    return result
+    reached = [state for state in states if state is not None]
+    return reduce(lambda result, state: state.joined(result), reached) if reached else None
