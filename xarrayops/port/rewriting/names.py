@@ -31,12 +31,14 @@ def reference(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     parent = context.parent(node)
     if name is None or (isinstance(parent, ast.Attribute) and context.names.numpy_name(parent) is not None):
         return None
-    is_class = _needs_class(context, node, name)
+    is_index = isinstance(parent, ast.Subscript) and parent.value is node
+    is_base = isinstance(parent, ast.ClassDef) and node in parent.bases
+    is_class = name == "ndarray" and (is_index or is_base)  # where it must be NumPy's class
     if not is_host(name) and not is_class:
         return None
-    is_quiet = is_class or name.partition(".")[0] in _QUIET
-    if not is_quiet:
-        names = {"linalg": LINALG, "fft": FFT}.get(name.partition(".")[0], MAIN)
+    module = name.partition(".")[0]
+    if not is_class and module not in _QUIET:
+        names = {"linalg": LINALG, "fft": FFT}.get(module, MAIN)
         answer = names.answer(name.rpartition(".")[2]) or ": it works on NumPy arrays only"
         context.todo(node, f"only NumPy has {name}{answer}")
     if context.numpy_name(node) is None or not _is_of_module(node):
@@ -53,38 +55,23 @@ def _is_of_module(node: ast.expr) -> bool:
     return isinstance(node, ast.Name)
 
 
-def _needs_class(context: Context, node: ast.AST, name: str) -> bool:
-    """Whether ``np.ndarray`` must be NumPy's class: in brackets or as a base class."""
-    parent = context.parent(node)
-    if name != "ndarray":
-        return False
-    return (isinstance(parent, ast.Subscript) and parent.value is node) or (
-        isinstance(parent, ast.ClassDef) and node in parent.bases
-    )
-
-
 def foreign(context: Context, node: ast.Call) -> None:
     """A note about a call of another package, which needs host memory."""
     name = context.names.resolve(node.func)
-    if name is None or not is_foreign(name):
-        return
-    if any(context.value(each).is_array for each in call_arguments(node)):
+    is_given = any(context.value(each).is_array for each in call_arguments(node))
+    if name is not None and is_foreign(name) and is_given:
         instead = 'f(xo.convert(x, "numpy")), and xo.asarray(.., like=x) of the result'
         context.todo(node, f"{name} may take NumPy arrays only. Then: {instead}")
 
 
 def compare(context: Context, node: ast.Compare, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """``type(x) is np.ndarray`` as ``isinstance(x, np.ndarray)``."""
-    left, right = node.left, node.comparators[0]
-    is_type = isinstance(left, ast.Call) and context.names.resolve(left.func) == "builtins.type" and len(left.args) == 1
-    if (
-        len(node.ops) != 1
-        or not is_type
-        or context.numpy_name(right) != "ndarray"
-        or not isinstance(updated, cst.Comparison)
-    ):
-        return None
-    if not isinstance(node.ops[0], ast.Is | ast.Eq) or not isinstance(updated.left, cst.Call):
+    match node:
+        case ast.Compare(left=ast.Call(func=function, args=[_]), ops=[ast.Is() | ast.Eq()], comparators=[right]):
+            is_test = context.names.resolve(function) == "builtins.type" and context.numpy_name(right) == "ndarray"
+        case _:
+            return None
+    if not is_test or not isinstance(updated, cst.Comparison) or not isinstance(updated.left, cst.Call):
         return None
     context.edit(node, "isinstance", "np.ndarray means the arrays of every library")
     second = cst.Arg(updated.comparisons[0].comparator)
@@ -129,13 +116,9 @@ def _without_unused(context: Context, updated: cst.SimpleStatementLine) -> list[
 
 def _moved(context: Context, alias: cst.ImportAlias) -> cst.ImportAlias:
     module = name_of(alias.name)
-    if module not in _MOVED:
+    if module not in _MOVED or (alias.asname is None and module != "numpy"):
         return alias
-    name = alias.asname
-    if name is None:
-        if module != "numpy":
-            return alias
-        name = cst.AsName(cst.Name("numpy"))
+    name = alias.asname or cst.AsName(cst.Name("numpy"))
     return alias.with_changes(name=dotted(f"xarrayops.{module}"), asname=name)
 
 
@@ -147,21 +130,16 @@ def _from(
     if module is None or module not in _MOVED:
         return None
     prefix = module.removeprefix("numpy").removeprefix(".")
-    if isinstance(statement.names, cst.ImportStar):
-        names: Sequence[cst.ImportAlias] = [cst.ImportAlias(cst.Name(name)) for name in _used(context, prefix)]
-    else:
-        names = statement.names
+    names = statement.names
+    if isinstance(names, cst.ImportStar):
+        names = [cst.ImportAlias(cst.Name(name)) for name in _used(context, prefix)]
     ours = [each for each in names if not is_host(".".join(filter(None, (prefix, name_of(each.name)))))]
     others = [each for each in names if each not in ours]
-    lines = []
-    if ours:
-        lines.append(_import(statement, f"xarrayops.{module}", ours))
-    if others:
-        lines.append(_import(statement, module, others))
+    imports = ((f"xarrayops.{module}", ours), (module, others))
+    lines = [_import(statement, source, found) for source, found in imports if found]
     if not lines:
         return None
-    first = updated.with_changes(body=[lines[0]])
-    return [first, *(cst.SimpleStatementLine([each]) for each in lines[1:])]
+    return [updated.with_changes(body=lines[:1]), *(cst.SimpleStatementLine([each]) for each in lines[1:])]
 
 
 def _import(statement: cst.ImportFrom, module: str, names: Sequence[cst.ImportAlias]) -> cst.ImportFrom:
@@ -172,13 +150,9 @@ def _import(statement: cst.ImportFrom, module: str, names: Sequence[cst.ImportAl
 
 def _used(context: Context, prefix: str) -> list[str]:
     """The names of a star import that the program uses."""
-    found = set()
-    for node in ast.walk(context.program.source.tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            name = of_numpy(context.names.resolve(node))
-            if name is not None and "." not in name and not prefix:
-                found.add(name)
-    return sorted(found)
+    loaded = (node for node in context.program.nodes(ast.Name) if isinstance(node.ctx, ast.Load))
+    found = set() if prefix else {of_numpy(context.names.resolve(node)) for node in loaded}
+    return sorted(name for name in found if name is not None and "." not in name)
 
 
 def with_imports(context: Context, module: cst.Module) -> cst.Module:
@@ -205,10 +179,12 @@ def _is_import(statement: cst.CSTNode) -> bool:
     return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Import | cst.ImportFrom)
 
 
-def _first(body: Sequence[cst.CSTNode]) -> int:
-    """The place after the docstring and the imports from __future__."""
+def _place(body: Sequence[cst.CSTNode]) -> int:
+    """Before the import of xarrayops.numpy, otherwise after the docstring and the imports from __future__."""
     place = 0
     for i, statement in enumerate(body):
+        if _is_import(statement) and "xarrayops.numpy" in cst.Module([statement]).code:  # type: ignore[list-item]
+            return i
         first = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
         is_text = i == 0 and isinstance(first, cst.Expr) and isinstance(first.value, cst.SimpleString)
         module = first.module if isinstance(first, cst.ImportFrom) else None
@@ -216,11 +192,3 @@ def _first(body: Sequence[cst.CSTNode]) -> int:
         if is_text or is_future:
             place = i + 1
     return place
-
-
-def _place(body: Sequence[cst.CSTNode]) -> int:
-    """Before the import of xarrayops.numpy, otherwise after the docstring."""
-    for i, statement in enumerate(body):
-        if _is_import(statement) and "xarrayops.numpy" in cst.Module([statement]).code:  # type: ignore[list-item]
-            return i
-    return _first(body)

@@ -75,8 +75,6 @@ class Trace:
         By line: results whose shape depends on values.
     foreign : dict of int to (calls, bytes)
         By line: calls of other packages with arrays, and the bytes of these arrays and of the results.
-    dtypes : Counter of str
-        The dtypes of the results.
     operation_s, foreign_s, python_s : float
         The time in NumPy, in other packages, and in the Python code of the program.
     plain_s : float or None
@@ -108,7 +106,6 @@ class Trace:
         self.duplicates: Counter[int] = Counter()
         self.data_dependent: Counter[int] = Counter()
         self.foreign: dict[int, tuple[int, int]] = {}
-        self.dtypes: Counter[str] = Counter()
         self.plain_s: float | None = None
         self.operation_s = self.python_s = self.foreign_s = 0.0
         self.argument_bytes = self.result_bytes = 0
@@ -133,10 +130,7 @@ class Trace:
         moved = 0 if kind in OF_INDICES else sum(x.nbytes for x in (*operands, *results))
         whole = sum(x.nbytes for x in results) if kind in OF_INDICES else whole
         nbytes, flops, whole = (_rounded(number) for number in (moved, flops, whole))
-        operation = Operation(self.line(), kind, nbytes, flops, whole, self._by_function)
-        self.operations[operation] += 1
-        for result in results:
-            self.dtypes[result.dtype.name] += 1
+        self.operations[Operation(self.line(), kind, nbytes, flops, whole, self._by_function)] += 1
 
     def add_foreign(self, nbytes: int, seconds: float) -> None:
         """Count a call of another package."""
