@@ -87,18 +87,12 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _add_rewrite(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE", help="the program")
-    parser.add_argument(
-        "--style",
-        choices=STYLES,
-        default="numpy",
-        help="numpy: NumPy's names, from xarrayops.numpy; xo: the functions of xarrayops (default: numpy)",
-    )
-    parser.add_argument(
-        "--return-arguments",
-        action="store_true",
-        help="functions that write into their arguments return them, and the calls in the file take them",
-    )
+    add = parser.add_argument
+    add("file", type=Path, metavar="FILE", help="the program")
+    style = "numpy: NumPy's names, from xarrayops.numpy; xo: the functions of xarrayops (default: numpy)"
+    add("--style", choices=STYLES, default="numpy", help=style)
+    returned = "functions that write into their arguments return them, and the calls in the file take them"
+    add("--return-arguments", action="store_true", help=returned)
     output = parser.add_mutually_exclusive_group()
     output.add_argument("-o", "--out", type=Path, metavar="OUT", help="write the result to this file")
     output.add_argument("--in-place", action="store_true", help="write the result over the program")
@@ -176,12 +170,10 @@ def _verify(arguments: argparse.Namespace) -> int:
     return 0 if report.ok else _DIFFERENT
 
 
+_OF_REWRITE = "rewrite a NumPy program for every library, with only those edits that keep its meaning"
 COMMANDS = {
     "check": (_check, _add_check, "list what differs by library, line by line, with a verdict for each backend"),
-    "rewrite": (
-        *(_rewrite, _add_rewrite),
-        "rewrite a NumPy program for every library, with only those edits that keep its meaning",
-    ),
+    "rewrite": (_rewrite, _add_rewrite, _OF_REWRITE),
     "verify": (_verify, _add_verify, "compare a port with its original, on every library of this machine"),
 }
 """What runs each command and returns its exit status, what adds its options, and its help text."""

@@ -80,10 +80,7 @@ def finding(
     certain: bool = True,
 ) -> Finding:
     """A finding about a node, or about the first line of a compound statement."""
-    source = program.source
-    line, end_line = node.lineno, node.end_lineno or node.lineno
-    end_column = source.column(end_line, node.end_col_offset or 0)
+    line, column, end_line, end_column = program.source.span(node)
     if getattr(node, "body", None) and isinstance(node, ast.stmt):
-        end_line, end_column = line, len(source.lines[line - 1]) + 1
-    column = source.column(line, node.col_offset)
+        end_line, end_column = line, len(program.source.lines[line - 1]) + 1
     return Finding(line, column, end_line, end_column, kind, what, instead, backends, certain)

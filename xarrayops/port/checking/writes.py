@@ -6,20 +6,12 @@ import ast
 from collections.abc import Callable, Iterator
 
 from xarrayops.port.findings import Finding, finding
-from xarrayops.port.source import Program
+from xarrayops.port.source import Program, writes
 from xarrayops.port.source.expressions import operated
 from xarrayops.port.source.indices import MASK, SLICE, kinds
 from xarrayops.port.source.interface import UPDATES
 from xarrayops.port.source.values import root
-from xarrayops.port.source.writes import (
-    ATTRIBUTE,
-    AUGMENTED,
-    AUGMENTED_ITEM,
-    FUNCTION,
-    ITEM,
-    OUT,
-    Write,
-)
+from xarrayops.port.source.writes import Write
 
 JAX, LAZY = ("jax",), ("jax", "dask")
 
@@ -90,10 +82,8 @@ def _of_assigned(program: Program, write: Write) -> Iterator[Finding]:
     ):
         what = "the elements that are read and written may overlap: NumPy copies them first, and torch does not"
         yield finding(program, node, "item assignment", what, f"np.copy({given}) on the right", ("torch",))
-    reads = isinstance(node, ast.AugAssign) or any(
-        isinstance(each, ast.Subscript) and MASK in kinds(each.slice, program.values.known)
-        for each in ast.walk(node.value)
-    )
+    read = (each.slice for each in ast.walk(node.value) if isinstance(each, ast.Subscript))
+    reads = isinstance(node, ast.AugAssign) or any(MASK in kinds(each, program.values.known) for each in read)
     if MASK in selected and reads:
         what = "both sides select by a mask: on Dask both sizes are unknown"
         name, mask = program.text(write.target), program.text(write.subscript)
@@ -151,10 +141,10 @@ def _listed(names: frozenset[str]) -> str:
 
 
 _RULES: dict[str, Callable[[Program, Write], Iterator[Finding]]] = {
-    ITEM: _of_item,
-    AUGMENTED_ITEM: _of_item,
-    AUGMENTED: _of_augmented,
-    OUT: _of_out,
-    FUNCTION: _of_function,
-    ATTRIBUTE: _of_attribute,
+    writes.ITEM: _of_item,
+    writes.AUGMENTED_ITEM: _of_item,
+    writes.AUGMENTED: _of_augmented,
+    writes.OUT: _of_out,
+    writes.FUNCTION: _of_function,
+    writes.ATTRIBUTE: _of_attribute,
 }

@@ -14,22 +14,13 @@ import numpy
 from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.rewriting.reference import reference_array, unproved
 from xarrayops.port.rewriting.stores import at, bound, note, whole, why
-from xarrayops.port.source.interface import (
-    IN_PLACE_METHODS,
-    UPDATES,
-    has,
-    operands,
-    out_of,
-    parameters,
-    refusal,
-    target_of,
-)
+from xarrayops.port.source import interface
 from xarrayops.port.source.value import SCALAR, words
 
 WITHOUT_LIKE = words("bartlett blackman fft.fftfreq fft.rfftfreq geomspace hamming hanning kaiser linspace logspace")
 """Functions that make arrays from numbers and take no ``like=``."""
 _OF_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
-_AT = {**{name: name for name in UPDATES.values()}, "maximum": "max", "minimum": "min"}
+_AT = {**{name: name for name in interface.UPDATES.values()}, "maximum": "max", "minimum": "min"}
 """The method of `xarrayops.at` for ``np.f.at``."""
 _STATE = words("seed get_state set_state default_rng RandomState Generator SeedSequence PCG64 MT19937 Philox")
 _GENERATORS = ("random.default_rng", "random.RandomState", "random.Generator")
@@ -44,17 +35,17 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
         context.edit(node, "creation", "np.empty makes the same array")
         updated = updated.with_changes(func=context.np_call("empty").func)
         name = "empty"
-    if not has(name):
+    if not interface.has(name):
         return None
     if name == "arange" and len(node.args) == 4:  # it has one, two or three positions before the dtype
         *numbers, dtype = updated.args[:4]
         by_keyword = argument(dtype.value, "dtype").with_changes(comma=dtype.comma)
         context.edit(node, "keyword", "dtype= is taken by keyword")
         updated = updated.with_changes(args=[*numbers, by_keyword, *updated.args[4:]])
-    refused = refusal(name, node.args[:3] if name == "arange" else node.args, node.keywords)
+    refused = interface.refusal(name, node.args[:3] if name == "arange" else node.args, node.keywords)
     if refused is not None:
         context.todo(node, f"xarrayops.numpy.{name}: {refused}")
-    target = target_of(node, context.numpy_name)
+    target = interface.target_of(node, context.numpy_name)
     if target is not None and not isinstance(context.parent(node), ast.Expr):
         _note(context, node, target)
     return _created(context, node, name, updated)
@@ -78,9 +69,8 @@ def moved(
     if reference is None:
         parameter = unproved(context, node)
         if parameter is not None:
-            context.todo(
-                node, f"{what} makes an array of the default library; add like={parameter} if that is an array"
-            )
+            text = f"{what} makes an array of the default library; add like={parameter} if that is an array"
+            context.todo(node, text)
         return None
     context.edit(node, "creation", f"the new array is in the library of {reference}")
     like = argument(cst.Name(reference), "like")
@@ -97,7 +87,7 @@ def is_moved(context: Context, node: ast.expr) -> bool:
 
 def _takes_like(context: Context, node: ast.Call, name: str) -> bool:
     """Whether only ``like=`` decides the library of the array that a function makes."""
-    if "like" not in parameters(name) or name == "from_dlpack":
+    if "like" not in interface.parameters(name) or name == "from_dlpack":
         return False
     return name not in _OF_VALUES or (bool(node.args) and _is_of_numbers(context, node.args[0]))
 
@@ -117,9 +107,8 @@ def grid(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> 
     if name == "ogrid":
         parameter = reference_array(context, node) or unproved(context, node)
         if parameter is not None:
-            context.todo(
-                node, f"np.ogrid makes arrays of the default library; np.asarray(.., like={parameter}) of each"
-            )
+            text = f"np.ogrid makes arrays of the default library; np.asarray(.., like={parameter}) of each"
+            context.todo(node, text)
         return None
     return moved(context, node, updated, "np.mgrid")
 
@@ -140,7 +129,7 @@ def statement(context: Context, node: ast.Expr, updated: cst.Expr) -> cst.BaseSm
     if not isinstance(made, ast.Call) or not isinstance(updated.value, cst.Call):
         return None
     name = context.numpy_name(made.func)
-    target = target_of(made, context.numpy_name)
+    target = interface.target_of(made, context.numpy_name)
     if name is None:
         return _method(context, made, updated.value)
     if target is None or name.startswith("random."):
@@ -174,9 +163,9 @@ def _in_place(context: Context, name: str, node: ast.Call, updated: cst.Call, ta
     if method == "at" and function in _AT and len(arguments) == 3:
         selected = cst.Subscript(array, [cst.SubscriptElement(cst.Index(arguments[1].value))])
         return at(context, selected, _AT[function], arguments[2].value)
-    if out_of(node, name) is None:
+    if interface.out_of(node, name) is None:
         return None
-    count = operands(name)
+    count = interface.operands(name)
     kept = [each for each in arguments if each.keyword is None or each.keyword.value != "out"]
     if count is not None and len(node.args) == count + 1:
         kept = kept[:count] + kept[count + 1 :]
@@ -189,7 +178,7 @@ def _method(context: Context, node: ast.Call, updated: cst.Call) -> cst.BaseSmal
     if not isinstance(node.func, ast.Attribute) or not context.is_array(node.func.value):
         return None
     base, method = node.func.value, node.func.attr
-    if method not in IN_PLACE_METHODS:
+    if method not in interface.IN_PLACE_METHODS:
         return None
     if context.ownership.reason(node) is not None or method not in ("fill", "sort"):
         _note(context, node, base)
@@ -208,11 +197,9 @@ def of_module(context: Context, node: ast.Name, updated: cst.BaseExpression) -> 
     if meeting is None:
         return None
     if not meeting.certain:
-        context.todo(
-            node,
-            f"{node.id} was made by the default library when the module was loaded; "
-            f"np.asarray({node.id}, like={meeting.partner}) if {meeting.partner} is an array",
-        )
+        text = f"{node.id} was made by the default library when the module was loaded; "
+        text += f"np.asarray({node.id}, like={meeting.partner}) if {meeting.partner} is an array"
+        context.todo(node, text)
         return None
     context.edit(node, "creation", f"{node.id} moves to the library of {meeting.partner}")
     return context.np_call("asarray", argument(updated), argument(cst.Name(meeting.partner), "like"))
@@ -253,9 +240,8 @@ def _is_generator(context: Context, node: ast.expr) -> bool:
         return False
     owner = context.names.scope_of(node).owner(node.id)
     values = [binding.value for binding in owner.bindings.get(node.id, ())] if owner is not None else []
-    return bool(values) and all(
-        isinstance(v, ast.Call) and context.names.numpy_name(v.func) in _GENERATORS for v in values
-    )
+    calls = [context.names.numpy_name(value.func) for value in values if isinstance(value, ast.Call)]
+    return bool(values) and len(calls) == len(values) and all(name in _GENERATORS for name in calls)
 
 
 def _is_array(node: ast.Call, method: str) -> bool:

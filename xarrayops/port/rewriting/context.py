@@ -28,13 +28,11 @@ FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 class Context:
     """One program while it is rewritten."""
 
-    def __init__(
-        self, program: Program, returned: Mapping[str, Returned] | None = None, *, is_xo: bool = False
-    ) -> None:
+    def __init__(self, program: Program, returned: Mapping[str, Returned], *, is_xo: bool) -> None:
         self.program = program
         self.is_xo = is_xo
         """Whether NumPy's names are replaced by ours."""
-        self.returned = returned or {}
+        self.returned = returned
         """The functions that return the arguments that they write."""
         self.kept: set[str] = set()
         """The functions in which a write into an argument stays in place."""

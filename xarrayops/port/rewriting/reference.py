@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from xarrayops.port.rewriting.context import Context
-from xarrayops.port.source.names import arguments
+from xarrayops.port.source.names import arguments, last_name
 from xarrayops.port.source.parameters import ARRAY_NAMES
 from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE, words
 
@@ -55,17 +55,13 @@ def _is_surely_array(function: ast.AST, parameter: ast.arg) -> bool:
     found = False
     for node in ast.walk(function):
         match node:
-            case ast.Call(args=[ast.Name(id=parameter.arg), *_]) if _name_of(node.func) in _QUESTIONS:
+            case ast.Call(args=[ast.Name(id=parameter.arg), *_]) if last_name(node.func) in _QUESTIONS:
                 return False  # a type test: the variable may be several things
             case ast.Attribute(value=ast.Name(id=parameter.arg)):
                 found |= node.attr in ARRAY_NAMES | {"size", "astype", "T"}
             case ast.Subscript(value=ast.Name(id=parameter.arg)):
                 found |= isinstance(node.slice, ast.Tuple)
     return found
-
-
-def _name_of(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _variable(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.expr) -> str | None:

@@ -19,10 +19,8 @@ from xarrayops.port.source.value import ARRAY, UNKNOWN
 
 _INNER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 _REFUSED = {
-    ast.Try: "it has a try statement",
-    ast.TryStar: "it has a try statement",
-    ast.Yield: "it is a generator",
-    ast.YieldFrom: "it is a generator",
+    **dict.fromkeys((ast.Try, ast.TryStar), "it has a try statement"),
+    **dict.fromkeys((ast.Yield, ast.YieldFrom), "it is a generator"),
     ast.Global: "it has a global statement",
     ast.Nonlocal: "it has a nonlocal statement",
     ast.Delete: "it has a del statement",

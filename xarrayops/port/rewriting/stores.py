@@ -159,11 +159,8 @@ def _may_change(context: Context, target: ast.Subscript, place: ast.AST) -> bool
         note(context, target, target.value, place, reason)
     if reason is not None or base.is_array:
         return reason is None
-    if (
-        context.ownership.is_computed(place)
-        or context.ownership.is_returned(place)
-        or indices.MASK in indices.kinds(target.slice, context.program.values.known)
-    ):
+    has_mask = indices.MASK in indices.kinds(target.slice, context.program.values.known)
+    if has_mask or context.ownership.is_computed(place) or context.ownership.is_returned(place):
         return True
     context.todo(target, f"if {ast.unparse(target.value)} is an array: x = xo.at(x)[i].set(v), for JAX and Dask")
     return False
@@ -208,8 +205,7 @@ def _fitting(
     """The value to be set: lists become arrays of the library of the target."""
     if not isinstance(node, ast.List | ast.Tuple | ast.ListComp):
         return updated
-    assert isinstance(target.value, ast.Name)
-    return context.np_call("asarray", argument(updated), argument(cst.Name(target.value.id), "like"))
+    return context.np_call("asarray", argument(updated), argument(cst.Name(ast.unparse(target.value)), "like"))
 
 
 def at(context: Context, target: cst.Subscript, method: str, value: cst.BaseExpression) -> cst.Call:

@@ -14,7 +14,7 @@ from xarrayops.port.rewriting import calls, methods, names, returning, stores, x
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.rewriting.edits import MARK, Edit, Returned, Rewritten, Todo
 from xarrayops.port.rewriting.returned import Refusal, chosen
-from xarrayops.port.source import Program, Source
+from xarrayops.port.source import Program
 from xarrayops.port.source.files import parsed
 
 _RULES: dict[str, tuple[Any, ...]] = {
@@ -96,7 +96,7 @@ class _Work:
         self, *, notes: bool = False, returned: Mapping[str, Returned] | None = None, refusals: Sequence[Refusal] = ()
     ) -> tuple[Context, str]:
         """One pass over the program: what it did, and the new text."""
-        context = Context(self._program, returned, is_xo=self.is_xo)
+        context = Context(self._program, returned or {}, is_xo=self.is_xo)
         for each in refusals:
             context.todo(each.place, each.problem)
         wrapper = MetadataWrapper(cst.parse_module(self._program.source.text), unsafe_skip_copy=True)
@@ -108,14 +108,8 @@ class _Work:
         refusals = chosen(self._program, self._excluded)[1] if return_arguments else []
         context, text = self._pass(notes=True, refusals=refusals)
         todos = [*self._todos, *_in_lines_of(self._source.text, self._program.source.text, context.todos)]
-        return Rewritten(
-            self._source.path,
-            self._source.text,
-            text,
-            tuple(sorted(set(self._edits))),
-            tuple(sorted(set(todos))),
-            tuple(self._returned),
-        )
+        source, edits = self._source, tuple(sorted(set(self._edits)))
+        return Rewritten(source.path, source.text, text, edits, tuple(sorted(set(todos))), tuple(self._returned))
 
 
 def _in_lines_of(original: str, text: str, found: list[_Record]) -> list[_Record]:
@@ -142,7 +136,7 @@ class _Transformer(cst.CSTTransformer):
         source = context.program.source
         for node in ast.walk(source.tree):
             if isinstance(node, ast.expr | ast.stmt) and type(node).__name__ in _IN_AST.values():
-                self._nodes.setdefault(_place(source, node), node)
+                self._nodes.setdefault((type(node).__name__, *source.span(node)), node)
         functions = context.names.functions.values() if context.returned else ()
         self._functions = {node.lineno: node for node in functions}
 
@@ -152,7 +146,7 @@ class _Transformer(cst.CSTTransformer):
         if name is None or position is None:
             return None
         start, end = position.start, position.end
-        return self._nodes.get((name, start.line, start.column, end.line, end.column))
+        return self._nodes.get((name, start.line, start.column + 1, end.line, end.column + 1))
 
     def on_leave(self, original_node: Any, updated_node: Any) -> Any:
         """The new node."""
@@ -197,10 +191,3 @@ def _commented(statement: cst.CSTNode, problems: Sequence[str]) -> cst.CSTNode:
     texts = [f"# {MARK}: {problem}" for problem in dict.fromkeys(problems)]
     lines = [cst.EmptyLine(comment=cst.Comment(text)) for text in texts if text not in known]
     return statement.with_changes(leading_lines=[*leading, *lines]) if lines else statement
-
-
-def _place(source: Source, node: ast.expr | ast.stmt) -> _Place:
-    """The class and the position of a node, with columns in characters from 0."""
-    first, last = node.lineno, node.end_lineno or node.lineno
-    start = source.column(first, node.col_offset) - 1
-    return type(node).__name__, first, start, last, source.column(last, node.end_col_offset or 0) - 1

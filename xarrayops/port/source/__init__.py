@@ -21,7 +21,7 @@ from xarrayops.port.source.names import FunctionNode, Names
 from xarrayops.port.source.ownership import Ownership, Returning
 from xarrayops.port.source.value import Value
 from xarrayops.port.source.values import Values
-from xarrayops.port.source.writes import Write, writes
+from xarrayops.port.source.writes import Write, writes_of
 
 __all__ = ["Place", "PortError", "Program", "Source", "read", "write"]
 
@@ -84,7 +84,7 @@ class Program:
     def writes(self) -> tuple[Write, ...]:
         """The places that change an array, in the order of the source."""
         nodes = ((node, place.function) for node, place in self.places.items())
-        return tuple(writes(nodes, self.values))
+        return tuple(writes_of(nodes, self.values))
 
     @cached_property
     def meetings(self) -> tuple[Meeting, ...]:

@@ -53,6 +53,11 @@ class Source(Record):
         """The column in characters, from 1, of an offset in bytes as ``ast`` has it."""
         return len(self.lines[line - 1].encode()[:offset].decode(errors="ignore")) + 1
 
+    def span(self, node: ast.expr | ast.stmt) -> tuple[int, int, int, int]:
+        """The first line and column of a node, and its last line with the column after it."""
+        last = node.end_lineno or node.lineno
+        return node.lineno, self.column(node.lineno, node.col_offset), last, self.column(last, node.end_col_offset or 0)
+
     def segment(self, node: ast.expr | ast.stmt) -> str:
         """The text of a node, in one line."""
         first, last = node.lineno, node.end_lineno or node.lineno

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from xarrayops.port.source.names import last_name
 from xarrayops.port.source.value import (
     ARRAY,
     NOTHING,
@@ -33,7 +34,7 @@ def kind(part: ast.expr, values: Mapping[ast.AST, Value]) -> str:
         return SLICE
     if isinstance(part, ast.Constant):
         return NEW_AXIS if part.value is None else ELLIPSIS if part.value is Ellipsis else INTEGER
-    if "newaxis" in (getattr(part, "attr", None), getattr(part, "id", None)):
+    if last_name(part) == "newaxis":
         return NEW_AXIS
     value = values.get(part, NOTHING)
     if value.kind == SCALAR:

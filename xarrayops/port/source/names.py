@@ -1,3 +1,4 @@
+# Long: one visitor with a method for each kind of node that binds names, and what is asked of calls and names.
 """Which names of a program mean a function of NumPy, of another library or of Python."""
 
 from __future__ import annotations
@@ -248,6 +249,11 @@ def _evaluated_outside(node: FunctionNode | ast.ClassDef | _Comprehension) -> Se
 def plain_names(node: ast.AST) -> list[str]:
     """The names that a handler of exceptions or a pattern binds, which are plain text in the tree."""
     return [name for name in (getattr(node, "name", None), getattr(node, "rest", None)) if isinstance(name, str)]
+
+
+def last_name(node: ast.AST | None) -> str:
+    """The last name of a variable or an attribute: of ``np.ndarray`` it is "ndarray"; empty for other expressions."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def arguments(node: FunctionNode) -> list[ast.arg]:

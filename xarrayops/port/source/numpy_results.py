@@ -120,19 +120,16 @@ class Call(Record):
         """The first argument."""
         return self.values[0] if self.values else NOTHING
 
+    def argument(self, keyword: str, position: int | None = None) -> ast.expr | None:
+        """An argument by its keyword or position; None if it is not given, or given as None."""
+        is_placed = position is not None and position < len(self.nodes)
+        node = self.keywords.get(keyword, self.nodes[position or 0] if is_placed else None)
+        return None if is_none(node) else node
+
     def dtype(self, default: str | None, position: int | None = None) -> str | None:
         """The dtype that the call names, or a default."""
-        node = self.keywords.get("dtype")
-        if node is None and position is not None and position < len(self.nodes):
-            node = self.nodes[position]
-        if node is None or is_none(node):
-            return default
-        return dtype_of(node, self.numpy_name)
-
-    def is_given(self, keyword: str, position: int) -> bool:
-        """Whether the argument is given and not None."""
-        node = self.keywords.get(keyword, self.nodes[position] if position < len(self.nodes) else None)
-        return node is not None and not is_none(node)
+        node = self.argument("dtype", position)
+        return default if node is None else dtype_of(node, self.numpy_name)
 
 
 def result(call: Call) -> Value:
@@ -162,7 +159,7 @@ def result(call: Call) -> Value:
         return _created(call)
     if name in ("concatenate", "stack", "hstack", "vstack", "column_stack", "where", "einsum", "dot", "matmul"):
         return _combined(call)
-    if call.is_given("out", len(call.nodes)):
+    if call.argument("out") is not None:
         return NOTHING
     return array(_dtype(call), call.first.ndim if name in SAME_NDIM else None)
 
@@ -328,11 +325,10 @@ def _floating(dtype: str | None) -> str | None:
 
 def _reduced_ndim(call: Call) -> int | None:
     """The number of axes after a reduction: 0 without an axis."""
-    position = 0 if len(call.nodes) < len(call.values) else 1
+    axis = call.argument("axis", 0 if len(call.nodes) < len(call.values) else 1)
     if "keepdims" in call.keywords:
         return call.first.ndim
-    if not call.is_given("axis", position):
+    if axis is None:
         return 0
-    axis = call.keywords.get("axis", call.nodes[position] if position < len(call.nodes) else None)
     count = len(axis.elts) if isinstance(axis, ast.Tuple) else 1
     return None if call.first.ndim is None else max(call.first.ndim - count, 0)

@@ -191,13 +191,12 @@ class OriginWalker(Walker[Origins, State]):
     def _copies(self, node: ast.Subscript) -> bool:
         """Whether an index certainly gives a copy: a scalar, a mask or an array of indices."""
         values = self.values
-        found = [(part, values.of(part)) for part in indices.parts(node.slice)]
-        is_copy = values.of(node).ndim == 0 or any(
-            isinstance(part, ast.List)
-            or (v.is_array and (v.dtype_kind == "bool" or (v.dtype_kind == "int" and v.ndim)))
-            for part, v in found
-        )
-        return is_copy and values.of(node.value).is_array
+        parts = indices.parts(node.slice)
+        arrays = [value for value in map(values.of, parts) if value.is_array]
+        is_mask = any(value.dtype_kind == "bool" for value in arrays)
+        is_list = any(isinstance(part, ast.List) for part in parts)
+        is_copy = is_mask or is_list or any(value.dtype_kind == "int" and value.ndim for value in arrays)
+        return values.of(node.value).is_array and (is_copy or values.of(node).ndim == 0)
 
     def _Attribute(self, node: ast.Attribute) -> Origins:
         base = self.of(node.value)

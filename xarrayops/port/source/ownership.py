@@ -97,15 +97,14 @@ class Ownership:
 
     def summary(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Summary:
         """What a function does with its parameters; unknown while it is analysed, which includes recursive calls."""
+        parameters = [each.arg for each in arguments(function)]
         if function not in self._summaries:
             self._summaries[function] = None
-            walk = self._follow(function, [each.arg for each in arguments(function)])
+            walk = self._follow(function, parameters)
             is_plain = isinstance(function, ast.FunctionDef) and not function.decorator_list
             returned = walk.results if is_plain else walk.results | walk.unknown
             self._summaries[function] = Summary(returned, frozenset(walk.shared), frozenset(walk.written))
-        return self._summaries[function] or Summary(
-            _Function.unknown, frozenset(each.arg for each in arguments(function)), frozenset()
-        )
+        return self._summaries[function] or Summary(_Function.unknown, frozenset(parameters), frozenset())
 
     def _follow(self, node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, parameters: list[str]) -> _Function:
         walk = _Function(self, self._values, self._names.inside(node))

@@ -9,14 +9,13 @@ import numpy as np
 
 from xarrayops._core.numpy_names import METHODS
 from xarrayops._surface import CREATION
-from xarrayops.port.source.names import FunctionNode, Names, arguments
+from xarrayops.port.source.names import FunctionNode, Names, arguments, last_name
 from xarrayops.port.source.numpy_results import is_elementwise
 from xarrayops.port.source.value import ARRAY, NOTHING, OTHER, SCALAR, WEAK, Value, of_constant, words
 
 _PYTHON = {name for kind in (list, dict, set, str, bytes, tuple, int, float, complex) for name in dir(kind)}
-ARRAY_NAMES = frozenset(
-    METHODS.names() - _PYTHON - {"data", "base", "device", "view", "item", "take", "size", "fill", "put"}
-)
+_OF_OTHERS = words("data base device view item take size fill put")
+ARRAY_NAMES = frozenset(METHODS.names() - _PYTHON - _OF_OTHERS)
 """Attributes and methods that only arrays have."""
 _ANNOTATIONS = ("ndarray", "NDArray", "Array", "Tensor")
 _TAKES_ANYTHING = CREATION | words(
@@ -68,7 +67,7 @@ def _annotated(node: ast.expr | None) -> Value | None:
             return None
     if isinstance(node, ast.Subscript):
         node = node.value
-    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    name = last_name(node)
     if name in WEAK:
         return Value(SCALAR, name)
     if name in ("str", "bytes", "dict", "Callable"):

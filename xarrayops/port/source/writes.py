@@ -66,7 +66,7 @@ class Write(Record):
         return bool(self.parameter or self.aliases or self.stored or self.name is None)
 
 
-def writes(nodes: Iterable[tuple[ast.AST, FunctionNode | None]], values: Values) -> Iterator[Write]:
+def writes_of(nodes: Iterable[tuple[ast.AST, FunctionNode | None]], values: Values) -> Iterator[Write]:
     """The changes of arrays in these nodes, each with its function, without targets that are certainly not arrays."""
     names = values.names
     for node, function in nodes:

@@ -127,8 +127,8 @@ class Trace:
     ) -> None:
         """Count an operation, with the time that it took on NumPy."""
         self.operation_s += seconds
-        moved = 0 if kind in OF_INDICES else sum(x.nbytes for x in (*operands, *results))
-        whole = sum(x.nbytes for x in results) if kind in OF_INDICES else whole
+        moved = 0 if kind in OF_INDICES else nbytes_in([operands, results])
+        whole = nbytes_in(results) if kind in OF_INDICES else whole
         nbytes, flops, whole = (_rounded(number) for number in (moved, flops, whole))
         self.operations[Operation(self.line(), kind, nbytes, flops, whole, self._by_function)] += 1
 
@@ -183,6 +183,11 @@ def _rounded(number: int) -> int:
 def arrays_in(value: Any) -> list[np.ndarray[Any, Any]]:
     """The arrays in arguments or results, also in sequences and dictionaries."""
     return [leaf for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
+
+
+def nbytes_in(value: Any) -> int:
+    """The size of the arrays in arguments or results."""
+    return sum(array.nbytes for array in arrays_in(value))
 
 
 def timed_call(function: Callable[..., Any], *args: Any, **options: Any) -> tuple[Any, float]:

@@ -20,7 +20,7 @@ from xarrayops.port.source import PortError, Program
 from xarrayops.port.source.writes import AUGMENTED_ITEM
 from xarrayops.port.trace.array import plain, wrapped
 from xarrayops.port.trace.modules import NumPy, counted_code, counted_modules, counting
-from xarrayops.port.trace.record import Trace, arrays_in
+from xarrayops.port.trace.record import Trace, nbytes_in
 
 _RUNS, _MOST_S = 4, 0.5
 """The maximum number of runs without counting, and the time after which no further run starts."""
@@ -55,12 +55,10 @@ def run(program: Program, call: str) -> Trace:
             few = wrapped(np.ones(2), trace)
             number = few[0]
             trace.calibrate({"view": lambda: few[0], "number": lambda: float(number), "other": lambda: few + few})
-            trace.argument_bytes = sum(
-                array.nbytes for array in arrays_in([*function.args, *function.keywords.values()])
-            )
+            trace.argument_bytes = nbytes_in([function.args, function.keywords])
             with trace.running():
                 result = function()
-            trace.result_bytes = sum(array.nbytes for array in arrays_in(result))
+            trace.result_bytes = nbytes_in(result)
             del result, function
             _time(expression, variables, trace)
         except (Exception, SystemExit) as error:
