@@ -178,18 +178,13 @@ def _notes(rates: Sequence[Rates], missing: Mapping[str, str]) -> tuple[str, ...
 
 def by_line(trace: Trace) -> tuple[LineOfRun, ...]:
     """The counts of a run, by line."""
-    operations: dict[int, tuple[int, int]] = {}
-    for operation, count in trace.operations.items():
-        known, nbytes = operations.get(operation.line, (0, 0))
-        operations[operation.line] = known + count, nbytes + count * operation.bytes
-    lines = {*operations, *trace.numbers, *trace.foreign}
-    return tuple(
-        LineOfRun(
-            *(line, *operations.get(line, (0, 0)), trace.numbers[line], trace.views_written[line]),
-            *(trace.duplicates[line], trace.data_dependent[line], *trace.foreign.get(line, (0, 0))),
-        )
-        for line in sorted(lines)
-    )
+    found = []
+    for line in sorted({*(operation.line for operation in trace.operations), *trace.numbers, *trace.foreign}):
+        here = [(count, each.bytes) for each, count in trace.operations.items() if each.line == line]
+        operations, nbytes = sum(count for count, _ in here), sum(count * size for count, size in here)
+        counts = trace.numbers[line], trace.views_written[line], trace.duplicates[line], trace.data_dependent[line]
+        found.append(LineOfRun(line, operations, nbytes, *counts, *trace.foreign.get(line, (0, 0))))
+    return tuple(found)
 
 
 def of_trace(source: Source, trace: Trace, known: Sequence[Finding]) -> Iterator[Finding]:

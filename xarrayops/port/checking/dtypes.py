@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from xarrayops.port.findings import NUMPY_DTYPE, Finding, finding
 from xarrayops.port.source import Program
 from xarrayops.port.source.numpy_results import dtype_of
+from xarrayops.port.source.value import PYTHON_NUMBERS
 
 _ATTRIBUTES = ("kind", "name", "char", "str", "num", "byteorder", "type", "names", "fields")
 _NO_DEVICE = frozenset(("object", "str", "bytes", "void", "longdouble", "clongdouble", "float128", "complex256"))
 _CODES = ("O", "U", "S", "V", "M", "m", "g", "G")
-_PYTHON = {f"builtins.{name}" for name in ("float", "int", "bool", "complex")}
 
 
 def of_attribute(program: Program, node: ast.Attribute) -> Iterator[Finding]:
@@ -41,7 +41,7 @@ def of_test(program: Program, node: ast.Compare) -> Iterator[Finding]:
     sides = [node.left, *node.comparators]
     if any(_is_dtype(program, side) for side in sides):
         for side in sides:
-            is_python = isinstance(side, ast.Name) and program.names.resolve(side) in _PYTHON
+            is_python = isinstance(side, ast.Name) and program.names.resolve(side) in PYTHON_NUMBERS
             if is_python or (isinstance(side, ast.Constant) and isinstance(side.value, str)):
                 name = dtype_of(side, program.names.numpy_name)
                 instead = f"np.{name}" if name else "np.float64"

@@ -17,32 +17,25 @@ from xarrayops.port.source.value import Value
 
 
 class Use(Record):
-    """A use of a method or attribute: the array, the call if there is one, and the analysis of values."""
+    """A use of a method or attribute: the array, and the arguments by position and by keyword if it is called."""
 
     base: Value
-    call: ast.Call | None
-    value: Callable[[ast.AST], Value]
+    is_called: bool
+    args: list[ast.expr]
+    values: list[Value]
+    keywords: set[str | None]
 
-    def gives(self, keyword: str, position: int | None = None) -> bool:
+    def gives(self, keyword: str, position: int) -> bool:
         """Whether an argument is given."""
-        if self.call is None:
-            return False
-        by_position = position is not None and position < len(self.call.args)
-        return by_position or any(each.arg == keyword for each in self.call.keywords)
-
-    @property
-    def positional(self) -> int:
-        """The number of positional arguments."""
-        return 0 if self.call is None else len(self.call.args)
+        return keyword in self.keywords or position < len(self.args)
 
     def has_list(self) -> bool:
         """Whether an argument is a list."""
-        return self.call is not None and any(isinstance(each, ast.List) for each in self.call.args)
+        return any(isinstance(each, ast.List) for each in self.args)
 
     def is_matrix(self) -> bool:
         """Whether the array or an argument has several axes."""
-        given = [] if self.call is None else [self.value(each) for each in self.call.args]
-        return any(each.ndim is not None and each.ndim > 1 for each in (self.base, *given))
+        return any(each.ndim is not None and each.ndim > 1 for each in (self.base, *self.values))
 
 
 _SMALL = ("bool", "int8", "int16", "uint8", "uint16")
@@ -57,25 +50,25 @@ _DIFFERENCES: tuple[tuple[str, str, str, Callable[[Use], bool] | None], ...] = (
     ("compress", "jax", "takes no lists", Use.has_list),
     ("cumsum cumprod", "torch dask", "needs axis=", lambda use: not use.gives("axis", 0)),
     ("dot", "torch", "multiplies vectors only", Use.is_matrix),
-    ("item", "torch", "takes no index", lambda use: use.positional > 0),
+    ("item", "torch", "takes no index", lambda use: bool(use.args)),
     ("imag", "torch", "is of complex arrays only", lambda use: use.base.dtype_kind in ("float", "int", "bool")),
     ("max min", "torch", "with an axis gives values and indices", lambda use: use.gives("axis", 0)),
     ("mean", "torch", "takes no integers", lambda use: use.base.dtype_kind in ("int", "bool")),
     ("mean", "jax", "of small integers gives float32", lambda use: use.base.dtype in _SMALL),
     ("nonzero", "torch", "gives one matrix", None),
     ("repeat", "torch", "repeats the whole array", None),
-    ("reshape", "torch dask", "has no order=", lambda use: use.gives("order")),
-    ("round", "torch", "takes decimals by keyword", lambda use: use.positional > 0),
+    ("reshape", "torch dask", "has no order=", lambda use: "order" in use.keywords),
+    ("round", "torch", "takes decimals by keyword", lambda use: bool(use.args)),
     ("searchsorted", "jax", "gives int32", None),
-    ("size", "torch", "is a method", lambda use: use.call is None),
+    ("size", "torch", "is a method", lambda use: not use.is_called),
     ("sort", "torch jax", "gives a sorted copy and leaves the array as it is", None),
     ("sort", "dask", _MISSING, None),
     ("std var", "torch", "divides by n - 1", None),
     ("sum prod", "torch", "takes dtypes of torch only", lambda use: use.gives("dtype", 1)),
     ("sum prod", "torch", "of unsigned integers gives int64", lambda use: (use.base.dtype or "").startswith("uint")),
     ("take", "torch", "has no axis", lambda use: use.gives("axis", 1)),
-    ("transpose", "torch", "swaps two axes", lambda use: use.call is not None and use.positional != 2),
-    ("view", "torch", "takes no dtypes of NumPy", lambda use: use.positional > 0),
+    ("transpose", "torch", "swaps two axes", lambda use: use.is_called and len(use.args) != 2),
+    ("view", "torch", "takes no dtypes of NumPy", lambda use: bool(use.args)),
 )
 """Methods and attributes, the backends on which they differ, how, and the condition if there is one."""
 
@@ -83,11 +76,14 @@ _DIFFERENCES: tuple[tuple[str, str, str, Callable[[Use], bool] | None], ...] = (
 def of_use(program: Program, node: ast.Attribute) -> Iterator[Finding]:
     """A method or an attribute of an array."""
     base, parent = program.value(node.value), program.parents[node]
+    if not base.is_array or not isinstance(node.ctx, ast.Load):
+        return
     call = parent if isinstance(parent, ast.Call) and parent.func is node else None
-    use = Use(base, call, program.value)
+    args, keywords = (call.args, call.keywords) if call is not None else ([], [])
+    use = Use(base, call is not None, args, [*map(program.value, args)], {each.arg for each in keywords})
     found = [
         (backends.split(), what)
-        for names, backends, what, when in (_DIFFERENCES if base.is_array and isinstance(node.ctx, ast.Load) else ())
+        for names, backends, what, when in _DIFFERENCES
         if node.attr in names.split() and (when is None or when(use))
     ]
     if found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 
 from xarrayops.bench.report.page import csp_hash
 from xarrayops.port.checking import LineOfRun, Report
@@ -60,9 +61,7 @@ def _forecasts(report: Report) -> tuple[str, ...]:
 
 def _source(report: Report) -> str:
     """The lines of the program, each with its findings and its counts in the run."""
-    found: dict[int, list[Finding]] = {}
-    for finding in report.findings:
-        found.setdefault(finding.line, []).append(finding)
+    found = {line: [*group] for line, group in groupby(report.findings, key=lambda finding: finding.line)}
     runs = {line.line: line for line in report.run}
     lines = (_line(i, text, found.get(i, []), runs.get(i)) for i, text in enumerate(report.source.lines, 1))
     columns = '<colgroup><col class="line"><col class="code"><col><col class="run"></colgroup>'

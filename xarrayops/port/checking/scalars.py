@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from xarrayops.port.findings import Finding, finding
 from xarrayops.port.source import Program, indices
-from xarrayops.port.source.value import Value
+from xarrayops.port.source.value import PYTHON_NUMBERS, Value
 
-_PULLS = frozenset(f"builtins.{name}" for name in ("float", "int", "bool", "complex"))
 _ITERATIONS = {
     **{name: f"np.{name}({{0}})" for name in ("sum", "min", "max", "any", "all")},
     "sorted": "np.sort({0})",
@@ -23,7 +22,7 @@ _LOOPS = ast.For | ast.AsyncFor
 def of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
     """An element that is converted to a number in a loop."""
     name = program.names.resolve(node.func)
-    is_number = name in _PULLS or (name is not None and name.startswith("math."))
+    is_number = name in PYTHON_NUMBERS or (name is not None and name.startswith("math."))
     target = node.args[0] if is_number and node.args else None
     if name is None and isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
         target = node.func.value

@@ -54,9 +54,8 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
 def _created(context: Context, node: ast.Call, name: str, updated: cst.Call) -> cst.BaseExpression | None:
     """A new array in the library of the reference array."""
     takes_like = _takes_like(context, node, name)
-    if not takes_like and name not in WITHOUT_LIKE and not _is_of_literals(context, node):
-        return updated
-    if any(keyword.arg in ("like", None) for keyword in node.keywords) or is_moved(context, node):
+    is_made = takes_like or name in WITHOUT_LIKE or _is_of_literals(context, node)
+    if not is_made or any(each.arg in ("like", None) for each in node.keywords) or is_moved(context, node):
         return updated
     return moved(context, node, updated, f"np.{name}", takes_like=takes_like) or updated
 
@@ -87,7 +86,8 @@ def is_moved(context: Context, node: ast.expr) -> bool:
 
 def _takes_like(context: Context, node: ast.Call, name: str) -> bool:
     """Whether only ``like=`` decides the library of the array that a function makes."""
-    if "like" not in interface.parameters(name) or name == "from_dlpack":
+    taken = interface.signature(name)
+    if taken is None or "like" not in taken.parameters or name == "from_dlpack":
         return False
     return name not in _OF_VALUES or (bool(node.args) and _is_of_numbers(context, node.args[0]))
 

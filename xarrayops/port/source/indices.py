@@ -6,16 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from xarrayops.port.source.names import last_name
-from xarrayops.port.source.value import (
-    ARRAY,
-    NOTHING,
-    OTHER,
-    SCALAR,
-    SEQUENCE,
-    UNKNOWN as UNKNOWN_KIND,
-    Value,
-    member,
-)
+from xarrayops.port.source.value import ARRAY, NOTHING, OTHER, SCALAR, SEQUENCE, UNKNOWN as UNKNOWN_KIND, Value, member
 
 SLICE, NEW_AXIS, ELLIPSIS, INTEGER, MASK, INTEGERS, UNKNOWN = (
     *("slice", "new axis", "ellipsis", "integer", "mask", "integers", "unknown"),

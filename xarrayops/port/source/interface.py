@@ -44,12 +44,6 @@ def signature(name: str) -> inspect.Signature | None:
         return None
 
 
-def parameters(name: str) -> tuple[str, ...]:
-    """The names of the parameters of a function; empty without a signature."""
-    found = signature(name)
-    return () if found is None else tuple(found.parameters)
-
-
 def refusal(name: str, arguments: Sequence[ast.expr | None], keywords: Sequence[ast.keyword]) -> str | None:
     """Why a function does not take these arguments; None if it does, or if that is not known."""
     taken = signature(name)

@@ -67,11 +67,10 @@ class _Function:
     def _follow_assignments(self) -> None:
         """Find the variables that depend on the caller's arrays, and those that depend on the module's arrays alone."""
         assigned: dict[str, list[ast.expr]] = {}
-        for node in ast.walk(self._node):
-            if isinstance(node, ast.Assign):
-                for target in (each for outer in node.targets for each in ast.walk(outer)):
-                    if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
-                        assigned.setdefault(target.id, []).append(node.value)
+        for node in (node for node in ast.walk(self._node) if isinstance(node, ast.Assign)):
+            for target in (each for outer in node.targets for each in ast.walk(outer)):
+                if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
+                    assigned.setdefault(target.id, []).append(node.value)
         pending, count = dict(assigned), len(assigned) + 1
         while len(pending) < count:  # in the order of the source, so that few passes suffice
             count = len(pending)

@@ -12,6 +12,8 @@ from xarrayops.plugin.arrays import Record
 ARRAY, SCALAR, SEQUENCE, OTHER, UNKNOWN = "array", "scalar", "sequence", "other", "unknown"
 WEAK = {"bool": bool, "int": int, "float": float, "complex": complex}
 """The dtypes of Python numbers, which are weaker than array dtypes in promotion."""
+PYTHON_NUMBERS = {f"builtins.{name}" for name in WEAK}
+"""The full names of the classes of Python's numbers."""
 DEFAULT_DTYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
 """The dtypes of arrays that NumPy makes of Python's numbers."""
 

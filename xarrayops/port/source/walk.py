@@ -18,7 +18,6 @@ from xarrayops.port.source.names import Names, plain_names
 
 _MOST_ROUNDS = 20
 """Rounds of a loop until its states no longer change; each adds knowledge, of which there is little."""
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Variables(Protocol):
@@ -119,7 +118,8 @@ class Walker(Generic[V, S]):
             if not self._reached:
                 return
             self._may_raise()
-            visit: Callable[[Any], None] = getattr(self, f"_{type(statement).__name__}", self._others)
+            name = type(statement).__name__.removeprefix("Async")
+            visit: Callable[[Any], None] = getattr(self, f"_{name}", self._others)
             visit(statement)
             self._may_raise()
 
@@ -231,9 +231,6 @@ class Walker(Generic[V, S]):
         iterated = self.of(node.iter)
         self.loop(node, lambda: None, lambda: self.assign(node.target, self.member(iterated), node))
 
-    def _AsyncFor(self, node: ast.AsyncFor) -> None:
-        self._For(node)
-
     def _While(self, node: ast.While) -> None:
         self.loop(node, lambda: self.of(node.test), lambda: None)
 
@@ -243,8 +240,6 @@ class Walker(Generic[V, S]):
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, self.entered(value), node)
         self.run(node.body)
-
-    _AsyncWith = _With
 
     def _Try(self, node: ast.Try | ast.TryStar) -> None:
         self._errors.append([self.state.copy()])
@@ -274,7 +269,7 @@ class Walker(Generic[V, S]):
             ends.append(self._branch(case.body, self.state))
         self._continue_with(ends)
 
-    def define(self, node: _Definition) -> None:
+    def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         """A function or class is bound to its name; the body of a function is a separate walk."""
         raise NotImplementedError
 
@@ -282,8 +277,6 @@ class Walker(Generic[V, S]):
         for each in (*node.decorator_list, *node.args.defaults, *node.args.kw_defaults):
             self.of(each)
         self.define(node)
-
-    _AsyncFunctionDef = _FunctionDef
 
     def _ClassDef(self, node: ast.ClassDef) -> None:
         for each in (*node.decorator_list, *node.bases):

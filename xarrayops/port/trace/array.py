@@ -14,15 +14,9 @@ from xarrayops.port.trace import operations
 from xarrayops.port.trace.kinds import flops_of, kind_of, kind_of_ufunc
 from xarrayops.port.trace.record import Trace, arrays_in, timed_call
 
-_OF_METHODS = {
-    "reduce": operations.REDUCTION,
-    "reduceat": operations.REDUCTION,
-    "accumulate": operations.SCAN,
-}
+_OF_METHODS = {**dict.fromkeys(("reduce", "reduceat"), operations.REDUCTION), "accumulate": operations.SCAN}
 _WRITING = ("at", *IN_PLACE_FUNCTIONS, *IN_PLACE_METHODS)
 """The functions and methods that change their first argument."""
-
-
 _CONVERSIONS = (
     *("__bool__", "__complex__", "__contains__", "__float__", "__format__", "__index__", "__int__", "__repr__"),
     *("item", "tobytes", "tolist"),

@@ -19,10 +19,10 @@ import numpy as np
 from xarrayops.port.loading import Place
 from xarrayops.port.source.names import Names, is_foreign
 from xarrayops.port.trace.array import Traced, call, plain, wrapped
+from xarrayops.port.trace.kinds import GENERATORS
 from xarrayops.port.trace.record import Trace, arrays_in, timed_call
 
 _FOREIGN = "__counted_foreign_call__"
-_RANDOM = (np.random.Generator, np.random.RandomState)
 
 
 class NumPy(ModuleType):
@@ -62,7 +62,7 @@ class Function:
             if is_elementwise:
                 return self._function(*args, **kwargs)
             result = call(self._trace, self._function, args, kwargs)
-        return Function(result, self._trace) if isinstance(result, _RANDOM) else result
+        return Function(result, self._trace) if isinstance(result, GENERATORS) else result
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._function, name)
