@@ -18,8 +18,6 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.port.source import PortError, read
 from xarrayops.port.source.names import is_foreign
 
-_INSTALLED = ("site-packages", "dist-packages")
-
 
 class Place(Record):
     """Where a file is: the name of its package (empty without one), and the folder from which it is imported."""
@@ -47,7 +45,7 @@ class Place(Record):
         if self.package:
             return first == self.package.partition(".")[0]
         is_beside = (self.folder / f"{first}.py").is_file() or (self.folder / first / "__init__.py").is_file()
-        return is_beside and self.folder.name not in _INSTALLED and is_foreign(first)
+        return is_beside and self.folder.name not in ("site-packages", "dist-packages") and is_foreign(first)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from xarrayops.port.rewriting.edits import Edit, Returned, Todo
 from xarrayops.port.source import Program
 from xarrayops.port.source.ownership import Ownership
 from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
-from xarrayops.port.source.value import ARRAY, UNKNOWN, Value, words
+from xarrayops.port.source.value import ARRAY, UNKNOWN, words
 
 OTHER_ARRAYS = words("awkward cudf cupy dask jax pandas pint polars sparse statsmodels sympy tensorflow torch xarray")
 """Packages whose objects have the same methods as arrays."""
@@ -37,6 +37,7 @@ class Context:
         self.kept: set[str] = set()
         """The functions in which a write into an argument stays in place."""
         self.names = program.names
+        self.value = program.value
         self.edits: list[Edit] = []
         self.todos: list[Todo] = []
         self.announced: list[Todo] = []
@@ -50,10 +51,6 @@ class Context:
     def ownership(self) -> Ownership:
         """Which writes can make a new array."""
         return self.program.ownership_with({name: each.written for name, each in self.returned.items()})
-
-    def value(self, node: ast.AST) -> Value:
-        """What is known of the value of an expression."""
-        return self.program.values.of(node)
 
     def is_array(self, node: ast.AST) -> bool:
         """Whether an expression is proved to be an array."""

@@ -23,8 +23,7 @@ def reference_array(context: Context, node: ast.expr) -> str | None:
     certain = (each.arg for each in arguments(function) if _is_surely_array(function, each))
     found = [name for name in certain if not _count_bindings(function, name)]
     named = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    found.sort(key=lambda name: name not in named)
-    return found[0] if found else _variable(context, function, node)
+    return min(found, key=lambda name: name not in named, default=None) or _variable(context, function, node)
 
 
 def unproved(context: Context, node: ast.expr) -> str | None:

@@ -80,10 +80,9 @@ class _Selection:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._ownership = program.ownership
-        tree = program.source.tree
         self._uses: dict[str, list[tuple[ast.Name, ast.Call | None]]] = {}
         """The uses of each function of the module, with the call if it is one, not a use of the function as a value."""
-        for node in ast.walk(tree):
+        for node in ast.walk(program.source.tree):
             if not isinstance(node, ast.Name) or node.id not in program.names.functions:
                 continue
             if isinstance(node.ctx, ast.Load) and program.names.scope_of(node).owner(node.id) is program.names.module:

@@ -17,7 +17,7 @@ from typing import TypeVar
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.files import PortError, Source, read, write
 from xarrayops.port.source.module_arrays import Meeting, meetings
-from xarrayops.port.source.names import FunctionNode, Names
+from xarrayops.port.source.names import Comprehension, FunctionNode, Names
 from xarrayops.port.source.ownership import Ownership, Returning
 from xarrayops.port.source.value import Value
 from xarrayops.port.source.values import Values
@@ -28,7 +28,6 @@ __all__ = ["Place", "PortError", "Program", "Source", "read", "write"]
 
 N = TypeVar("N", bound=ast.AST)
 Loop = ast.For | ast.AsyncFor | ast.While
-_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 class Place(Record):
@@ -105,7 +104,7 @@ def _places(
     node: ast.AST, function: FunctionNode | None, loops: tuple[ast.AST, ...]
 ) -> Iterator[tuple[ast.AST, Place]]:
     once = _evaluated_once(node)
-    inside = (*loops, node) if isinstance(node, Loop | _COMPREHENSIONS) else loops
+    inside = (*loops, node) if isinstance(node, Loop | Comprehension) else loops
     for child in ast.iter_child_nodes(node):
         around = loops if child in once else inside
         yield child, Place(node, function, around)
@@ -119,4 +118,4 @@ def _evaluated_once(node: ast.AST) -> tuple[ast.AST, ...]:
         return (node.iter, *node.orelse)
     if isinstance(node, ast.While):
         return tuple(node.orelse)
-    return (node.generators[0],) if isinstance(node, _COMPREHENSIONS) else ()
+    return (node.generators[0],) if isinstance(node, Comprehension) else ()

@@ -171,6 +171,8 @@ def _tree(source: Source) -> ast.Module:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of invalid escapes, about which Python itself warns
             tree = ast.parse(source.text)
+        if _depth(tree) > DEEPEST:
+            raise RecursionError
     except SyntaxError as error:
         line = min(error.lineno or 1, len(source.lines))
         raise PortError(
@@ -178,17 +180,11 @@ def _tree(source: Source) -> ast.Module:
             "Instead: correct it first; programs of Python 2 need a conversion to Python 3"
         ) from None
     except (RecursionError, MemoryError):
-        raise _too_deep(source) from None
-    if _depth(tree) > DEEPEST:
-        raise _too_deep(source)
+        raise PortError(
+            f"{source.path}: an expression is nested more than {DEEPEST} levels deep. "
+            "Instead: move generated code or long tables into a file of their own"
+        ) from None
     return tree
-
-
-def _too_deep(source: Source) -> PortError:
-    return PortError(
-        f"{source.path}: an expression is nested more than {DEEPEST} levels deep. "
-        "Instead: move generated code or long tables into a file of their own"
-    )
 
 
 def _depth(tree: ast.AST) -> int:

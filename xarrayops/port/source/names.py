@@ -28,7 +28,7 @@ FOR_ALL = ("numpy", "xarrayops", "array_api_compat", "array_api_extra")
 """The packages whose functions take arrays of every library."""
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 T = TypeVar("T")
-_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 class Binding(Record):
@@ -53,7 +53,7 @@ class Scope:
     def of_function(self) -> Scope:
         """The scope itself, or the function, class or module around a comprehension."""
         scope = self
-        while isinstance(scope.node, _Comprehension) and scope.parent is not None:
+        while isinstance(scope.node, Comprehension) and scope.parent is not None:
             scope = scope.parent
         return scope
 
@@ -216,7 +216,7 @@ class Names:
         for name in node.names:
             scope.elsewhere[name] = None if scope.parent is None else scope.parent.owner(name)
 
-    def _visit_scope(self, node: FunctionNode | ast.ClassDef | _Comprehension, scope: Scope) -> None:
+    def _visit_scope(self, node: FunctionNode | ast.ClassDef | Comprehension, scope: Scope) -> None:
         """A function, class or comprehension; some of its parts belong to the scope around it."""
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             self._bind(node.name, scope, Binding())
@@ -236,9 +236,9 @@ class Names:
     _visit_ListComp = _visit_SetComp = _visit_GeneratorExp = _visit_DictComp = _visit_scope
 
 
-def _evaluated_outside(node: FunctionNode | ast.ClassDef | _Comprehension) -> Sequence[ast.expr | ast.keyword | None]:
+def _evaluated_outside(node: FunctionNode | ast.ClassDef | Comprehension) -> Sequence[ast.expr | ast.keyword | None]:
     """The parts that belong to the scope around it: decorators, defaults and annotations, or the first iterable."""
-    if isinstance(node, _Comprehension):
+    if isinstance(node, Comprehension):
         return [node.generators[0].iter]
     if isinstance(node, ast.ClassDef):
         return [*node.decorator_list, *node.bases, *node.keywords]

@@ -93,10 +93,9 @@ def dtype_of(node: ast.expr | None, numpy_name: Callable[[ast.AST], str | None])
         code: object = DTYPE_CODES.get(node.value.lstrip("<>=|"), node.value)
     elif isinstance(node, ast.Name) and numpy_name(node) is None:
         code = DEFAULT_DTYPES.get(node.id)
-    elif node is not None and (name := numpy_name(node)) is not None:
-        code = getattr(np, name, None)
     else:
-        return None
+        name = None if node is None else numpy_name(node)
+        code = None if name is None else getattr(np, name, None)
     try:
         return None if code is None else np.dtype(np.dtype(code).name).name  # type: ignore[call-overload]
     except TypeError:
