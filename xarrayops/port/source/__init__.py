@@ -108,8 +108,8 @@ def _places(
     for child in ast.iter_child_nodes(node):
         around = loops if child in once else inside
         yield child, Place(node, function, around)
-        is_function = isinstance(child, FunctionNode)
-        yield from _places(child, child if is_function else function, () if is_function else around)
+        inner = child if isinstance(child, FunctionNode) else None
+        yield from _places(child, inner or function, () if inner else around)
 
 
 def _evaluated_once(node: ast.AST) -> tuple[ast.AST, ...]:

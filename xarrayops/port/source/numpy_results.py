@@ -268,11 +268,11 @@ def _sequence_dtype(value: Value) -> str | None:
 
 def _combined(call: Call) -> Value:
     """A function of several arrays that are given one by one or as one sequence."""
-    name = call.name
+    name, operands = call.name, call.values
     if name in ("concatenate", "stack", "hstack", "vstack", "column_stack"):
         operands = call.first.items or ([call.first.element] if call.first.element else [])
-    else:
-        operands = call.values[{"where": slice(1, 3), "einsum": slice(1, None)}.get(name, slice(None))]
+    elif name in ("where", "einsum"):
+        operands = operands[1:3] if name == "where" else operands[1:]
     ndim = common_ndim(*operands)
     if name in ("einsum", "hstack", "vstack", "column_stack"):
         ndim = None

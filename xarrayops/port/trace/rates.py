@@ -152,8 +152,8 @@ def _of_launches(results: Results) -> Iterator[Rates]:
         points = {(each, False): computed if each in operations.BY_ARITHMETIC else moved for each in operations.KINDS}
         points[operations.VIEW, False] = points[operations.ELEMENT, False] = ((0.0, launch_s),)
         transfers = (row for row in results.rows if row.workload == "convert from NumPy" and row.place == place)
-        transfers = (row for row in transfers if row.measured and row.nbytes and row.median_s)
-        transfer_rate = next((row.nbytes / row.median_s for row in transfers), None)
+        known = ((row.nbytes, row.median_s) for row in transfers if row.measured)
+        transfer_rate = next((nbytes / seconds for nbytes, seconds in known if nbytes and seconds), None)
         yield Rates(backend, device, points, launch_s, transfer_rate, is_coarse=True)
 
 
