@@ -87,6 +87,7 @@ def test_guesses_are_at_most_small_fixes(tmp_path):
         ("np.quantile(x, 0.5, interpolation='lower')", "argument", "leave out interpolation="),
         ("np.sum(x, 0, None, None, False, 0, True, 3)", "argument", "by keyword"),
         ("import scipy.fft\nscipy.fft.dct(x)", "foreign call", 'scipy.fft.dct(xo.convert(x, "numpy"))'),
+        ("import scipy.fft\nscipy.fft.dct(2, x=x)", "foreign call", 'scipy.fft.dct(xo.convert(x, "numpy"))'),
         ("x.astype('U5')", "dtype", "numbers for names"),
         ("np.zeros(3, dtype=[('a', float)])", "dtype", "one array for each field"),
         ("x[x > 0]", "data-dependent shape", "np.where"),
