@@ -1,20 +1,182 @@
-"""``python -m xarrayops.port``: move a NumPy program to other libraries."""
+"""``python -m xarrayops.port``: move a NumPy program to other libraries.
+
+The commands are ``check``, ``rewrite`` and ``verify``, which runs a function of two files, the original and the port,
+and compares them on every library.
+"""
 
 from __future__ import annotations
 
 import argparse
+import ast
+import io
+import json
 import sys
-from collections.abc import Sequence
+import tokenize
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from itertools import groupby
+from pathlib import Path
 
-from xarrayops._cli.arguments import INTERRUPTED
-from xarrayops.port import verifying as verify
-from xarrayops.port.checking import command as check
-from xarrayops.port.rewriting import command as rewrite
-from xarrayops.port.source import PortError
+from rich.text import Text
 
-COMMANDS = {"check": check, "rewrite": rewrite, "verify": verify}
-"""The module of each command: it has its help text, its options and what runs it."""
+from xarrayops._cli.arguments import INTERRUPTED, console, names
+from xarrayops.port.checking import check, page
+from xarrayops.port.checking.verdict import READY, REDESIGN, SMALL_FIXES, STAY
+from xarrayops.port.findings import alike, times
+from xarrayops.port.loading import arguments_of, function_of, last_line, loaded, parsed_call
+from xarrayops.port.rewriting import STYLES, rewrite
+from xarrayops.port.source import PortError, write
+
 _UNUSABLE = 2
+_DIFFERENT = 1
+"""The exit status of ``verify`` if the results differ."""
+_STYLES = {READY: "green", SMALL_FIXES: "yellow", REDESIGN: "bold red", STAY: "bold red"}
+
+
+def _printer() -> Callable[..., None]:
+    """What prints a line made of parts: texts, or pairs of a text and its style."""
+    shown = console()
+    return lambda *parts: shown.print(Text.assemble(*parts), soft_wrap=True)
+
+
+def _folder(text: str) -> Path:
+    path = Path(text)
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is not a folder of results of python -m xarrayops.bench")
+    return path
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("file", type=Path, metavar="FILE", help="a Python file or a notebook; without --call it is only read")
+    add("--call", metavar="CALL", help="execute the program and this call once on NumPy: 'f(np.ones(9))'")
+    machine = "forecast for the machine that measured these results of the benchmark"
+    add("--machine", type=_folder, metavar="DIR", help=machine)
+    add("--format", choices=("terminal", "json"), default="terminal", help="the output (default: %(default)s)")
+    add("--page", type=Path, metavar="OUT.html", help="also write a page with the source and its findings")
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    """Print the findings line by line, and the verdicts."""
+    if arguments.machine is not None and arguments.call is None:
+        raise PortError("--machine is for the forecast of a call. Instead: --call 'f(np.ones(10))' with it")
+    report = check(arguments.file, arguments.call, machine=arguments.machine)
+    if arguments.page is not None:
+        write(arguments.page, page.html(report).encode())
+    if arguments.format == "json":
+        print(json.dumps(report.as_dict(), indent=1))
+        return 0
+    show, source = _printer(), report.source
+    for line, found in groupby(report.findings, key=lambda finding: finding.line):
+        show((f"{source.place(line)}: {source.lines[line - 1].strip()}", "bold"))
+        for finding, count in alike(found).items():
+            guess = "" if finding.certain else ", if this is an array"
+            show(
+                (f"  {finding.kind}", "yellow" if finding.certain else "dim"),
+                (f" [{', '.join(finding.backends)}]{guess}: ", "dim"),
+                f"{finding.what}. Instead: {finding.instead}{times(count)}",
+            )
+    show(f"{source.path}: {report.summary()}")
+    for forecast in report.forecasts:
+        show(f"{forecast.backend} {forecast.device}: {forecast.text()}")
+    for note in report.notes:
+        show(note)
+    for backend, verdict, reasons in report.verdicts:
+        show(f"{backend}: ", (verdict, _STYLES[verdict]), f" ({'; '.join(reasons)})")
+    return 0
+
+
+def _add_rewrite(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("file", type=Path, metavar="FILE", help="the program")
+    style = "numpy: NumPy's names, from xarrayops.numpy; xo: the functions of xarrayops (default: numpy)"
+    add("--style", choices=STYLES, default="numpy", help=style)
+    returned = "functions that write into their arguments return them, and the calls in the file take them"
+    add("--return-arguments", action="store_true", help=returned)
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("-o", "--out", type=Path, metavar="OUT", help="write the result to this file")
+    output.add_argument("--in-place", action="store_true", help="write the result over the program")
+    output.add_argument("--diff", action="store_true", help="print the change as a diff")
+
+
+def _rewrite(arguments: argparse.Namespace) -> int:
+    """Print the result without an output; otherwise the edits with their reasons, and the places to decide."""
+    result = rewrite(arguments.file, style=arguments.style, return_arguments=arguments.return_arguments)
+    out = arguments.file if arguments.in_place else arguments.out
+    if arguments.diff or out is None:
+        print(result.diff() if arguments.diff else result.text, end="")
+        return 0
+    write(out, _encoded(result.text, arguments.file))
+    show = _printer()
+    for edit in result.edits:
+        show(f"line {edit.line}: {edit.kind}: {edit.reason}")
+    for todo in result.todos:
+        show(f"line {todo.line}: TODO(port): {todo.problem}")
+    show(f"{out}: {len(result.edits)} edits, {len(result.todos)} places to decide")
+    return 0
+
+
+def _encoded(text: str, original: Path) -> bytes:
+    """The text in the encoding and with the most frequent line ending of the original."""
+    data = original.read_bytes()
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    windows = data.count(b"\r\n")
+    newline = "\r\n" if windows > data.count(b"\n") - windows else "\n"
+    return text.removeprefix("\ufeff").replace("\n", newline).encode(encoding)
+
+
+def _add_verify(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("original", type=Path, metavar="ORIGINAL", help="the Python file that uses NumPy; it is executed")
+    add("--port", type=Path, metavar="FILE", help="the port; by default ORIGINAL itself on all libraries")
+    call = "a call of a function that both files define; arguments are evaluated with the names of ORIGINAL"
+    add("--call", required=True, metavar='"f(args)"', help=call)
+    add("--libraries", type=names, metavar="A,B", help='such as "torch,jax:jit"; by default all')
+    add("--no-replay", action="store_true", help="do not search for the first line that differs")
+    add("--format", choices=("text", "json"), default="text", help="how the report is printed")
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    """Compare the files and print the report."""
+    import numpy
+
+    from xarrayops.testing import verify  # it imports NumPy, too
+
+    with ExitStack() as modules:
+        try:
+            original = loaded(arguments.original, "original", modules)
+            port = original if arguments.port is None else loaded(arguments.port, "port", modules)
+            call = parsed_call(arguments.call)
+            name = ast.unparse(call.func)
+            args, keywords = arguments_of(call, {"np": numpy, "numpy": numpy, **vars(original)})
+            expected = function_of(original, arguments.original, name)
+            function = function_of(port, arguments.port or arguments.original, name)
+            report = verify(
+                function,
+                *args,
+                expected=None if function is expected else expected,
+                keywords=keywords,
+                libraries=arguments.libraries,
+                replay=not arguments.no_replay,
+            )
+        except PortError:
+            raise
+        except (Exception, SystemExit) as error:  # the files of users may raise anything
+            files = {str(path.resolve()): path for path in (arguments.original, arguments.port) if path is not None}
+            ran = last_line(error, files)
+            place = f"{files[ran[0]]}, line {ran[1]}: " if ran else ""
+            raise PortError(f"{place}{type(error).__name__}: {error}") from None
+    print(json.dumps(report.as_dict(), indent=2) if arguments.format == "json" else report)
+    return 0 if report.ok else _DIFFERENT
+
+
+_OF_REWRITE = "rewrite a NumPy program for every library, with only those edits that keep its meaning"
+COMMANDS = {
+    "check": (_check, _add_check, "list what differs by library, line by line, with a verdict for each backend"),
+    "rewrite": (_rewrite, _add_rewrite, _OF_REWRITE),
+    "verify": (_verify, _add_verify, "compare a port with its original, on every library of this machine"),
+}
+"""What runs each command and returns its exit status, what adds its options, and its help text."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -22,8 +184,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m xarrayops.port", description="Move a NumPy program to the libraries that xarrayops knows."
     )
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
-    for name, module in COMMANDS.items():
-        module.add_arguments(commands.add_parser(name, help=module.HELP, description=module.HELP))
+    for name, (_, add, text) in COMMANDS.items():
+        add(commands.add_parser(name, help=text, description=text))
     return parser
 
 
@@ -31,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status: 2 for files and calls that cannot be used, 130 after Ctrl-C."""
     given = _parser().parse_args(arguments)
     try:
-        return COMMANDS[given.command].run(given)
+        return COMMANDS[given.command][0](given)
     except PortError as error:
         print(f"error: {error}", file=sys.stderr)
         return _UNUSABLE

@@ -11,26 +11,6 @@ from xarrayops.port.source import Program
 
 NUMPY_DTYPE, NUMPY_CODE = "only NumPy has arrays of the dtype", "compiles for NumPy arrays only"
 """What findings say of dtypes and code for which no other library serves: the verdict looks for these words."""
-KINDS = {
-    "name": "a name of NumPy that no other library has",
-    "argument": "an argument that is not supported on every library",
-    "creation": "a new array of the default library, used with arrays of the caller",
-    "method": "a method or attribute of arrays that differs by library or is missing",
-    "operator": "an operator whose result differs by library",
-    "index": "an index that not every library takes",
-    "item assignment": "an assignment to elements: some libraries have arrays that cannot change",
-    "in place": "an array that is changed in place, by an operator, a method or out=",
-    "view": "a write through a view that must also change the viewed array",
-    "data-dependent shape": "a shape that depends on values: not under jax.jit, of unknown size on Dask",
-    "scalar": "a Python number read from an array in a loop: each one waits for the device",
-    "copy": "a copy of a whole array in each step of a loop",
-    "loop": "a loop in Python over elements: each step launches its own operations",
-    "dtype": "a dtype or a test of dtypes that differs by library",
-    "random": "random numbers that differ from NumPy's generator",
-    "foreign call": "a function of another package, which needs host memory",
-    "import": "an import that hides which names are NumPy's",
-}
-"""The kinds of findings, each with its meaning."""
 COSTS = ("copy", "data-dependent shape", "loop", "scalar")
 """The kinds with which a program runs, but slowly or not under a compiler."""
 NOTES = ("random",)
@@ -46,6 +26,26 @@ class Finding(Record):
 
     ``backends`` are those where the program differs from NumPy: it raises, gives other values, or takes many times as
     long. ``certain`` is False where the kind of a value is a guess, for example because it is a parameter.
+
+    ``kind`` is one of
+
+    - "name": a name of NumPy that no other library has
+    - "argument": an argument that is not supported on every library
+    - "creation": a new array of the default library, used with arrays of the caller
+    - "method": a method or attribute of arrays that differs by library or is missing
+    - "operator": an operator whose result differs by library
+    - "index": an index that not every library takes
+    - "item assignment": an assignment to elements: some libraries have arrays that cannot change
+    - "in place": an array that is changed in place, by an operator, a method or out=
+    - "view": a write through a view that must also change the viewed array
+    - "data-dependent shape": a shape that depends on values: not under jax.jit, of unknown size on Dask
+    - "scalar": a Python number read from an array in a loop: each one waits for the device
+    - "copy": a copy of a whole array in each step of a loop
+    - "loop": a loop in Python over elements: each step launches its own operations
+    - "dtype": a dtype or a test of dtypes that differs by library
+    - "random": random numbers that differ from NumPy's generator
+    - "foreign call": a function of another package, which needs host memory
+    - "import": an import that hides which names are NumPy's
     """
 
     line: int
@@ -80,10 +80,7 @@ def finding(
     certain: bool = True,
 ) -> Finding:
     """A finding about a node, or about the first line of a compound statement."""
-    source = program.source
-    line, end_line = node.lineno, node.end_lineno or node.lineno
-    end_column = source.column(end_line, node.end_col_offset or 0)
+    line, column, end_line, end_column = program.source.span(node)
     if getattr(node, "body", None) and isinstance(node, ast.stmt):
-        end_line, end_column = line, len(source.lines[line - 1]) + 1
-    column = source.column(line, node.col_offset)
+        end_line, end_column = line, len(program.source.lines[line - 1]) + 1
     return Finding(line, column, end_line, end_column, kind, what, instead, backends, certain)

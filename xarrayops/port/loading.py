@@ -5,16 +5,18 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import traceback
+from collections.abc import Container, Iterator
+from contextlib import ExitStack, contextmanager
+from importlib.util import module_from_spec, spec_from_file_location
+from operator import attrgetter
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from xarrayops.plugin.arrays import Record
-from xarrayops.port.source import PortError
+from xarrayops.port.source import PortError, read
 from xarrayops.port.source.names import is_foreign
-
-_INSTALLED = ("site-packages", "dist-packages")
 
 
 class Place(Record):
@@ -43,12 +45,7 @@ class Place(Record):
         if self.package:
             return first == self.package.partition(".")[0]
         is_beside = (self.folder / f"{first}.py").is_file() or (self.folder / first / "__init__.py").is_file()
-        return is_beside and self.folder.name not in _INSTALLED and is_foreign(first)
-
-    def is_from_here(self, name: str) -> bool:
-        """Whether a module that is loaded comes from the folder."""
-        file = getattr(sys.modules[name], "__file__", None)
-        return file is not None and Path(file).resolve().is_relative_to(self.folder)
+        return is_beside and self.folder.name not in ("site-packages", "dist-packages") and is_foreign(first)
 
 
 @contextmanager
@@ -58,9 +55,9 @@ def importable(place: Place) -> Iterator[None]:
     Modules of the same names from other folders, such as an original and its port, are hidden.
     """
     known = set(sys.modules)
-    hidden = {name: sys.modules[name] for name in known if place.has(name) and not place.is_from_here(name)}
-    for name in hidden:
-        del sys.modules[name]
+    files = {name: getattr(sys.modules[name], "__file__", None) or "/" for name in known if place.has(name)}
+    elsewhere = [name for name, file in files.items() if not Path(file).resolve().is_relative_to(place.folder)]
+    hidden = {name: sys.modules.pop(name) for name in elsewhere}
     folder = str(place.folder)
     sys.path.insert(0, folder)
     importlib.invalidate_caches()
@@ -73,6 +70,37 @@ def importable(place: Place) -> Iterator[None]:
         for name in [name for name in sys.modules if place.has(name) and (name not in known or name in hidden)]:
             del sys.modules[name]
         sys.modules.update(hidden)
+
+
+def loaded(path: Path, role: str, modules: ExitStack) -> ModuleType:
+    """The module of a file, which is executed; it may import the other modules of its program."""
+    if path.suffix != ".py":
+        raise PortError(f"{path} is not a Python file. Instead: a file whose name ends in .py")
+    read(path)  # for the messages about files that cannot be read
+    place = Place.of(path)
+    modules.enter_context(importable(place))
+    spec = spec_from_file_location(place.qualified(f"{role}_{path.stem}"), path.resolve())
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    modules.callback(sys.modules.pop, spec.name, None)
+    spec.loader.exec_module(module)
+    return module
+
+
+def function_of(module: ModuleType, path: Path, name: str) -> Any:
+    """The function of a module, or of a class in it, by its name."""
+    try:
+        return attrgetter(name)(module)
+    except AttributeError:
+        raise PortError(f"{path} has no function {name!r}. Instead: name one that both files define") from None
+
+
+def last_line(error: BaseException, files: Container[str]) -> tuple[str, int] | None:
+    """The file and the line that ran last before an error, among these files; None if none of them did."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
+    return (frames[-1].filename, frames[-1].lineno or 1) if frames else None
 
 
 def parsed_call(text: str) -> ast.Call:

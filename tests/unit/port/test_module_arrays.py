@@ -2,7 +2,7 @@
 
 import pytest
 
-from xarrayops.port.checking.report import findings
+from xarrayops.port.checking import findings
 from xarrayops.port.source import Program
 from xarrayops.port.source.files import parsed
 

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 import xarrayops as xo
-from xarrayops.port.checking.report import findings
+from xarrayops.port.checking import findings
 from xarrayops.port.findings import COSTS
 from xarrayops.port.source import Program
 

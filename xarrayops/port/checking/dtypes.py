@@ -5,26 +5,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops.port.findings import ALL, NUMPY_DTYPE, Finding, finding
+from xarrayops.port.findings import NUMPY_DTYPE, Finding, finding
 from xarrayops.port.source import Program
 from xarrayops.port.source.numpy_results import dtype_of
+from xarrayops.port.source.value import PYTHON_NUMBERS
 
 _ATTRIBUTES = ("kind", "name", "char", "str", "num", "byteorder", "type", "names", "fields")
 _NO_DEVICE = frozenset(("object", "str", "bytes", "void", "longdouble", "clongdouble", "float128", "complex256"))
 _CODES = ("O", "U", "S", "V", "M", "m", "g", "G")
-_PYTHON = ("float", "int", "bool", "complex")
 
 
-def rules(program: Program) -> Iterator[Finding]:
-    """Findings about dtypes; float64 is reported once, at the first such array."""
-    for comparison in program.nodes(ast.Compare):
-        yield from _of_test(program, comparison)
-    for attribute in program.nodes(ast.Attribute):
-        if attribute.attr in _ATTRIBUTES and _is_dtype(program, attribute.value):
-            instead = f'np.isdtype({program.text(attribute.value)}, "real floating")'
-            yield finding(program, attribute, "dtype", f"dtypes of torch have no {attribute.attr}", instead, ("torch",))
-    for call in program.nodes(ast.Call):
-        yield from _of_dtype(program, call)
+def of_attribute(program: Program, node: ast.Attribute) -> Iterator[Finding]:
+    """An attribute of NumPy's dtypes."""
+    if node.attr in _ATTRIBUTES and _is_dtype(program, node.value):
+        instead = f'np.isdtype({program.text(node.value)}, "real floating")'
+        yield finding(program, node, "dtype", f"dtypes of torch have no {node.attr}", instead, ("torch",))
+
+
+def of_float64(program: Program) -> Iterator[Finding]:
+    """The first array in float64."""
     made = (call for call in program.nodes(ast.Call) if program.names.numpy_name(call.func))
     float64 = next((call for call in made if program.value(call).dtype == "float64"), None)
     if float64 is not None:
@@ -37,27 +36,25 @@ def _is_dtype(program: Program, node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "dtype" and program.value(node.value).is_array
 
 
-def _of_test(program: Program, node: ast.Compare) -> Iterator[Finding]:
+def of_test(program: Program, node: ast.Compare) -> Iterator[Finding]:
+    """A test of a dtype or a class."""
     sides = [node.left, *node.comparators]
     if any(_is_dtype(program, side) for side in sides):
         for side in sides:
-            is_python = isinstance(side, ast.Name) and program.names.resolve(side) in {f"builtins.{n}" for n in _PYTHON}
+            is_python = isinstance(side, ast.Name) and program.names.resolve(side) in PYTHON_NUMBERS
             if is_python or (isinstance(side, ast.Constant) and isinstance(side.value, str)):
                 name = dtype_of(side, program.names.numpy_name)
                 instead = f"np.{name}" if name else "np.float64"
                 what = f"a dtype of torch is not equal to {program.text(side)}, without an error"
                 yield finding(program, node, "dtype", what, instead, ("torch",))
-    is_type = isinstance(node.left, ast.Call) and program.names.resolve(node.left.func) == "builtins.type"
-    if is_type and any(program.names.numpy_name(side) == "ndarray" for side in node.comparators):
+    is_class = any(program.names.numpy_name(side) == "ndarray" for side in node.comparators)
+    if is_class and isinstance(node.left, ast.Call) and program.names.resolve(node.left.func) == "builtins.type":
         what = "the class of the arrays of other libraries is not np.ndarray"
-        yield finding(program, node, "dtype", what, f"isinstance({_argument(program, node.left)}, np.ndarray)", ALL)
+        tested = program.text(node.left.args[0]) if node.left.args else "x"
+        yield finding(program, node, "dtype", what, f"isinstance({tested}, np.ndarray)")
 
 
-def _argument(program: Program, node: ast.expr) -> str:
-    return program.text(node.args[0]) if isinstance(node, ast.Call) and node.args else "x"
-
-
-def _of_dtype(program: Program, node: ast.Call) -> Iterator[Finding]:
+def of_dtype(program: Program, node: ast.Call) -> Iterator[Finding]:
     """A dtype that only NumPy supports, given as ``dtype=`` or to ``astype``."""
     is_method = isinstance(node.func, ast.Attribute) and node.func.attr == "astype"
     given = [keyword.value for keyword in node.keywords if keyword.arg == "dtype"]
@@ -66,7 +63,7 @@ def _of_dtype(program: Program, node: ast.Call) -> Iterator[Finding]:
         if _is_only_numpy(program, dtype):
             what = f"{NUMPY_DTYPE} {program.text(dtype)}"
             instead = "numbers for names and dates; one array for each field; float64 for wider numbers"
-            yield finding(program, node, "dtype", what, instead, ALL)
+            yield finding(program, node, "dtype", what, instead)
 
 
 def _is_only_numpy(program: Program, node: ast.expr) -> bool:
@@ -75,4 +72,4 @@ def _is_only_numpy(program: Program, node: ast.expr) -> bool:
         return code[:1] in _CODES or code in _NO_DEVICE or code.startswith(("datetime64", "timedelta64"))
     if isinstance(node, ast.List):
         return bool(node.elts)
-    return program.names.resolve(node) in {f"builtins.{name}" for name in ("object", "str", "bytes")}
+    return program.names.resolve(node) in ("builtins.object", "builtins.str", "builtins.bytes")

@@ -18,19 +18,10 @@ DATA_DEPENDENT = words(
 _LAZY = ("jax", "dask")
 
 
-def rules(program: Program) -> Iterator[Finding]:
-    """Findings about indices, and about functions whose result has as many elements as the values say."""
-    changed = {node.target for node in program.nodes(ast.AugAssign)}  # ``x[mask] += 1`` only names elements
-    for node in program.nodes(ast.Subscript):
-        if isinstance(node.ctx, ast.Load):
-            yield from _of_dtype(program, node)
-        if program.value(node.value).is_array:
-            yield from _of_index(program, node, is_read=isinstance(node.ctx, ast.Load) and node not in changed)
-    for call in program.nodes(ast.Call):
-        yield from _of_call(program, call)
-
-
-def _of_index(program: Program, node: ast.Subscript, *, is_read: bool) -> Iterator[Finding]:
+def of_index(program: Program, node: ast.Subscript) -> Iterator[Finding]:
+    """An index of an array that not every library takes, or a selection by a mask."""
+    if not program.value(node.value).is_array:
+        return
     certain = program.value(node.value).certain
     text = program.text(node.value)
     for axis, part in enumerate(parts(node.slice)):
@@ -49,19 +40,20 @@ def _of_index(program: Program, node: ast.Subscript, *, is_read: bool) -> Iterat
     for part in parts(node.slice):
         value = program.value(part)
         if value.is_array and value.dtype_kind == "int" and value.ndim is not None and value.ndim > 1:
-            what = (
-                f"{program.text(part)} has {value.ndim} axes: Dask takes an array of integers with one axis as an index"
-            )
-            instead = f"np.reshape({program.text(part)}, (-1,)) as the index, and np.reshape of the result"
+            index = program.text(part)
+            what = f"{index} has {value.ndim} axes: Dask takes an array of integers with one axis as an index"
+            instead = f"np.reshape({index}, (-1,)) as the index, and np.reshape of the result"
             yield finding(program, node, "index", what, instead, ("dask",), certain=certain)
-    if MASK in found and is_read:
+    if MASK in found and isinstance(node.ctx, ast.Load):
         what = "the size of a selection by a mask depends on data: jax.jit refuses it, and Dask does not know it"
         instead = "np.where(mask, x, fill) for all elements, followed by a reduction"
         yield finding(program, node, "data-dependent shape", what, instead, _LAZY, certain=certain)
 
 
-def _of_dtype(program: Program, node: ast.Subscript) -> Iterator[Finding]:
+def of_dtype(program: Program, node: ast.Subscript) -> Iterator[Finding]:
     """An array of indices of a dtype that PyTorch does not index with."""
+    if not isinstance(node.ctx, ast.Load):
+        return
     base, part = program.value(node.value), unlike_torch(node.slice, program.values.known)
     is_at = isinstance(node.value, ast.Call) and program.names.resolve(node.value.func) == "xarrayops.at"
     if part is None or is_at or base.kind not in (ARRAY, UNKNOWN):
@@ -73,7 +65,8 @@ def _of_dtype(program: Program, node: ast.Subscript) -> Iterator[Finding]:
     yield finding(program, node, "index", what, instead, ("torch",), certain=base.is_array and dtype is not None)
 
 
-def _of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
+def of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
+    """A function whose result has as many elements as the values say."""
     name = program.names.numpy_name(node.func)
     if name is None and isinstance(node.func, ast.Attribute) and program.value(node.func.value).is_array:
         name = node.func.attr

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 
 from xarrayops.bench.report.page import csp_hash
-from xarrayops.port.checking.report import Report
-from xarrayops.port.checking.traced import LineOfRun
+from xarrayops.port.checking import LineOfRun, Report
 from xarrayops.port.checking.verdict import READY, SMALL_FIXES, Verdict
 from xarrayops.port.findings import Finding, alike, times
-from xarrayops.port.trace.forecast import Forecast
 
 _CLASSES = {READY: "ready", SMALL_FIXES: "fixes"}
 
@@ -52,20 +51,17 @@ def _forecasts(report: Report) -> tuple[str, ...]:
     if not report.forecasts:
         return ()
     columns = ("library and device", "forecast for the call")
+    lines = (
+        f"<tr><td>{escape(f'{each.backend} {each.device}')}</td><td>{escape(each.text())}</td></tr>"
+        for each in report.forecasts
+    )
     notes = (f"<p>{escape(note)}</p>" for note in report.notes)
-    return ("<h2>Forecast</h2>", _table(columns, map(_forecast, report.forecasts)), *notes)
-
-
-def _forecast(forecast: Forecast) -> str:
-    place = escape(f"{forecast.backend} {forecast.device}")
-    return f"<tr><td>{place}</td><td>{escape(forecast.text())}</td></tr>"
+    return ("<h2>Forecast</h2>", _table(columns, lines), *notes)
 
 
 def _source(report: Report) -> str:
     """The lines of the program, each with its findings and its counts in the run."""
-    found: dict[int, list[Finding]] = {}
-    for finding in report.findings:
-        found.setdefault(finding.line, []).append(finding)
+    found = {line: [*group] for line, group in groupby(report.findings, key=lambda finding: finding.line)}
     runs = {line.line: line for line in report.run}
     lines = (_line(i, text, found.get(i, []), runs.get(i)) for i, text in enumerate(report.source.lines, 1))
     columns = '<colgroup><col class="line"><col class="code"><col><col class="run"></colgroup>'
@@ -95,9 +91,6 @@ def _counts(run: LineOfRun | None) -> str:
     """What a line did in the run."""
     if run is None:
         return ""
-    parts = [f"{run.operations} operations, {run.bytes / 1e6:.3g} MB"]
-    if run.numbers:
-        parts.append(f"{run.numbers} numbers taken")
-    if run.foreign_calls:
-        parts.append(f"{run.foreign_calls} foreign calls, {run.foreign_bytes / 1e6:.3g} MB")
-    return "; ".join(parts)
+    numbers = f"; {run.numbers} numbers taken" if run.numbers else ""
+    foreign = f"; {run.foreign_calls} foreign calls, {run.foreign_bytes / 1e6:.3g} MB" if run.foreign_calls else ""
+    return f"{run.operations} operations, {run.bytes / 1e6:.3g} MB{numbers}{foreign}"

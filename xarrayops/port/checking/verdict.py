@@ -31,7 +31,7 @@ def verdicts(findings: Sequence[Finding]) -> tuple[Verdict, ...]:
 def _verdict(backend: str, found: list[Finding]) -> Verdict:
     findings = [finding for finding in found if finding.certain]
     guesses = [finding for finding in found if not finding.certain]
-    only_here = [f for f in findings if _is_only_for_numpy(f)]
+    only_here = [f for f in findings if NUMPY_DTYPE in f.what or NUMPY_CODE in f.what]
     loops = [f for f in findings if f.kind in ("loop", "scalar")]
     views = [f for f in findings if f.kind == "view"]
     fixes = [f for f in findings if f.kind not in (*COSTS, *NOTES)]
@@ -48,15 +48,15 @@ def _verdict(backend: str, found: list[Finding]) -> Verdict:
 
 def with_forecasts(found: Sequence[Verdict], forecasts: Sequence[Forecast]) -> tuple[Verdict, ...]:
     """The verdicts with the forecast: a port does not pay on a library that is not faster than NumPy."""
+    by_time = sorted(forecasts, key=lambda forecast: forecast.seconds, reverse=True)
+    best = {forecast.backend: forecast for forecast in by_time}  # the fastest is the last one
     base = next((forecast for forecast in forecasts if forecast.backend == "numpy"), None)
-    return tuple(_with_forecasts(verdict, base, forecasts) for verdict in found)
+    return tuple(_with_forecast(verdict, base, best.get(verdict.backend)) for verdict in found)
 
 
-def _with_forecasts(verdict: Verdict, base: Forecast | None, forecasts: Sequence[Forecast]) -> Verdict:
-    own = [forecast for forecast in forecasts if forecast.backend == verdict.backend]
-    if base is None or not own:
+def _with_forecast(verdict: Verdict, base: Forecast | None, best: Forecast | None) -> Verdict:
+    if base is None or best is None:
         return verdict
-    best = min(own, key=lambda forecast: forecast.seconds)
     ratio = base.seconds / best.seconds if best.seconds else 1.0
     reason = f"on {best.device} {shown(best.seconds)}, {best.bound}: {_compared(ratio)}"
     pays = ratio > 1 or verdict.verdict == REDESIGN
@@ -70,14 +70,9 @@ def _compared(ratio: float) -> str:
     return f"{ratio:.2g} times as fast as NumPy" if ratio > 1 else f"{1 / ratio:.2g} times the time of NumPy"
 
 
-def _is_only_for_numpy(finding: Finding) -> bool:
-    """Whether the program uses dtypes that only NumPy supports, or code compiled for NumPy."""
-    return NUMPY_DTYPE in finding.what or NUMPY_CODE in finding.what
-
-
 def _reasons(findings: Sequence[Finding]) -> tuple[str, ...]:
     """The kinds with their number and the first line of each."""
     counted = Counter(finding.kind for finding in findings)
     first = {finding.kind: finding.line for finding in reversed(findings)}
-    reasons = [f"{kind}: {count} (first in line {first[kind]})" for kind, count in counted.most_common(_MOST_REASONS)]
-    return tuple(reasons)
+    most = counted.most_common(_MOST_REASONS)
+    return tuple(f"{kind}: {count} (first in line {first[kind]})" for kind, count in most)

@@ -3,56 +3,45 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from xarrayops.port.findings import ALL, Finding, finding
-from xarrayops.port.source import Program
+from xarrayops.port.findings import Finding, finding
+from xarrayops.port.source import Program, writes
 from xarrayops.port.source.expressions import operated
-from xarrayops.port.source.in_place import UPDATES
 from xarrayops.port.source.indices import MASK, SLICE, kinds
+from xarrayops.port.source.interface import UPDATES
 from xarrayops.port.source.values import root
-from xarrayops.port.source.writes import (
-    ATTRIBUTE,
-    AUGMENTED,
-    AUGMENTED_ITEM,
-    FUNCTION,
-    ITEM,
-    OUT,
-    Write,
-)
+from xarrayops.port.source.writes import Write
 
 JAX, LAZY = ("jax",), ("jax", "dask")
 
 
-def rules(program: Program) -> Iterator[Finding]:
-    """Findings about everything that changes an array."""
-    loops = {place.node: bool(place.loops) for place in program.places if isinstance(place.node, ast.stmt | ast.Call)}
+def of_writes(program: Program) -> Iterator[Finding]:
+    """Everything that changes an array."""
     for write in program.writes:
-        in_loop = loops.get(write.node, False)
-        if write.kind in (ITEM, AUGMENTED_ITEM):
-            yield from _of_item(program, write, in_loop)
-        elif write.kind == AUGMENTED:
-            yield from _of_augmented(program, write)
-        elif write.kind in (OUT, FUNCTION):
-            yield from _of_function(program, write)
-        elif write.kind == ATTRIBUTE:
-            yield from _of_attribute(program, write)
-    for place in program.places:
-        node = place.node
-        is_update = place.loops and isinstance(node, ast.Call) and program.names.updated(node) is not None
-        if is_update and isinstance(node, ast.Call) and not any(each.arg == "copy" for each in node.keywords):
-            yield _of_update(program, node)
+        if write.kind in _RULES:
+            yield from _RULES[write.kind](program, write)
 
 
-def _of_item(program: Program, write: Write, in_loop: bool) -> Iterator[Finding]:
+def of_update(program: Program, node: ast.Call) -> Iterator[Finding]:
+    """``xo.at`` in a loop."""
+    is_copy = program.names.updated(node) is not None and not any(each.arg == "copy" for each in node.keywords)
+    if is_copy and program.places[node].loops:
+        what = "xo.at in a loop copies the whole array in each step"
+        instead = "copy=None, if nothing else needs the previous array; or one assignment for all elements"
+        yield finding(program, node, "copy", what, instead)
+
+
+def _of_item(program: Program, write: Write) -> Iterator[Finding]:
     """``x[i] = v`` and ``x[i] += v``: JAX has no such assignment, and on Dask views are copies."""
     node = write.node
     assert write.subscript is not None
     name, index = program.text(write.target), program.text(write.subscript)
-    copies = " (in a loop: each step copies the array)" if in_loop else ""
+    copies = " (in a loop: each step copies the array)" if program.places[node].loops else ""
     of_caller = ", and return it: the caller does not see the change" if write.parameter else ""
     instead = f"{name} = xo.at({name})[{index}].{_update(program, node)}{of_caller}"
-    if (write.is_viewed and not write.parameter) or _is_view(write):
+    is_unnamed = isinstance(write.target, ast.Subscript | ast.Call) or write.name is None  # as in ``x[1:][0] = v``
+    if is_unnamed or (write.is_viewed and not write.parameter):
         others = _listed(write.aliases) or "the array that it is a view of"
         what = f"the assignment also changes {others}: JAX has no such assignment, and on Dask views are copies"
         yield finding(program, node, "view", what, instead, LAZY, certain=write.value.certain)
@@ -62,11 +51,6 @@ def _of_item(program: Program, write: Write, in_loop: bool) -> Iterator[Finding]
         certain = write.value.is_proved or assigned.is_proved
         yield finding(program, node, "item assignment", what, instead, JAX, certain=certain)
     yield from _of_assigned(program, write)
-
-
-def _is_view(write: Write) -> bool:
-    """Whether the target is a view without a name, as in ``x[1:][0] = v``."""
-    return isinstance(write.target, ast.Subscript | ast.Call) or write.name is None
 
 
 def _update(program: Program, node: ast.AST) -> str:
@@ -85,8 +69,9 @@ def _of_assigned(program: Program, write: Write) -> Iterator[Finding]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     selected = kinds(write.subscript, program.values.known)
     value = program.value(node.value)
+    given = program.text(node.value)
     if isinstance(node.value, ast.List | ast.Tuple) and not isinstance(targets[0], ast.Tuple):
-        instead = f"np.array({program.text(node.value)})"
+        instead = f"np.array({given})"
         yield finding(program, node, "item assignment", "torch assigns no lists and tuples", instead, ("torch",))
     if (
         isinstance(node.value, ast.Subscript)
@@ -96,20 +81,13 @@ def _of_assigned(program: Program, write: Write) -> Iterator[Finding]:
         and program.text(node.value.slice) != program.text(write.subscript)
     ):
         what = "the elements that are read and written may overlap: NumPy copies them first, and torch does not"
-        yield finding(
-            program, node, "item assignment", what, f"np.copy({program.text(node.value)}) on the right", ("torch",)
-        )
-    reads = isinstance(node, ast.AugAssign) or any(_has_mask(program, each) for each in ast.walk(node.value))
+        yield finding(program, node, "item assignment", what, f"np.copy({given}) on the right", ("torch",))
+    read = (each.slice for each in ast.walk(node.value) if isinstance(each, ast.Subscript))
+    reads = isinstance(node, ast.AugAssign) or any(MASK in kinds(each, program.values.known) for each in read)
     if MASK in selected and reads:
         what = "both sides select by a mask: on Dask both sizes are unknown"
         name, mask = program.text(write.target), program.text(write.subscript)
         yield finding(program, node, "item assignment", what, f"{name} = np.where({mask}, new, {name})", ("dask",))
-
-
-def _has_mask(program: Program, node: ast.AST) -> bool:
-    if not isinstance(node, ast.Subscript):
-        return False
-    return MASK in kinds(node.slice, program.values.known)
 
 
 def _of_augmented(program: Program, write: Write) -> Iterator[Finding]:
@@ -131,19 +109,22 @@ def _of_augmented(program: Program, write: Write) -> Iterator[Finding]:
 
 
 def _of_function(program: Program, write: Write) -> Iterator[Finding]:
+    """A function that works in place."""
     assert isinstance(write.node, ast.Call)
-    function, target = program.text(write.node.func), program.text(write.target)
-    if write.kind == OUT:
-        if not write.value.is_array:
-            return
-        instead = f"{target} = {function}(...), without out=" + (", and return it" if write.parameter else "")
-        yield finding(
-            program, write.node, "in place", "JAX and Dask have no out=", instead, LAZY, certain=write.value.certain
-        )
-    else:
-        instead = f"{target} = xo.at({target})[...].set(...), or np.where(mask, value, {target})"
-        what = f"{function} changes an array, and arrays of JAX and Dask cannot change"
-        yield finding(program, write.node, "in place", what, instead, LAZY)
+    target = program.text(write.target)
+    instead = f"{target} = xo.at({target})[...].set(...), or np.where(mask, value, {target})"
+    what = f"{program.text(write.node.func)} changes an array, and arrays of JAX and Dask cannot change"
+    yield finding(program, write.node, "in place", what, instead, LAZY)
+
+
+def _of_out(program: Program, write: Write) -> Iterator[Finding]:
+    """``np.f(x, out=y)``."""
+    assert isinstance(write.node, ast.Call)
+    if write.value.is_array:
+        instead = f"{program.text(write.target)} = {program.text(write.node.func)}(...), without out="
+        instead += ", and return it" if write.parameter else ""
+        what, certain = "JAX and Dask have no out=", write.value.certain
+        yield finding(program, write.node, "in place", what, instead, LAZY, certain=certain)
 
 
 def _of_attribute(program: Program, write: Write) -> Iterator[Finding]:
@@ -155,11 +136,15 @@ def _of_attribute(program: Program, write: Write) -> Iterator[Finding]:
     yield finding(program, write.node, "in place", what, instead, ("torch", "jax", "dask"))
 
 
-def _of_update(program: Program, node: ast.Call) -> Finding:
-    what = "xo.at in a loop copies the whole array in each step"
-    instead = "copy=None, if nothing else needs the previous array; or one assignment for all elements"
-    return finding(program, node, "copy", what, instead, ALL)
-
-
 def _listed(names: frozenset[str]) -> str:
     return " and ".join(sorted(names)[:3])
+
+
+_RULES: dict[str, Callable[[Program, Write], Iterator[Finding]]] = {
+    writes.ITEM: _of_item,
+    writes.AUGMENTED_ITEM: _of_item,
+    writes.AUGMENTED: _of_augmented,
+    writes.OUT: _of_out,
+    writes.FUNCTION: _of_function,
+    writes.ATTRIBUTE: _of_attribute,
+}

@@ -1,31 +1,29 @@
-"""Calls of NumPy's functions: arrays in the library of the reference array, keywords, ``out=``, functions in place."""
+"""Calls of NumPy's functions: arrays in the library of the reference array, keywords, ``out=``, functions in place.
+
+Random numbers are drawn by NumPy as before, and converted to the library of the arrays.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 
 import libcst as cst
+import numpy
 
-import xarrayops.numpy as ours
 from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.rewriting.reference import reference_array, unproved
 from xarrayops.port.rewriting.stores import at, bound, note, whole, why
-from xarrayops.port.source.in_place import IN_PLACE_METHODS, operands, out_of, target_of
-from xarrayops.port.source.interface import has, parameters, refusal
-from xarrayops.port.source.value import SCALAR, SEQUENCE, words
+from xarrayops.port.source import interface
+from xarrayops.port.source.value import SCALAR, words
 
 WITHOUT_LIKE = words("bartlett blackman fft.fftfreq fft.rfftfreq geomspace hamming hanning kaiser linspace logspace")
 """Functions that make arrays from numbers and take no ``like=``."""
 _OF_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
-_AT = {
-    "add": "add",
-    "subtract": "subtract",
-    "multiply": "multiply",
-    "divide": "divide",
-    "maximum": "max",
-    "minimum": "min",
-}
+_AT = {**{name: name for name in interface.UPDATES.values()}, "maximum": "max", "minimum": "min"}
 """The method of `xarrayops.at` for ``np.f.at``."""
+_STATE = words("seed get_state set_state default_rng RandomState Generator SeedSequence PCG64 MT19937 Philox")
+_GENERATORS = ("random.default_rng", "random.RandomState", "random.Generator")
 
 
 def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -37,34 +35,27 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
         context.edit(node, "creation", "np.empty makes the same array")
         updated = updated.with_changes(func=context.np_call("empty").func)
         name = "empty"
-    if not has(name):
+    if not interface.has(name):
         return None
-    updated = _by_keyword(context, node, name, updated)
-    refused = refusal(name, node.args[:3] if name == "arange" else node.args, node.keywords)
+    if name == "arange" and len(node.args) == 4:  # it has one, two or three positions before the dtype
+        *numbers, dtype = updated.args[:4]
+        by_keyword = argument(dtype.value, "dtype").with_changes(comma=dtype.comma)
+        context.edit(node, "keyword", "dtype= is taken by keyword")
+        updated = updated.with_changes(args=[*numbers, by_keyword, *updated.args[4:]])
+    refused = interface.refusal(name, node.args[:3] if name == "arange" else node.args, node.keywords)
     if refused is not None:
         context.todo(node, f"xarrayops.numpy.{name}: {refused}")
-    target = target_of(node, context.numpy_name)
+    target = interface.target_of(node, context.numpy_name)
     if target is not None and not isinstance(context.parent(node), ast.Expr):
         _note(context, node, target)
     return _created(context, node, name, updated)
 
 
-def _by_keyword(context: Context, node: ast.Call, name: str, updated: cst.Call) -> cst.Call:
-    """The dtype of arange by keyword: it has one, two or three positions before."""
-    if name == "arange" and len(node.args) == 4:
-        arguments = list(updated.args)
-        arguments[3] = argument(arguments[3].value, "dtype").with_changes(comma=arguments[3].comma)
-        context.edit(node, "keyword", "dtype= is taken by keyword")
-        return updated.with_changes(args=arguments)
-    return updated
-
-
 def _created(context: Context, node: ast.Call, name: str, updated: cst.Call) -> cst.BaseExpression | None:
     """A new array in the library of the reference array."""
     takes_like = _takes_like(context, node, name)
-    if not takes_like and name not in WITHOUT_LIKE and not _is_of_literals(context, node):
-        return updated
-    if any(keyword.arg in ("like", None) for keyword in node.keywords) or is_moved(context, node):
+    is_made = takes_like or name in WITHOUT_LIKE or _is_of_literals(context, node)
+    if not is_made or any(each.arg in ("like", None) for each in node.keywords) or is_moved(context, node):
         return updated
     return moved(context, node, updated, f"np.{name}", takes_like=takes_like) or updated
 
@@ -77,9 +68,8 @@ def moved(
     if reference is None:
         parameter = unproved(context, node)
         if parameter is not None:
-            context.todo(
-                node, f"{what} makes an array of the default library; add like={parameter} if that is an array"
-            )
+            text = f"{what} makes an array of the default library; add like={parameter} if that is an array"
+            context.todo(node, text)
         return None
     context.edit(node, "creation", f"the new array is in the library of {reference}")
     like = argument(cst.Name(reference), "like")
@@ -96,19 +86,17 @@ def is_moved(context: Context, node: ast.expr) -> bool:
 
 def _takes_like(context: Context, node: ast.Call, name: str) -> bool:
     """Whether only ``like=`` decides the library of the array that a function makes."""
-    function = getattr(ours, name, None)
-    if function is None or "like" not in parameters(name):
+    taken = interface.signature(name)
+    if taken is None or "like" not in taken.parameters or name == "from_dlpack":
         return False
-    if name not in _OF_VALUES:
-        return name != "from_dlpack"
-    return bool(node.args) and _is_of_numbers(context, node.args[0])
+    return name not in _OF_VALUES or (bool(node.args) and _is_of_numbers(context, node.args[0]))
 
 
 def _is_of_literals(context: Context, node: ast.Call) -> bool:
     """Whether the result is an array made from lists of numbers, as in ``np.diag([1, 2])``."""
     is_list = bool(node.args) and isinstance(node.args[0], ast.List)
-    is_list = is_list and all(_is_of_numbers(context, each) for each in node.args)
-    return is_list and context.is_array(node) and context.value(node).ndim != 0
+    is_array = context.is_array(node) and context.value(node).ndim != 0
+    return is_list and is_array and all(_is_of_numbers(context, each) for each in node.args)
 
 
 def grid(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -119,9 +107,8 @@ def grid(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> 
     if name == "ogrid":
         parameter = reference_array(context, node) or unproved(context, node)
         if parameter is not None:
-            context.todo(
-                node, f"np.ogrid makes arrays of the default library; np.asarray(.., like={parameter}) of each"
-            )
+            text = f"np.ogrid makes arrays of the default library; np.asarray(.., like={parameter}) of each"
+            context.todo(node, text)
         return None
     return moved(context, node, updated, "np.mgrid")
 
@@ -132,10 +119,8 @@ def _is_of_numbers(context: Context, node: ast.expr) -> bool:
         return all(_is_of_numbers(context, each) for each in node.elts)
     if isinstance(node, ast.ListComp):
         return context.value(node.elt).kind == SCALAR
-    value = context.value(node)
-    if isinstance(node, ast.Call) and context.names.resolve(node.func) in ("builtins.range", "builtins.list"):
-        return context.names.resolve(node.func) == "builtins.range"
-    return value.kind == SCALAR and value.kind != SEQUENCE
+    is_range = isinstance(node, ast.Call) and context.names.resolve(node.func) == "builtins.range"
+    return is_range or context.value(node).kind == SCALAR
 
 
 def statement(context: Context, node: ast.Expr, updated: cst.Expr) -> cst.BaseSmallStatement | None:
@@ -144,22 +129,20 @@ def statement(context: Context, node: ast.Expr, updated: cst.Expr) -> cst.BaseSm
     if not isinstance(made, ast.Call) or not isinstance(updated.value, cst.Call):
         return None
     name = context.numpy_name(made.func)
-    target = target_of(made, context.numpy_name)
+    target = interface.target_of(made, context.numpy_name)
     if name is None:
         return _method(context, made, updated.value)
     if target is None or name.startswith("random."):
         return None
+    written, changed = ast.unparse(target), None
     is_array = context.value(target).is_array or context.ownership.is_returned(made)
-    if context.ownership.reason(made) is not None or not is_array:
-        _note(context, made, target)
-        return None
-    assert isinstance(target, ast.Name)
-    changed = _in_place(context, name, made, updated.value, target.id)
+    if context.ownership.reason(made) is None and is_array:
+        changed = _in_place(context, name, made, updated.value, written)
     if changed is None:
         _note(context, made, target)
         return None
-    context.edit(node, "in place", f"{why(context, node.value)}: a new one has the same meaning")
-    return bound(cst.Name(target.id), changed)
+    context.edit(node, "in place", why(context, made))
+    return bound(cst.Name(written), changed)
 
 
 def _note(context: Context, node: ast.Call, target: ast.expr) -> None:
@@ -168,26 +151,26 @@ def _note(context: Context, node: ast.Call, target: ast.expr) -> None:
 
 def _in_place(context: Context, name: str, node: ast.Call, updated: cst.Call, target: str) -> cst.BaseExpression | None:
     """The new value of the array that a call writes."""
-    arguments = list(updated.args)
+    arguments, array = list(updated.args), cst.Name(target)
+    function, _, method = name.rpartition(".")
     if any(keyword.arg in ("where", None, "casting") for keyword in node.keywords):
         return None
     if name == "copyto" and len(arguments) == 2:
-        return at(context, whole(cst.Name(target)), "set", arguments[1].value)
+        return at(context, whole(array), "set", arguments[1].value)
     if name == "fill_diagonal" and len(arguments) == 2:
-        filled = context.xo_call("fill_diagonal", argument(cst.Name(target)), argument(arguments[1].value))
-        return at(context, whole(cst.Name(target)), "set", filled) if context.ownership.is_returned(node) else filled
-    if name.endswith(".at") and name.removesuffix(".at") in _AT and len(arguments) == 3:
-        index = cst.SubscriptElement(cst.Index(arguments[1].value))
-        selected = cst.Subscript(cst.Name(target), [index])
-        return at(context, selected, _AT[name.removesuffix(".at")], arguments[2].value)
-    if out_of(node, name) is None:
+        filled = context.xo_call("fill_diagonal", argument(array), argument(arguments[1].value))
+        return at(context, whole(array), "set", filled) if context.ownership.is_returned(node) else filled
+    if method == "at" and function in _AT and len(arguments) == 3:
+        selected = cst.Subscript(array, [cst.SubscriptElement(cst.Index(arguments[1].value))])
+        return at(context, selected, _AT[function], arguments[2].value)
+    if interface.out_of(node, name) is None:
         return None
-    count = operands(name)
+    count = interface.operands(name)
     kept = [each for each in arguments if each.keyword is None or each.keyword.value != "out"]
     if count is not None and len(node.args) == count + 1:
         kept = kept[:count] + kept[count + 1 :]
     kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    return at(context, whole(cst.Name(target)), "set", updated.with_changes(args=kept))
+    return at(context, whole(array), "set", updated.with_changes(args=kept))
 
 
 def _method(context: Context, node: ast.Call, updated: cst.Call) -> cst.BaseSmallStatement | None:
@@ -195,19 +178,17 @@ def _method(context: Context, node: ast.Call, updated: cst.Call) -> cst.BaseSmal
     if not isinstance(node.func, ast.Attribute) or not context.is_array(node.func.value):
         return None
     base, method = node.func.value, node.func.attr
-    if method not in IN_PLACE_METHODS:
+    if method not in interface.IN_PLACE_METHODS:
         return None
     if context.ownership.reason(node) is not None or method not in ("fill", "sort"):
         _note(context, node, base)
         return None
-    assert isinstance(base, ast.Name)
-    if method == "fill":
-        value = at(context, whole(cst.Name(base.id)), "set", updated.args[0].value)
-    else:
-        value = context.np_call("sort", argument(cst.Name(base.id)), *updated.args)
-        value = at(context, whole(cst.Name(base.id)), "set", value) if context.ownership.is_returned(node) else value
-    context.edit(node, "in place", f"{why(context, node)}: a new one has the same meaning")
-    return bound(cst.Name(base.id), value)
+    array, is_filled = cst.Name(ast.unparse(base)), method == "fill"
+    value = updated.args[0].value if is_filled else context.np_call("sort", argument(array), *updated.args)
+    if is_filled or context.ownership.is_returned(node):
+        value = at(context, whole(array), "set", value)
+    context.edit(node, "in place", why(context, node))
+    return bound(array, value)
 
 
 def of_module(context: Context, node: ast.Name, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -216,11 +197,69 @@ def of_module(context: Context, node: ast.Name, updated: cst.BaseExpression) -> 
     if meeting is None:
         return None
     if not meeting.certain:
-        context.todo(
-            node,
-            f"{node.id} was made by the default library when the module was loaded; "
-            f"np.asarray({node.id}, like={meeting.partner}) if {meeting.partner} is an array",
-        )
+        text = f"{node.id} was made by the default library when the module was loaded; "
+        text += f"np.asarray({node.id}, like={meeting.partner}) if {meeting.partner} is an array"
+        context.todo(node, text)
         return None
     context.edit(node, "creation", f"{node.id} moves to the library of {meeting.partner}")
     return context.np_call("asarray", argument(updated), argument(cst.Name(meeting.partner), "like"))
+
+
+def random_numbers(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``np.random.normal(size=n)``, or the same of a generator."""
+    method = _draw(context, node)
+    if method is None or method in _STATE or isinstance(context.parent(node), ast.Expr):
+        return None
+    if method == "shuffle":
+        context.todo(node, "only NumPy's arrays can be shuffled in place. Instead: x = x[rng.permutation(x.shape[0])]")
+        return None
+    if not _is_array(node, method) or is_moved(context, node):
+        return None
+    reference = reference_array(context, node)
+    context.edit(node, "random", "NumPy draws the same numbers; they move to the library of the arrays")
+    like = cst.Name(reference) if reference else context.np_call("empty", argument(cst.Integer("0")))
+    return context.np_call("asarray", argument(updated), argument(like, "like"))
+
+
+def _draw(context: Context, node: ast.Call) -> str | None:
+    """The method that draws numbers; None for other calls."""
+    name = context.names.numpy_name(node.func)
+    if name is not None:
+        return name.removeprefix("random.") if name.startswith("random.") else None
+    if not isinstance(node.func, ast.Attribute) or not _is_generator(context, node.func.value):
+        return None
+    has_method = any(hasattr(each, node.func.attr) for each in (numpy.random.RandomState, numpy.random.Generator))
+    return node.func.attr if has_method else None
+
+
+def _is_generator(context: Context, node: ast.expr) -> bool:
+    """Whether an expression is certainly a NumPy generator."""
+    if isinstance(node, ast.Call):
+        return context.names.numpy_name(node.func) in _GENERATORS
+    if not isinstance(node, ast.Name):
+        return False
+    owner = context.names.scope_of(node).owner(node.id)
+    values = [binding.value for binding in owner.bindings.get(node.id, ())] if owner is not None else []
+    calls = [context.names.numpy_name(value.func) for value in values if isinstance(value, ast.Call)]
+    return bool(values) and len(calls) == len(values) and all(name in _GENERATORS for name in calls)
+
+
+def _is_array(node: ast.Call, method: str) -> bool:
+    """Whether a draw is an array: by its size, or by what it permutes."""
+    if method in ("rand", "randn"):
+        return bool(node.args)
+    if method in ("permutation", "permuted", "multivariate_normal", "dirichlet", "multinomial"):
+        return True
+    position = _position_of_size(method)
+    given = [keyword.value for keyword in node.keywords if keyword.arg == "size"]
+    given += [] if position is None else node.args[position : position + 1]
+    return bool(given) and not (isinstance(given[0], ast.Constant) and given[0].value is None)
+
+
+def _position_of_size(method: str) -> int | None:
+    """The position of ``size`` among the arguments, from the first line of NumPy's docstring."""
+    function = getattr(numpy.random.Generator, method, None) or getattr(numpy.random.RandomState, method, None)
+    signature = re.match(r"\s*\w+\((.*?)\)", function.__doc__ or "", re.DOTALL) if function else None
+    names = [part.partition("=")[0].strip() for part in signature[1].split(",")] if signature else []
+    names = [name for name in names if name != "self"]
+    return names.index("size") if "size" in names else None

@@ -14,7 +14,7 @@ from xarrayops.port.rewriting.edits import Edit, Returned, Todo
 from xarrayops.port.source import Program
 from xarrayops.port.source.ownership import Ownership
 from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
-from xarrayops.port.source.value import ARRAY, UNKNOWN, Value, words
+from xarrayops.port.source.value import ARRAY, UNKNOWN, words
 
 OTHER_ARRAYS = words("awkward cudf cupy dask jax pandas pint polars sparse statsmodels sympy tensorflow torch xarray")
 """Packages whose objects have the same methods as arrays."""
@@ -28,17 +28,16 @@ FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 class Context:
     """One program while it is rewritten."""
 
-    def __init__(
-        self, program: Program, returned: Mapping[str, Returned] | None = None, *, is_xo: bool = False
-    ) -> None:
+    def __init__(self, program: Program, returned: Mapping[str, Returned], *, is_xo: bool) -> None:
         self.program = program
         self.is_xo = is_xo
         """Whether NumPy's names are replaced by ours."""
-        self.returned = returned or {}
+        self.returned = returned
         """The functions that return the arguments that they write."""
         self.kept: set[str] = set()
         """The functions in which a write into an argument stays in place."""
         self.names = program.names
+        self.value = program.value
         self.edits: list[Edit] = []
         self.todos: list[Todo] = []
         self.announced: list[Todo] = []
@@ -53,10 +52,6 @@ class Context:
         """Which writes can make a new array."""
         return self.program.ownership_with({name: each.written for name, each in self.returned.items()})
 
-    def value(self, node: ast.AST) -> Value:
-        """What is known of the value of an expression."""
-        return self.program.values.of(node)
-
     def is_array(self, node: ast.AST) -> bool:
         """Whether an expression is proved to be an array."""
         return self.value(node).is_proved
@@ -69,18 +64,19 @@ class Context:
             return False
         if name not in ARRAY_NAMES and name != "size":
             return False
-        return not isinstance(node, ast.Name | ast.Attribute) or self._has_attributes_of_arrays(node, name)
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return True
+        used = self._used_attributes(node)  # of arrays only; ``size`` alone is not a proof
+        return (name != "size" or _INDEXED in used) and all(map(is_of_arrays, used - {_INDEXED}))
 
     def may_be_array(self, node: ast.Name) -> bool:
         """Whether a variable may be an array: the program uses no attribute of it that arrays lack."""
-        used = self._attributes.get(self._variable(node), set())
-        known = self.names.resolve(node)
-        return known is None and self.value(node).kind in (ARRAY, UNKNOWN) and all(map(is_of_arrays, used - {_INDEXED}))
+        is_unknown = self.names.resolve(node) is None and self.value(node).kind in (ARRAY, UNKNOWN)
+        return is_unknown and all(map(is_of_arrays, self._used_attributes(node) - {_INDEXED}))
 
-    def _has_attributes_of_arrays(self, node: ast.Name | ast.Attribute, name: str) -> bool:
-        """Whether the program uses only array attributes of a variable; ``size`` alone is not a proof."""
-        used = self._attributes.get(self._variable(node), set())
-        return (name != "size" or _INDEXED in used) and all(map(is_of_arrays, used - {_INDEXED}))
+    def _used_attributes(self, node: ast.Name | ast.Attribute) -> set[str]:
+        """The attributes that the program uses of a variable."""
+        return self._attributes.get(self._variable(node), set())
 
     def _variable(self, node: ast.Name | ast.Attribute) -> tuple[ast.AST | None, str]:
         """A variable of a function, or an attribute such as ``self.x`` of the whole program."""
@@ -103,26 +99,24 @@ class Context:
     @cached_property
     def _assigned(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
-        for node in self.program.parents:
-            for target in node.targets if isinstance(node, ast.Assign) else ():
-                if isinstance(target, ast.Attribute) and isinstance(node, ast.Assign):
+        for node in self.program.nodes(ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute):
                     found.setdefault(ast.unparse(target), set()).add(self.value(node.value).kind)
         return found
 
     @cached_property
     def _foreign_arrays(self) -> bool:
         """Whether the program may have other objects with array methods: data frames, or its own classes."""
-        nodes = [*ast.walk(self.program.source.tree)]
-        modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-        modules |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-        methods = {
-            each.name
-            for node in nodes
-            if isinstance(node, ast.ClassDef)
-            for each in node.body
-            if isinstance(each, FUNCTIONS)
-        }
-        return bool(methods & ARRAY_NAMES) or any(each.partition(".")[0] in OTHER_ARRAYS for each in modules)
+        classes = [*self.program.nodes(ast.ClassDef)]
+        methods = {each.name for node in classes for each in node.body if isinstance(each, FUNCTIONS)}
+        return bool(methods & ARRAY_NAMES) or any(each.partition(".")[0] in OTHER_ARRAYS for each in self._modules)
+
+    @cached_property
+    def _modules(self) -> set[str]:
+        """The modules that the program imports, or names from them."""
+        modules = {alias.name for node in self.program.nodes(ast.Import) for alias in node.names}
+        return modules | {node.module or "" for node in self.program.nodes(ast.ImportFrom)}
 
     def edit(self, node: ast.expr | ast.stmt, kind: str, reason: str) -> None:
         """Note an edit."""
@@ -167,11 +161,7 @@ class Context:
     @cached_property
     def is_port(self) -> bool:
         """Whether the program already imports xarrayops.numpy, so that ``numpy`` means NumPy itself."""
-        return any(
-            (isinstance(node, ast.Import) and any(alias.name.startswith("xarrayops.numpy") for alias in node.names))
-            or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("xarrayops.numpy"))
-            for node in ast.walk(self.program.source.tree)
-        )
+        return any(module.startswith("xarrayops.numpy") for module in self._modules)
 
     def numpy_name(self, node: ast.AST) -> str | None:
         """The NumPy name of an expression, such as ``linalg.norm``; None for NumPy itself in a port."""
@@ -182,10 +172,10 @@ class Context:
 
     def imported(self, module: str) -> str | None:
         """The name under which the program imports a module; None if it does not."""
-        for node in ast.walk(self.program.source.tree):
-            for alias in node.names if isinstance(node, ast.Import) and self.function(node) is None else ():
-                if alias.name == module and (alias.asname or "." not in module):
-                    return alias.asname or module
+        imports = (node for node in ast.walk(self.program.source.tree) if isinstance(node, ast.Import))
+        for alias in (alias for node in imports if self.function(node) is None for alias in node.names):
+            if alias.name == module and (alias.asname or "." not in module):
+                return alias.asname or module
         return None
 
     def _free(self, name: str) -> str:

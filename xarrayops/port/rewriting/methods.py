@@ -9,8 +9,7 @@ import libcst as cst
 from xarrayops._core.numpy_names import METHODS
 from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.source import indices
-from xarrayops.port.source.in_place import IN_PLACE_METHODS
-from xarrayops.port.source.interface import has, refusal
+from xarrayops.port.source.interface import IN_PLACE_METHODS, has, refusal
 from xarrayops.port.source.numpy_results import VIEWS
 from xarrayops.port.source.origins import SHARING
 from xarrayops.port.source.parameters import ARRAY_NAMES
@@ -25,9 +24,9 @@ _OF_DTYPES = ("kind", "itemsize", "char", "name", "type", "str")
 
 def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """``x.mean(0)`` as ``np.mean(x, 0)``."""
-    if not isinstance(node.func, ast.Attribute) or not isinstance(updated, cst.Call):
+    if not isinstance(node.func, ast.Attribute) or context.names.resolve(node.func) is not None:
         return None
-    if context.names.resolve(node.func) is not None or not isinstance(updated.func, cst.Attribute):
+    if not isinstance(updated, cst.Call) or not isinstance(updated.func, cst.Attribute):
         return None
     name, base = node.func.attr, node.func.value
     function = "ravel" if name == "flatten" else name
@@ -35,13 +34,12 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
         return None
     if not context.has_array_method(base, name):
         if context.value(base).kind in (ARRAY, UNKNOWN) and (name in ARRAY_NAMES or name == "copy"):
-            context.todo(
-                node, f"the method {name} differs by library; write np.{name} if {ast.unparse(base)} is an array"
-            )
+            text = f"the method {name} differs by library; write np.{name} if {ast.unparse(base)} is an array"
+            context.todo(node, text)
         return None
-    given = [*node.args, *(each.value for each in node.keywords if each.arg == "dtype" and name == "astype")]
-    keywords = [each for each in node.keywords if each.arg != "dtype" or name != "astype"]
-    refused = refusal(function, [None, *given], keywords)
+    dtypes = [each for each in node.keywords if each.arg == "dtype" and name == "astype"]  # taken by position
+    keywords = [each for each in node.keywords if each not in dtypes]
+    refused = refusal(function, [None, *node.args, *(each.value for each in dtypes)], keywords)
     is_taken_apart = name in ("reshape", "transpose") and len(node.args) > 1
     if refused is not None and not is_taken_apart:
         context.todo(node, f"xarrayops.numpy.{name}, which is the same on every library: {refused}")
@@ -49,20 +47,18 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
     if any(each.arg == "out" for each in node.keywords):
         context.todo(node, f"{name} writes into out=, which JAX and Dask cannot. Instead: out = np.{name}(..)")
     context.edit(node, "method", f"np.{name} means the same on every library")
-    array = argument(updated.func.value)
-    if name == "astype":
-        dtypes = [argument(each.value) for each in updated.args if each.keyword and each.keyword.value == "dtype"]
-        others = [each for each in updated.args if not (each.keyword and each.keyword.value == "dtype")]
-        return context.np_call(name, array, *dtypes, *others)
+    array, args = argument(updated.func.value), list(updated.args)
     if name == "flatten":
-        return context.np_call("copy", argument(context.np_call("ravel", array, *updated.args)))
-    if is_taken_apart:
-        shape = cst.Tuple([cst.Element(each.value) for each in updated.args if each.keyword is None])
-        others = [each for each in updated.args if each.keyword is not None]
-        return context.np_call(name, array, argument(shape), *others)
+        return context.np_call("copy", argument(context.np_call("ravel", array, *args)))
     if name == "compress":
-        return context.np_call(name, updated.args[0], array, *updated.args[1:])
-    return context.np_call(name, array, *updated.args)
+        return context.np_call(name, args[0], array, *args[1:])
+    if dtypes:
+        by_name = [each for each in args if each.keyword and each.keyword.value == "dtype"]
+        args = [*(argument(each.value) for each in by_name), *(each for each in args if each not in by_name)]
+    if is_taken_apart:
+        shape = cst.Tuple([cst.Element(each.value) for each in args if each.keyword is None])
+        args = [argument(shape), *(each for each in args if each.keyword is not None)]
+    return context.np_call(name, array, *args)
 
 
 def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -70,15 +66,12 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     if not isinstance(updated, cst.Attribute) or not isinstance(node.ctx, ast.Load):
         return None
     base = node.value
-    if (
-        node.attr in _OF_DTYPES
-        and isinstance(base, ast.Attribute)
-        and base.attr == "dtype"
-        and context.is_array(base.value)
-    ):
+    is_dtype = isinstance(base, ast.Attribute) and base.attr == "dtype" and context.is_array(base.value)
+    if is_dtype and node.attr in _OF_DTYPES:
         context.edit(node, "dtype", "np.dtype has NumPy's attributes for the dtypes of every library")
         return updated.with_changes(value=context.np_call("dtype", argument(updated.value)))
-    if _is_written(context, node):
+    parent = context.parent(node)
+    if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):  # elements of it are assigned
         return None
     if not context.has_array_method(base, node.attr):
         if node.attr == "size" and isinstance(base, ast.Name) and context.may_be_array(base):
@@ -96,12 +89,6 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     return context.np_call(_ATTRIBUTES[node.attr], argument(updated.value))
 
 
-def _is_written(context: Context, node: ast.Attribute) -> bool:
-    """Whether the attribute is the array of an assignment to elements."""
-    parent = context.parent(node)
-    return isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)
-
-
 def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """Indices that not every library supports: negative steps and lists."""
     if not isinstance(node.ctx, ast.Load) or not isinstance(updated, cst.Subscript):
@@ -112,13 +99,13 @@ def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression
     if not context.is_array(node.value):
         return None
     parts = indices.parts(node.slice)
+    axes = [axis for axis, part in enumerate(parts) if indices.is_negative(part)]
     has_list = any(isinstance(part, ast.List) for part in parts)
-    if not has_list and not any(map(indices.is_negative, parts)):
+    if not has_list and not axes:
         return None
     if has_list or _is_consumed(context, node):
         context.edit(node, "index", "xo.at takes negative steps and lists on every library")
         return _got(context, updated)
-    axes = [axis for axis, part in enumerate(parts) if indices.is_negative(part)]
     if len(axes) > 1 or not all(_is_whole(part) for part in parts):
         context.todo(node, "PyTorch has no negative steps. xo.at(x)[i].get() has them, and is a copy, not a view")
         return None
@@ -153,13 +140,10 @@ def _is_consumed(context: Context, node: ast.expr) -> bool:
         return node in parent.args and name is not None and has(name) and name not in VIEWS | SHARING
     if isinstance(parent, ast.Assign):
         return all(isinstance(each, ast.Subscript) and context.is_array(each.value) for each in parent.targets)
-    return isinstance(parent, ast.BinOp | ast.UnaryOp | ast.Compare) or (
-        isinstance(parent, ast.AugAssign) and parent.value is node
-    )
+    is_value = isinstance(parent, ast.AugAssign) and parent.value is node
+    return is_value or isinstance(parent, ast.BinOp | ast.UnaryOp | ast.Compare)
 
 
 def _is_whole(part: ast.expr) -> bool:
     """Whether a slice is ``:`` or ``::-1``."""
-    if not isinstance(part, ast.Slice) or part.lower is not None or part.upper is not None:
-        return False
-    return part.step is None or ast.unparse(part.step) == "-1"
+    return isinstance(part, ast.Slice) and ast.unparse(part) in (":", "::-1")

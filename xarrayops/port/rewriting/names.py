@@ -1,18 +1,23 @@
-"""Names, dtypes and classes that only NumPy has: they stay NumPy's own, with a note."""
+"""Imports of NumPy's names, and names, dtypes and classes that only NumPy has: they stay NumPy's own, with a note."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 import libcst as cst
+from libcst.helpers import get_full_name_for_node as name_of
 
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN
 from xarrayops.port.rewriting.context import Context, dotted
 from xarrayops.port.source.interface import has
-from xarrayops.port.source.names import is_foreign
+from xarrayops.port.source.names import call_arguments, is_foreign, of_numpy
 
 _QUIET = ("random", "typing", "testing", "exceptions")
 """NumPy modules that a port uses unchanged."""
+_MOVED = ("numpy", "numpy.linalg", "numpy.fft")
+"""The modules that xarrayops.numpy has."""
+_PORTED = tuple(f"xarrayops.{module}" for module in _MOVED)
 
 
 def is_host(name: str) -> bool:
@@ -26,12 +31,14 @@ def reference(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     parent = context.parent(node)
     if name is None or (isinstance(parent, ast.Attribute) and context.names.numpy_name(parent) is not None):
         return None
-    is_class = _needs_class(context, node, name)
+    is_index = isinstance(parent, ast.Subscript) and parent.value is node
+    is_base = isinstance(parent, ast.ClassDef) and node in parent.bases
+    is_class = name == "ndarray" and (is_index or is_base)  # where it must be NumPy's class
     if not is_host(name) and not is_class:
         return None
-    is_quiet = is_class or name.partition(".")[0] in _QUIET
-    if not is_quiet:
-        names = {"linalg": LINALG, "fft": FFT}.get(name.partition(".")[0], MAIN)
+    module = name.partition(".")[0]
+    if not is_class and module not in _QUIET:
+        names = {"linalg": LINALG, "fft": FFT}.get(module, MAIN)
         answer = names.answer(name.rpartition(".")[2]) or ": it works on NumPy arrays only"
         context.todo(node, f"only NumPy has {name}{answer}")
     if context.numpy_name(node) is None or not _is_of_module(node):
@@ -48,41 +55,140 @@ def _is_of_module(node: ast.expr) -> bool:
     return isinstance(node, ast.Name)
 
 
-def _needs_class(context: Context, node: ast.AST, name: str) -> bool:
-    """Whether ``np.ndarray`` must be NumPy's class: in brackets or as a base class."""
-    parent = context.parent(node)
-    if name != "ndarray":
-        return False
-    return (isinstance(parent, ast.Subscript) and parent.value is node) or (
-        isinstance(parent, ast.ClassDef) and node in parent.bases
-    )
-
-
 def foreign(context: Context, node: ast.Call) -> None:
     """A note about a call of another package, which needs host memory."""
     name = context.names.resolve(node.func)
-    if name is None or not is_foreign(name):
-        return
-    given = [*node.args, *(keyword.value for keyword in node.keywords)]
-    if any(context.value(each).is_array for each in given):
+    is_given = any(context.value(each).is_array for each in call_arguments(node))
+    if name is not None and is_foreign(name) and is_given:
         instead = 'f(xo.convert(x, "numpy")), and xo.asarray(.., like=x) of the result'
         context.todo(node, f"{name} may take NumPy arrays only. Then: {instead}")
 
 
 def compare(context: Context, node: ast.Compare, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """``type(x) is np.ndarray`` as ``isinstance(x, np.ndarray)``."""
-    left, right = node.left, node.comparators[0]
-    is_type = isinstance(left, ast.Call) and context.names.resolve(left.func) == "builtins.type" and len(left.args) == 1
-    if (
-        len(node.ops) != 1
-        or not is_type
-        or context.numpy_name(right) != "ndarray"
-        or not isinstance(updated, cst.Comparison)
-    ):
-        return None
-    if not isinstance(node.ops[0], ast.Is | ast.Eq) or not isinstance(updated.left, cst.Call):
+    match node:
+        case ast.Compare(left=ast.Call(func=function, args=[_]), ops=[ast.Is() | ast.Eq()], comparators=[right]):
+            is_test = context.names.resolve(function) == "builtins.type" and context.numpy_name(right) == "ndarray"
+        case _:
+            return None
+    if not is_test or not isinstance(updated, cst.Comparison) or not isinstance(updated.left, cst.Call):
         return None
     context.edit(node, "isinstance", "np.ndarray means the arrays of every library")
     second = cst.Arg(updated.comparisons[0].comparator)
     first = updated.left.args[0].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
     return cst.Call(cst.Name("isinstance"), [first, second])
+
+
+def imported(context: Context, updated: cst.SimpleStatementLine, number: int) -> list[cst.SimpleStatementLine] | None:
+    """A line with one import statement, by its number; others stay."""
+    if len(updated.body) != 1:
+        return None
+    if context.is_port:
+        is_outer = any(each.lineno == number for each in context.program.source.tree.body)
+        return _without_unused(context, updated) if is_outer else None
+    statement = updated.body[0]
+    if isinstance(statement, cst.Import):
+        names = [_moved(context, alias) for alias in statement.names]
+        if all(new is alias for new, alias in zip(names, statement.names, strict=True)):
+            return None
+        return [updated.with_changes(body=[statement.with_changes(names=names)])]
+    if isinstance(statement, cst.ImportFrom):
+        return _from(context, statement, updated)
+    return None
+
+
+def _without_unused(context: Context, updated: cst.SimpleStatementLine) -> list[cst.SimpleStatementLine] | None:
+    """Remove an import of xarrayops.numpy that is unused because the program has our names."""
+    statement = updated.body[0]
+    has_comment = any(each.comment for each in updated.leading_lines) or bool(updated.trailing_whitespace.comment)
+    if not context.is_xo or context.imported("numpy") or has_comment:
+        return None
+    used = {node.id for node in ast.walk(context.program.source.tree) if isinstance(node, ast.Name)}
+    if isinstance(statement, cst.Import):
+        found = [(name_of(alias.name), alias.evaluated_alias) for alias in statement.names]
+    elif isinstance(statement, cst.ImportFrom) and isinstance(statement.names, Sequence) and statement.module:
+        found = [(name_of(statement.module), each.evaluated_alias or name_of(each.name)) for each in statement.names]
+    else:
+        return None
+    is_unused = all(module in _PORTED and name is not None and name not in used for module, name in found)
+    return [] if is_unused else None
+
+
+def _moved(context: Context, alias: cst.ImportAlias) -> cst.ImportAlias:
+    module = name_of(alias.name)
+    if module not in _MOVED or (alias.asname is None and module != "numpy"):
+        return alias
+    name = alias.asname or cst.AsName(cst.Name("numpy"))
+    return alias.with_changes(name=dotted(f"xarrayops.{module}"), asname=name)
+
+
+def _from(
+    context: Context, statement: cst.ImportFrom, updated: cst.SimpleStatementLine
+) -> list[cst.SimpleStatementLine] | None:
+    """``from numpy import f, g``: names that xarrayops.numpy has are imported from it."""
+    module = None if statement.module is None or statement.relative else name_of(statement.module)
+    if module is None or module not in _MOVED:
+        return None
+    prefix = module.removeprefix("numpy").removeprefix(".")
+    names = statement.names
+    if isinstance(names, cst.ImportStar):
+        names = [cst.ImportAlias(cst.Name(name)) for name in _used(context, prefix)]
+    ours = [each for each in names if not is_host(".".join(filter(None, (prefix, name_of(each.name)))))]
+    others = [each for each in names if each not in ours]
+    imports = ((f"xarrayops.{module}", ours), (module, others))
+    lines = [_import(statement, source, found) for source, found in imports if found]
+    if not lines:
+        return None
+    return [updated.with_changes(body=lines[:1]), *(cst.SimpleStatementLine([each]) for each in lines[1:])]
+
+
+def _import(statement: cst.ImportFrom, module: str, names: Sequence[cst.ImportAlias]) -> cst.ImportFrom:
+    """The statement with another module and these names."""
+    last = names[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return statement.with_changes(module=dotted(module), names=[*names[:-1], last])
+
+
+def _used(context: Context, prefix: str) -> list[str]:
+    """The names of a star import that the program uses."""
+    loaded = (node for node in context.program.nodes(ast.Name) if isinstance(node.ctx, ast.Load))
+    found = set() if prefix else {of_numpy(context.names.resolve(node)) for node in loaded}
+    return sorted(name for name in found if name is not None and "." not in name)
+
+
+def with_imports(context: Context, module: cst.Module) -> cst.Module:
+    """The module with the imports that its edits need, before the first import of NumPy's names."""
+    lines = []
+    if "numpy" in context.needs and not (context.is_port and context.imported("numpy")):
+        lines.append("import numpy" if context.host == "numpy" else f"import numpy as {context.host}")
+    if "xarrayops" in context.needs and not context.imported("xarrayops"):
+        lines.append(f"import xarrayops as {context.xo}")
+    if "xarrayops.numpy" in context.needs and not (context.imported("numpy") or context.imported("xarrayops.numpy")):
+        lines.append(f"import xarrayops.numpy as {context.numpy}")
+    if not lines:
+        return module
+    statements = [cst.ensure_type(cst.parse_statement(each), cst.SimpleStatementLine) for each in lines]
+    body = list(module.body)
+    place = _place(body)
+    if place < len(body) and _is_import(body[place]):
+        statements[0] = statements[0].with_changes(leading_lines=body[place].leading_lines)
+        body[place] = body[place].with_changes(leading_lines=[])
+    return module.with_changes(body=[*body[:place], *statements, *body[place:]])
+
+
+def _is_import(statement: cst.CSTNode) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Import | cst.ImportFrom)
+
+
+def _place(body: Sequence[cst.CSTNode]) -> int:
+    """Before the import of xarrayops.numpy, otherwise after the docstring and the imports from __future__."""
+    place = 0
+    for i, statement in enumerate(body):
+        if _is_import(statement) and "xarrayops.numpy" in cst.Module([statement]).code:  # type: ignore[list-item]
+            return i
+        first = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
+        is_text = i == 0 and isinstance(first, cst.Expr) and isinstance(first.value, cst.SimpleString)
+        module = first.module if isinstance(first, cst.ImportFrom) else None
+        is_future = module is not None and name_of(module) == "__future__"
+        if is_text or is_future:
+            place = i + 1
+    return place

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from xarrayops.port.rewriting.context import Context
-from xarrayops.port.source.names import arguments
+from xarrayops.port.source.names import arguments, last_name
 from xarrayops.port.source.parameters import ARRAY_NAMES
 from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE, words
 
@@ -20,10 +20,10 @@ def reference_array(context: Context, node: ast.expr) -> str | None:
     function = context.function(node)
     if function is None:
         return None
-    found = [name for name in _parameters(context, function) if not _count_bindings(function, name)]
+    certain = (each.arg for each in arguments(function) if _is_surely_array(function, each))
+    found = [name for name in certain if not _count_bindings(function, name)]
     named = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    found.sort(key=lambda name: name not in named)
-    return found[0] if found else _variable(context, function, node)
+    return min(found, key=lambda name: name not in named, default=None) or _variable(context, function, node)
 
 
 def unproved(context: Context, node: ast.expr) -> str | None:
@@ -43,36 +43,24 @@ def counts(context: Context, use: ast.Name) -> bool:
     node: ast.AST = use
     while isinstance(parent := context.parent(node), ast.BinOp | ast.UnaryOp | ast.Tuple | ast.List | ast.keyword):
         node = parent
-    if isinstance(parent, ast.Slice):
-        return True
-    if isinstance(parent, ast.Subscript):
-        return parent.slice is node
-    if not isinstance(parent, ast.Call):
-        return False
-    name = context.names.numpy_name(parent.func)
-    return context.names.resolve(parent.func) == "builtins.range" or name in MADE
+    if isinstance(parent, ast.Call):
+        is_range = context.names.resolve(parent.func) == "builtins.range"
+        return is_range or context.names.numpy_name(parent.func) in MADE
+    return isinstance(parent, ast.Slice) or (isinstance(parent, ast.Subscript) and parent.slice is node)
 
 
-def _parameters(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    return [each.arg for each in arguments(function) if _is_surely_array(context, function, each)]
-
-
-def _is_surely_array(context: Context, function: ast.AST, parameter: ast.arg) -> bool:
+def _is_surely_array(function: ast.AST, parameter: ast.arg) -> bool:
     """Whether a parameter is used with an attribute or index that only arrays have; NumPy functions also take lists."""
     found = False
     for node in ast.walk(function):
         match node:
-            case ast.Call(args=[ast.Name(id=parameter.arg), *_]) if _name_of(node.func) in _QUESTIONS:
+            case ast.Call(args=[ast.Name(id=parameter.arg), *_]) if last_name(node.func) in _QUESTIONS:
                 return False  # a type test: the variable may be several things
             case ast.Attribute(value=ast.Name(id=parameter.arg)):
                 found |= node.attr in ARRAY_NAMES | {"size", "astype", "T"}
             case ast.Subscript(value=ast.Name(id=parameter.arg)):
                 found |= isinstance(node.slice, ast.Tuple)
     return found
-
-
-def _name_of(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _variable(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.expr) -> str | None:

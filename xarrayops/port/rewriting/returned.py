@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.rewriting.edits import NOTHING, SAME, VALUE, Returned
 from xarrayops.port.source import Program
 from xarrayops.port.source.indices import parts
-from xarrayops.port.source.names import arguments, given_by, is_none
+from xarrayops.port.source.names import arguments, given_by, is_none, is_unpacked
 from xarrayops.port.source.ownership import Ownership, own_nodes
 from xarrayops.port.source.value import ARRAY, UNKNOWN
 
 _INNER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 _REFUSED = {
-    ast.Try: "it has a try statement",
-    ast.TryStar: "it has a try statement",
-    ast.Yield: "it is a generator",
-    ast.YieldFrom: "it is a generator",
+    **dict.fromkeys((ast.Try, ast.TryStar), "it has a try statement"),
+    **dict.fromkeys((ast.Yield, ast.YieldFrom), "it is a generator"),
     ast.Global: "it has a global statement",
     ast.Nonlocal: "it has a nonlocal statement",
     ast.Delete: "it has a del statement",
@@ -56,10 +55,11 @@ def chosen(program: Program, excluded: frozenset[str] = frozenset()) -> tuple[di
     selection = _Selection(program)
     found: dict[str, Returned] = {}
     refusals: list[Refusal] = []
-    for name, function in selection.writing():
-        if name in excluded:
+    for name, function in program.names.functions.items():
+        written = selection.written(function)
+        if not written or name in excluded:
             continue
-        result = selection.examine(function)
+        result = selection.examine(function, written)
         if isinstance(result, Returned):
             found[name] = result
         else:
@@ -80,29 +80,24 @@ class _Selection:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._ownership = program.ownership
-        tree = program.source.tree
-        self._uses: dict[str, list[ast.Name]] = {}
-        for node in ast.walk(tree):
+        self._uses: dict[str, list[tuple[ast.Name, ast.Call | None]]] = {}
+        """The uses of each function of the module, with the call if it is one, not a use of the function as a value."""
+        for node in ast.walk(program.source.tree):
             if not isinstance(node, ast.Name) or node.id not in program.names.functions:
                 continue
             if isinstance(node.ctx, ast.Load) and program.names.scope_of(node).owner(node.id) is program.names.module:
-                self._uses.setdefault(node.id, []).append(node)
+                parent = program.parents[node]
+                call = parent if isinstance(parent, ast.Call) and parent.func is node else None
+                self._uses.setdefault(node.id, []).append((node, call))
 
-    def writing(self) -> Iterator[tuple[str, ast.FunctionDef]]:
-        """The functions of the module that write into their arguments."""
-        for name, function in self._program.names.functions.items():
-            if self._written(function):
-                yield name, function
-
-    def _written(self, function: ast.FunctionDef) -> tuple[str, ...]:
+    def written(self, function: ast.FunctionDef) -> tuple[str, ...]:
         """The parameters that a function writes, in their order, without those that are certainly not arrays."""
         written = self._ownership.summary(function).written
         kinds = {each.arg: self._program.values.parameter(function, each.arg).kind for each in arguments(function)}
         return tuple(name for name, kind in kinds.items() if name in written and kind in (ARRAY, UNKNOWN))
 
-    def examine(self, function: ast.FunctionDef) -> Returned | Refusal:
+    def examine(self, function: ast.FunctionDef, written: tuple[str, ...]) -> Returned | Refusal:
         """Whether a function can return what it writes, except for its callers."""
-        written = self._written(function)
         reason = self._own_reason(function, written)
         if reason is not None:
             return Refusal(function.name, written, function, reason)
@@ -111,12 +106,8 @@ class _Selection:
         if not given:
             return Returned(function.name, written, NOTHING)
         names = names_of(given[0])
-        if (
-            set(names) == set(written)
-            and len(given) == len(returns)
-            and all(names_of(each) == names for each in given)
-            and ends(function.body)
-        ):
+        is_always = len(given) == len(returns) and ends(function.body)
+        if is_always and set(names) == set(written) and all(names_of(each) == names for each in given):
             return Returned(function.name, names, SAME)
         return Returned(function.name, written, VALUE)
 
@@ -154,55 +145,42 @@ class _Selection:
                 continue
             target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
             if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id == name:
-                value, index = values.of(node.value), parts(target.slice)
-                if any(isinstance(part, ast.Constant) and part.value is Ellipsis for part in index):
+                index = parts(target.slice)
+                is_whole = any(isinstance(part, ast.Constant) and part.value is Ellipsis for part in index)
+                if is_whole or (any(isinstance(part, ast.Slice) for part in index) and values.of(node.value).is_proved):
                     return True
-                if any(isinstance(part, ast.Slice) for part in index) and value.is_proved:
-                    return True
-        given = [given_by(function, call).get(name) for call in self.calls(function.name)]
+        calls = [call for _, call in self._uses.get(function.name, []) if call is not None]
+        given = [given_by(function, call).get(name) for call in calls]
         found = [values.of(each) for each in given if each is not None]
         return bool(found) and len(found) == len(given) and all(each.is_proved for each in found)
 
-    def calls(self, name: str) -> list[ast.Call]:
-        """The calls of a function of the module."""
-        return [call for use in self._uses.get(name, []) if (call := self._call_of(use)) is not None]
-
-    def _call_of(self, use: ast.Name) -> ast.Call | None:
-        """The call whose function is this name; None if the name is used as a value."""
-        parent = self._program.parents.get(use)
-        return parent if isinstance(parent, ast.Call) and parent.func is use else None
-
     def refuses(self, returned: Returned, ownership: Ownership) -> Refusal | None:
         """Why a function cannot return what it writes, given the other functions that do; None if it can."""
+        found = next(self._reasons(returned, ownership), None)
+        return None if found is None else Refusal(returned.name, returned.written, *found)
+
+    def _reasons(self, returned: Returned, ownership: Ownership) -> Iterator[tuple[Any, str]]:
+        """The places because of which a function cannot return what it writes, each with the reason."""
         function = self._program.names.functions[returned.name]
         for call, origins in ownership.handed.items():
             if function in self._program.around(call) and any(label.kind == "parameter" for label in origins):
-                return self._refusal(returned, call, f"{ast.unparse(call.func)} writes into it and does not return it")
+                yield call, f"{ast.unparse(call.func)} writes into it and does not return it"
         for write in ownership.seen:
             reason = ownership.reason(write)
             if reason is not None and ownership.is_of_caller(write) and self._innermost(write) is function:
-                return self._refusal(returned, write, reason)
-        for use in self._uses.get(returned.name, []):
-            place = self._call_of(use)
+                yield write, reason
+        for use, place in self._uses.get(returned.name, []):
             if place is None:
-                return self._refusal(returned, use, "the function is a value here, and whoever calls it is not known")
-            reason = self._of_call(function, returned, place, ownership)
-            if reason is not None:
-                return self._refusal(returned, place, reason)
-        return None
-
-    @staticmethod
-    def _refusal(returned: Returned, place: ast.AST, reason: str) -> Refusal:
-        assert isinstance(place, ast.expr | ast.stmt)
-        return Refusal(returned.name, returned.written, place, reason)
+                yield use, "the function is a value here, and whoever calls it is not known"
+            elif (reason := self._of_call(function, returned, place, ownership)) is not None:
+                yield place, reason
 
     def _of_call(
         self, function: ast.FunctionDef, returned: Returned, call: ast.Call, ownership: Ownership
     ) -> str | None:
         """Why a call cannot take what the function returns; None if it can."""
         given = given_by(function, call)
-        is_unpacked = any(isinstance(each, ast.Starred) for each in call.args)
-        if is_unpacked or any(each.arg is None for each in call.keywords):
+        if is_unpacked(call):
             return "this call unpacks its arguments"
         names = []
         for name in returned.written:

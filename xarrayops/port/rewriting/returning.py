@@ -21,21 +21,19 @@ def function(context: Context, node: ast.FunctionDef, updated: cst.FunctionDef) 
     returned = context.returned.get(node.name)
     if returned is None or context.names.functions.get(node.name) is not node:
         return updated
-    names = listed(returned.written)
-    if returned.form == SAME:
-        context.edit(node, _KIND, f"the function returns {names} already: its callers take it")
-    else:
-        context.edit(node, _KIND, f"the function writes {names} in place, and returns it")
+    names, is_same = listed(returned.written), returned.form == SAME
+    what = f"returns {names} already: its callers take it" if is_same else f"writes {names} in place, and returns it"
+    context.edit(node, _KIND, f"the function {what}")
     if not node.name.startswith("_"):
-        taken = ", ".join(returned.written) if returned.form != VALUE else f"value, {', '.join(returned.written)}"
+        taken = ", ".join(["value"] * (returned.form == VALUE) + [*returned.written])
         context.announce(
             node,
             f"{node.name} returns {names}, which it wrote in place: callers in other files must write "
             f"{taken} = {node.name}(..), with arguments that share no memory",
         )
-    if returned.form == SAME or ends(node.body) or not isinstance(updated.body, cst.IndentedBlock):
-        return updated.with_changes(returns=updated.returns if returned.form == SAME else None)
-    last = cst.SimpleStatementLine([_return(_values(returned, None))])
+    if is_same or ends(node.body) or not isinstance(updated.body, cst.IndentedBlock):
+        return updated.with_changes(returns=updated.returns if is_same else None)
+    last = cst.SimpleStatementLine([cst.Return(_values(returned, None))])
     body = updated.body.with_changes(body=[*updated.body.body, last])
     return updated.with_changes(body=body, returns=None)
 
@@ -45,7 +43,7 @@ def return_(context: Context, node: ast.Return, updated: cst.Return) -> cst.Retu
     returned = _of_function(context, node)
     if returned is None or returned.form == SAME or _called(context, node.value) is not None:
         return None
-    return _return(_values(returned, updated.value))
+    return cst.Return(_values(returned, updated.value))
 
 
 def return_of_call(
@@ -70,7 +68,7 @@ def return_of_call(
     values = _values(own, value) if own is not None and own.form != SAME else value
     return [
         first.with_changes(trailing_whitespace=cst.TrailingWhitespace()),
-        line.with_changes(body=[_return(values)], leading_lines=[]),
+        line.with_changes(body=[cst.Return(values)], leading_lines=[]),
     ]
 
 
@@ -92,12 +90,11 @@ def assignment(context: Context, node: ast.Assign, updated: cst.Assign) -> cst.A
         return None
     returned, names = called
     target = updated.targets[0]
-    if returned.form == SAME:
-        if names_of(node.targets[0]) == tuple(name.value for name in names):
-            return None
-        context.edit(node, _KIND, _reason(returned))
-        return updated.with_changes(targets=[target, cst.AssignTarget(_tuple(names))])  # type: ignore[arg-type]
+    if returned.form == SAME and names_of(node.targets[0]) == tuple(name.value for name in names):
+        return None
     context.edit(node, _KIND, _reason(returned))
+    if returned.form == SAME:
+        return updated.with_changes(targets=[target, cst.AssignTarget(_tuple(names))])  # type: ignore[arg-type]
     return updated.with_changes(targets=[target.with_changes(target=_tuple([target.target, *names]))])
 
 
@@ -140,7 +137,3 @@ def _in_parentheses(value: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(value, cst.Tuple | cst.Yield | cst.NamedExpr | cst.Lambda | cst.IfExp) and not value.lpar:
         return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     return value
-
-
-def _return(value: cst.BaseExpression | None) -> cst.Return:
-    return cst.Return(value)

@@ -13,7 +13,7 @@ import libcst as cst
 from xarrayops.port.rewriting.context import Context, argument, operand
 from xarrayops.port.rewriting.reference import counts
 from xarrayops.port.source import indices
-from xarrayops.port.source.in_place import UPDATES
+from xarrayops.port.source.interface import UPDATES
 from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN
 
 _KINDS = ("bool", "int", "float", "complex")
@@ -22,21 +22,17 @@ _DIRECT = {indices.SLICE, indices.NEW_AXIS, indices.ELLIPSIS, indices.INTEGER, i
 """The indices that select no element twice."""
 
 
-def problem(base: ast.expr, reason: str) -> str:
-    """The note about a write that must stay in place."""
-    name = ast.unparse(base)
-    return f"{name} is written in place ({reason}); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)"
-
-
 def why(context: Context, place: ast.AST) -> str:
     """Why a write can make a new array."""
     is_returned = context.ownership.is_returned(place)
-    return "the function returns the array" if is_returned else "nothing else refers to the array"
+    reason = "the function returns the array" if is_returned else "nothing else refers to the array"
+    return f"{reason}: a new one has the same meaning"
 
 
 def note(context: Context, node: ast.expr | ast.stmt, base: ast.expr, place: ast.AST, reason: str) -> None:
     """A note about a write that must stay in place: the function around it cannot return the array."""
-    context.todo(node, problem(base, reason))
+    text = f"{ast.unparse(base)} is written in place ({reason}); JAX and Dask cannot"
+    context.todo(node, f"{text}. Return a new array: x = xo.at(x)[i].set(v)")
     function = context.function(place)
     if function is not None and context.ownership.is_of_caller(place):
         context.kept.add(function.name)
@@ -62,7 +58,7 @@ def assign(context: Context, node: ast.Assign, updated: cst.Assign) -> cst.BaseS
     if where is not None:
         context.edit(node, "mask assignment", "np.where gives the same elements, and works under a compiler")
         return bound(cst_target.value, where)
-    context.edit(node, "item assignment", f"{why(context, node)}: a new one has the same meaning")
+    context.edit(node, "item assignment", why(context, node))
     return bound(cst_target.value, at(context, cst_target, "set", _fitting(context, node.value, updated.value, target)))
 
 
@@ -92,61 +88,48 @@ def chain(context: Context, node: ast.Assign, line: cst.SimpleStatementLine) -> 
 def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cst.BaseSmallStatement | None:
     """``x[i] += v`` and ``x += v``."""
     if isinstance(node.target, ast.Name):
-        return _augment_name(context, node, updated)
-    if isinstance(node.target, ast.Attribute):
-        return _augment_attribute(context, node, updated)
-    if not isinstance(node.target, ast.Subscript) or not _may_change(context, node.target, node):
+        return _augment_name(context, node, node.target, updated)
+    if isinstance(node.target, ast.Attribute):  # another name may see the change of ``self.x += v``
+        if not (context.is_array(node.target) or ARRAY in context.assigned_kinds(node.target)):
+            return None
+        note(context, node, node.target, node, "others may refer to it")
+        return _kept_in_place(context, node, updated)
+    if not _may_change(context, node.target, node):
         return None
     assert isinstance(updated.target, cst.Subscript)
     found = set(indices.kinds(node.target.slice, context.program.values.known))
-    context.edit(node, "augmented assignment", f"{why(context, node)}: a new one has the same meaning")
+    context.edit(node, "augmented assignment", why(context, node))
     new = _augmented(context, node, updated.target, updated, is_direct=found <= _DIRECT)
     return bound(updated.target.value, new)
 
 
-def _augment_attribute(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cst.AugAssign | None:
-    """``self.x += v``, where another name may see the change."""
-    assert isinstance(node.target, ast.Attribute)
-    if not (context.is_array(node.target) or ARRAY in context.assigned_kinds(node.target)):
-        return None
-    note(context, node, node.target, node, "others may refer to it")
+def _kept_in_place(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cst.AugAssign:
+    """``x += v`` as ``x[...] += v``."""
     context.edit(node, "augmented assignment", "it raises if the array cannot be written, and makes no new array")
     return updated.with_changes(target=whole(updated.target))
 
 
-def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cst.BaseSmallStatement | None:
-    assert isinstance(node.target, ast.Name)
-    value = context.value(node.target)
+def _augment_name(
+    context: Context, node: ast.AugAssign, name: ast.Name, updated: cst.AugAssign
+) -> cst.BaseSmallStatement | None:
+    value = context.value(name)
     reason = context.ownership.reason(node)
-    if value.kind in (SCALAR, OTHER, SEQUENCE) or (not value.is_array and _is_count(context, node.target)):
+    function = context.function(name)
+    nodes = ast.walk(function) if function is not None else ()
+    uses = [use for use in nodes if isinstance(use, ast.Name) and use.id == name.id]
+    is_count = any(counts(context, use) for use in uses)  # a length, a bound or an index
+    if value.kind in (SCALAR, OTHER, SEQUENCE) or (not value.is_array and is_count):
         return None
-    assert isinstance(updated.target, cst.Name)
     if reason is not None:
-        note(context, node, node.target, node, reason)
+        note(context, node, name, node, reason)
         is_array = value.is_array or context.ownership.is_made(node)
-        if not is_array and _is_read(context, node.target):
-            return None
-        context.edit(node, "augmented assignment", "it raises if the array cannot be written, and makes no new array")
-        return updated.with_changes(target=whole(updated.target))
+        is_read = any(isinstance(use.ctx, ast.Load) for use in uses)  # else it matters only to the caller's array
+        return None if is_read and not is_array else _kept_in_place(context, node, updated)
     is_created = context.ownership.is_created(node) and _may_widen(context, node)
     if not (is_created or context.ownership.is_returned(node)):
         return None
     context.edit(node, "augmented assignment", "the dtype of the array stays, also on libraries that make a new array")
     return bound(updated.target, _augmented(context, node, whole(updated.target), updated))
-
-
-def _is_count(context: Context, name: ast.Name) -> bool:
-    """Whether the function uses a variable as a number: a length, a bound or an index."""
-    function = context.function(name)
-    nodes = ast.walk(function) if function is not None else ()
-    return any(counts(context, n) for n in nodes if isinstance(n, ast.Name) and n.id == name.id)
-
-
-def _is_read(context: Context, name: ast.Name) -> bool:
-    """Whether a function reads the variable; if not, a write matters only because it changes the caller's array."""
-    function = context.function(name)
-    nodes = ast.walk(function) if function is not None else ()
-    return any(isinstance(n, ast.Name) and n.id == name.id and isinstance(n.ctx, ast.Load) for n in nodes)
 
 
 def _may_widen(context: Context, node: ast.AugAssign) -> bool:
@@ -167,20 +150,17 @@ def _may_change(context: Context, target: ast.Subscript, place: ast.AST) -> bool
     is_key = isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
     if (not base.is_array and base.kind != UNKNOWN) or is_key:
         return False
-    reason = context.ownership.reason(place)
     kinds = context.assigned_kinds(target.value) if isinstance(target.value, ast.Attribute) else set()
     if kinds & {SEQUENCE, OTHER}:
         return False
+    reason = context.ownership.reason(place)
     is_array = base.is_array or bool(kinds) or context.ownership.is_of_caller(place)
     if reason is not None and is_array:
         note(context, target, target.value, place, reason)
     if reason is not None or base.is_array:
         return reason is None
-    if (
-        context.ownership.is_computed(place)
-        or context.ownership.is_returned(place)
-        or indices.MASK in indices.kinds(target.slice, context.program.values.known)
-    ):
+    has_mask = indices.MASK in indices.kinds(target.slice, context.program.values.known)
+    if has_mask or context.ownership.is_computed(place) or context.ownership.is_returned(place):
         return True
     context.todo(target, f"if {ast.unparse(target.value)} is an array: x = xo.at(x)[i].set(v), for JAX and Dask")
     return False
@@ -203,17 +183,11 @@ def _as_where(
         return None
     if _KINDS.index(number.dtype) > _KINDS.index(array.dtype_kind) or not isinstance(value, ast.Constant | ast.UnaryOp):
         return None
-    if (
-        mask.dtype_kind != "bool"
-        or not mask.is_array
-        or not ((mask.ndim is not None and mask.ndim == array.ndim) or _compares(target.slice, target.value))
-    ):
-        return None
+    is_like_array = (mask.ndim is not None and mask.ndim == array.ndim) or _compares(target.slice, target.value)
     index = updated.slice[0].slice
-    if not isinstance(index, cst.Index):
+    if not mask.is_array or mask.dtype_kind != "bool" or not is_like_array or not isinstance(index, cst.Index):
         return None
-    arguments = (argument(index.value), argument(new), argument(updated.value))
-    return context.np_call("where", *arguments)
+    return context.np_call("where", argument(index.value), argument(new), argument(updated.value))
 
 
 def _compares(mask: ast.expr, array: ast.expr) -> bool:
@@ -231,8 +205,7 @@ def _fitting(
     """The value to be set: lists become arrays of the library of the target."""
     if not isinstance(node, ast.List | ast.Tuple | ast.ListComp):
         return updated
-    assert isinstance(target.value, ast.Name)
-    return context.np_call("asarray", argument(updated), argument(cst.Name(target.value.id), "like"))
+    return context.np_call("asarray", argument(updated), argument(cst.Name(ast.unparse(target.value)), "like"))
 
 
 def at(context: Context, target: cst.Subscript, method: str, value: cst.BaseExpression) -> cst.Call:

@@ -8,29 +8,20 @@ from difflib import SequenceMatcher
 from typing import Any, TypeVar
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+from libcst.metadata import MetadataWrapper, PositionProvider
 
-from xarrayops.port.rewriting import (
-    calls,
-    imports,
-    methods,
-    names,
-    random_numbers,
-    returning,
-    stores,
-    xo_names,
-)
+from xarrayops.port.rewriting import calls, methods, names, returning, stores, xo_names
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.rewriting.edits import MARK, Edit, Returned, Rewritten, Todo
 from xarrayops.port.rewriting.returned import Refusal, chosen
-from xarrayops.port.source import Program, Source
+from xarrayops.port.source import Program
 from xarrayops.port.source.files import parsed
 
 _RULES: dict[str, tuple[Any, ...]] = {
     "Assign": (returning.assignment, stores.assign),
     "Attribute": (methods.attribute, names.reference, xo_names.constant),
     "AugAssign": (stores.augment,),
-    "Call": (calls.call, methods.method, random_numbers.call, xo_names.call),
+    "Call": (calls.call, methods.method, calls.random_numbers, xo_names.call),
     "Compare": (names.compare,),
     "Expr": (returning.expression, calls.statement),
     "Name": (calls.of_module,),
@@ -78,15 +69,14 @@ class _Work:
     def settle(self) -> None:
         """Rewrite until another pass edits nothing."""
         for _ in range(_MOST_PASSES):
-            context, text = _pass(self._program, notes=False, is_xo=self.is_xo)
-            if not self._take(context, text):
+            if not self._take(*self._pass()):
                 return
 
     def return_arguments(self) -> bool:
         """Make functions return what they write, with their callers; whether there are any."""
         while True:
             found, _ = chosen(self._program, self._excluded)
-            context, text = _pass(self._program, notes=False, returned=found)
+            context, text = self._pass(returned=found)
             if not found.keys() & context.kept:
                 break
             self._excluded |= context.kept
@@ -102,52 +92,36 @@ class _Work:
             self._program = Program(parsed(self._source.path, text))
         return text != before
 
+    def _pass(
+        self, *, notes: bool = False, returned: Mapping[str, Returned] | None = None, refusals: Sequence[Refusal] = ()
+    ) -> tuple[Context, str]:
+        """One pass over the program: what it did, and the new text."""
+        context = Context(self._program, returned or {}, is_xo=self.is_xo)
+        for each in refusals:
+            context.todo(each.place, each.problem)
+        wrapper = MetadataWrapper(cst.parse_module(self._program.source.text), unsafe_skip_copy=True)
+        module = wrapper.module.visit(_Transformer(context, wrapper, notes=notes))
+        return context, names.with_imports(context, module).code
+
     def finished(self, *, return_arguments: bool) -> Rewritten:
         """The result, with the notes in its text."""
         refusals = chosen(self._program, self._excluded)[1] if return_arguments else []
-        context, text = _pass(self._program, notes=True, refusals=refusals, is_xo=self.is_xo)
+        context, text = self._pass(notes=True, refusals=refusals)
         todos = [*self._todos, *_in_lines_of(self._source.text, self._program.source.text, context.todos)]
-        return Rewritten(
-            self._source.path,
-            self._source.text,
-            text,
-            tuple(sorted(set(self._edits))),
-            tuple(sorted(set(todos))),
-            tuple(self._returned),
-        )
-
-
-def _pass(
-    program: Program,
-    *,
-    notes: bool,
-    returned: Mapping[str, Returned] | None = None,
-    refusals: Sequence[Refusal] = (),
-    is_xo: bool = False,
-) -> tuple[Context, str]:
-    """One pass over a program: what it did, and the new text."""
-    context = Context(program, returned, is_xo=is_xo)
-    for each in refusals:
-        context.todo(each.place, each.problem)
-    wrapper = MetadataWrapper(cst.parse_module(program.source.text), unsafe_skip_copy=True)
-    module = wrapper.module.visit(_Transformer(context, wrapper, notes=notes))
-    return context, imports.added(context, module).code
+        source, edits = self._source, tuple(sorted(set(self._edits)))
+        return Rewritten(source.path, source.text, text, edits, tuple(sorted(set(todos))), tuple(self._returned))
 
 
 def _in_lines_of(original: str, text: str, found: list[_Record]) -> list[_Record]:
-    """Edits or notes with the lines of the original."""
-    lines = _lines_of(original, text) if found else []
-    return [each._replace(line=lines[each.line]) for each in found]
-
-
-def _lines_of(original: str, text: str) -> list[int]:
-    """The line of the original for each line of the text."""
+    """Edits or notes with the lines of the original, which correspond to those of the text."""
+    if not found:
+        return []
     before, after = original.split("\n"), text.split("\n")
     lines = [1] * (len(after) + 2)
     for _, first, last, start, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         for line in range(start, end):
             lines[line + 1] = min(first + line - start, max(last - 1, 0)) + 1
-    return lines
+    return [each._replace(line=lines[each.line]) for each in found]
 
 
 class _Transformer(cst.CSTTransformer):
@@ -158,13 +132,25 @@ class _Transformer(cst.CSTTransformer):
         self._context = context
         self._notes = notes
         self._positions = wrapper.resolve(PositionProvider)
-        self._twins = _Twins(context.program.source, self._positions)
+        self._nodes: dict[_Place, ast.AST] = {}
+        source = context.program.source
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.expr | ast.stmt) and type(node).__name__ in _IN_AST.values():
+                self._nodes.setdefault((type(node).__name__, *source.span(node)), node)
         functions = context.names.functions.values() if context.returned else ()
         self._functions = {node.lineno: node for node in functions}
 
+    def _twin(self, node: cst.CSTNode) -> ast.AST | None:
+        """The node of ``ast`` at the position of a node with formatting; None for nodes that are not edited."""
+        name, position = _IN_AST.get(type(node).__name__), self._positions.get(node)
+        if name is None or position is None:
+            return None
+        start, end = position.start, position.end
+        return self._nodes.get((name, start.line, start.column + 1, end.line, end.column + 1))
+
     def on_leave(self, original_node: Any, updated_node: Any) -> Any:
         """The new node."""
-        twin = self._twins.of(original_node)
+        twin = self._twin(original_node)
         for rule in _RULES.get(type(twin).__name__, ()):
             updated_node = rule(self._context, twin, updated_node) or updated_node
         if isinstance(twin, ast.Call):
@@ -186,12 +172,12 @@ class _Transformer(cst.CSTTransformer):
 
     def _lines(self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine) -> list[Any]:
         """The lines that replace one line."""
-        twin = self._twins.of(original.body[0]) if len(original.body) == 1 else None
+        twin = self._twin(original.body[0]) if len(original.body) == 1 else None
         found = stores.chain(self._context, twin, updated) if isinstance(twin, ast.Assign) else None
         if isinstance(twin, ast.Return):
             found = returning.return_of_call(self._context, twin, updated)
         line = self._positions[original].start.line
-        imported = None if found else imports.line(self._context, updated, line)
+        imported = None if found else names.imported(self._context, updated, line)
         if imported is not None:
             reason = "xarrayops.numpy has NumPy's names for every library" if imported else "nothing uses it any more"
             self._context.edits.append(Edit(line, "import", reason))
@@ -205,30 +191,3 @@ def _commented(statement: cst.CSTNode, problems: Sequence[str]) -> cst.CSTNode:
     texts = [f"# {MARK}: {problem}" for problem in dict.fromkeys(problems)]
     lines = [cst.EmptyLine(comment=cst.Comment(text)) for text in texts if text not in known]
     return statement.with_changes(leading_lines=[*leading, *lines]) if lines else statement
-
-
-class _Twins:
-    """Finds the node of ``ast`` that stands at the position of a node with formatting."""
-
-    def __init__(self, source: Source, positions: Mapping[cst.CSTNode, CodeRange]) -> None:
-        self._positions = positions
-        self._nodes: dict[_Place, ast.AST] = {}
-        for node in ast.walk(source.tree):
-            if isinstance(node, ast.expr | ast.stmt) and type(node).__name__ in _IN_AST.values():
-                self._nodes.setdefault(_place(source, node), node)
-
-    def of(self, node: cst.CSTNode) -> ast.AST | None:
-        """The same node in ``ast``; None for nodes that are not edited."""
-        name = _IN_AST.get(type(node).__name__)
-        position = self._positions.get(node)
-        if name is None or position is None:
-            return None
-        start, end = position.start, position.end
-        return self._nodes.get((name, start.line, start.column, end.line, end.column))
-
-
-def _place(source: Source, node: ast.expr | ast.stmt) -> _Place:
-    """The class and the position of a node, with columns in characters from 0."""
-    first, last = node.lineno, node.end_lineno or node.lineno
-    start = source.column(first, node.col_offset) - 1
-    return type(node).__name__, first, start, last, source.column(last, node.end_col_offset or 0) - 1

@@ -21,9 +21,9 @@ from xarrayops.plugin.dtypes import DTYPE_NAMES
 from xarrayops.port.rewriting.context import Context, argument, dotted
 from xarrayops.port.rewriting.reference import unproved
 from xarrayops.port.source.interface import has, signature
-from xarrayops.port.source.names import is_none
+from xarrayops.port.source.names import call_arguments, is_none, is_unpacked
 from xarrayops.port.source.numpy_results import dtype_of
-from xarrayops.port.source.value import ARRAY, DEFAULT_DTYPES, SCALAR, SEQUENCE, Value, words
+from xarrayops.port.source.value import DEFAULT_DTYPES, SCALAR, SEQUENCE, Value, words
 
 OF_ONE_ARRAY = words(
     "all amax amin any argmax argmin argsort astype broadcast_to count_nonzero cumprod cumsum diff empty_like "
@@ -48,10 +48,17 @@ NUMBERS = words("M N fill_value k start step stop")
 FLAT = words("cumprod cumsum")
 """Functions that flatten an array with several axes if no axis is given."""
 _KIND = "xo"
+_UNKNOWN = ": its arguments are not known"
 
 
 class _Stays(Exception):
     """The reason why a call keeps NumPy's name."""
+
+
+def _require(condition: object, reason: str) -> None:
+    """Keep NumPy's name without this condition."""
+    if not condition:
+        raise _Stays(reason)
 
 
 def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -59,7 +66,7 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
     name = context.numpy_name(node.func)
     if name is None or not context.is_xo or not isinstance(updated, cst.Call) or name.startswith("random."):
         return None
-    if _is_class(name):
+    if name in DTYPE_NAMES or isinstance(getattr(theirs, name, None), type):  # classes stay: ``np.float32(x)``
         return None
     try:
         ours = _ours(name)
@@ -80,11 +87,6 @@ def constant(context: Context, node: ast.Attribute, updated: cst.BaseExpression)
     context.edit(node, _KIND, f"xo.{name} is the same number" if name != "newaxis" else "xo.newaxis is also None")
     context.needs.add("xarrayops")
     return dotted(f"{context.xo}.{name}")
-
-
-def _is_class(name: str) -> bool:
-    """Whether a name is a dtype or a class, which stay: ``np.float32(x)``."""
-    return name in DTYPE_NAMES or isinstance(getattr(theirs, name, None), type)
 
 
 def _ours(name: str) -> str:
@@ -110,7 +112,7 @@ class _Arguments:
         self._verb = ours
         theirs = signature(name)
         if theirs is None:
-            raise _Stays(": its arguments are not known")
+            raise _Stays(_UNKNOWN)
         self._theirs = theirs.parameters
         self._nodes, self._new = _bound(node, updated, theirs)
         self._parameters = parameters(ours)
@@ -121,7 +123,8 @@ class _Arguments:
         self._check_defaults()
         if self._name in CREATION:
             self._add_dtype()
-        by_position = [p.name for p in self._parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        placed = [p for p in self._parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        by_position = [p.name for p in placed]
         positional: list[cst.Arg] = []
         keywords: list[cst.Arg] = []
         for name, value in self._new.items():
@@ -131,14 +134,13 @@ class _Arguments:
                 continue
             new = self._value(option, node, value)
             if option in by_position:
-                if by_position.index(option) != len(positional):
-                    raise _Stays(f": xo.{self._verb} takes {option} by position")
+                in_order = by_position.index(option) == len(positional)
+                _require(in_order, f": xo.{self._verb} takes {option} by position")
                 positional.append(argument(new))
             else:
                 keywords.append(argument(new, option))
-        required = [p for p in self._parameters.values() if p.kind is not p.KEYWORD_ONLY and p.default is p.empty]
-        if len(positional) < len(required):
-            raise _Stays(f": xo.{self._verb} needs more arguments")
+        required = sum(p.default is p.empty for p in placed)
+        _require(len(positional) >= required, f": xo.{self._verb} needs more arguments")
         keywords.sort(key=lambda each: each.keyword is not None and each.keyword.value == "like")
         return positional + keywords
 
@@ -150,66 +152,63 @@ class _Arguments:
         if theirs.index(name) < len(by_position) and name not in RENAMED_KEYWORDS:
             return by_position[theirs.index(name)]
         renamed = renamed_keyword(name, self._parameters)
-        if renamed is not None:
-            return renamed
-        if _is_default(self._theirs[name], node):
-            return None
-        raise _Stays(f": xo.{self._verb} has no {name}=")
+        _require(renamed or _is_default(self._theirs[name], node), f": xo.{self._verb} has no {name}=")
+        return renamed
 
     def _check_arrays(self) -> None:
         """Check that the operands are arrays or numbers, and that several arrays have one dtype."""
         if self._name in CREATION:
             return
-        operands = self._operands()
+        verb, operands = f"xo.{self._verb}", self._operands()
         values = [self._context.value(each) for each in operands]
-        unknown = [e for e, v in zip(operands, values, strict=True) if not _is_number(v) and not v.is_proved]
-        if unknown:
-            raise _Stays(f": nothing proves that {ast.unparse(unknown[0])} is an array; then xo.{self._verb}")
-        if self._name == "where" and values[0].dtype_kind != "bool":
-            raise _Stays(f": nothing proves that {ast.unparse(operands[0])} is a mask; then xo.where")
-        if self._name in SEQUENCES and any(map(_is_number, values)):
-            raise _Stays(f": xo.{self._verb} takes arrays only")
-        joined = values[1:] if self._name == "where" else values
-        arrays = [value for value in joined if value.is_array]
-        if not arrays:
-            raise _Stays(f": xo.{self._verb} needs an array")
-        if len(arrays) > 1 and (None in {v.dtype for v in arrays} or len({v.dtype for v in arrays}) > 1):
-            raise _Stays(f": xo.{self._verb} is the same for arrays of one dtype, which is not proved")
-        if self._name == "clip" and arrays[0].dtype_kind not in ("float", "complex") and not _are_integers(joined[1:]):
-            raise _Stays(": xo.clip keeps the dtype of integers")
-        if self._verb == "subtract" and None in {value.dtype_kind for value in arrays}:
-            raise _Stays(": PyTorch does not subtract from booleans, which is not excluded")
-        if self._verb == "pow" and arrays[0].dtype_kind not in ("float", "complex") and not _is_power(operands[1]):
-            raise _Stays(": powers of integers differ by library")
+        for each, value in zip(operands, values, strict=True):
+            is_known = _is_number(value) or value.is_proved
+            _require(is_known, f": nothing proves that {ast.unparse(each)} is an array; then {verb}")
+        if self._name == "where":
+            mask, *values = values
+            reason = f": nothing proves that {ast.unparse(operands[0])} is a mask; then xo.where"
+            _require(mask.dtype_kind == "bool", reason)
+        _require(self._name not in SEQUENCES or not any(map(_is_number, values)), f": {verb} takes arrays only")
+        arrays = [value for value in values if value.is_array]
+        _require(arrays, f": {verb} needs an array")
+        dtypes = {value.dtype for value in arrays}
+        is_one = len(arrays) == 1 or (len(dtypes) == 1 and None not in dtypes)
+        _require(is_one, f": {verb} is the same for arrays of one dtype, which is not proved")
+        is_inexact = arrays[0].dtype_kind in ("float", "complex")
+        if self._name == "clip":
+            _require(is_inexact or _are_integers(values[1:]), ": xo.clip keeps the dtype of integers")
+        if self._verb == "subtract":
+            is_known = None not in {value.dtype_kind for value in arrays}
+            _require(is_known, ": PyTorch does not subtract from booleans, which is not excluded")
+        if self._verb == "pow":
+            _require(is_inexact or _is_power(operands[1]), ": powers of integers differ by library")
 
     def _operands(self) -> list[ast.expr]:
         """The arguments that are arrays."""
         given = [node for node in self._nodes.values() if node is not None]
         if self._name in SEQUENCES:
-            if not isinstance(given[0], ast.List | ast.Tuple):
-                raise _Stays(f": xo.{self._verb} takes a sequence of arrays of one dtype, which is not proved")
-            return given[0].elts
-        count = 3 if self._name in ("where", "clip") else 2 if self._name in OF_SEVERAL | OF_TWO else 1
-        if self._name == "where" and len(given) != count:
-            raise _Stays(f"{MAIN.answer('where') or ': xo.where takes three arguments'}")
-        names = [n for n in list(self._theirs)[:count] if self._nodes.get(n) is not None]
+            if isinstance(given[0], ast.List | ast.Tuple):
+                return given[0].elts
+            raise _Stays(f": xo.{self._verb} takes a sequence of arrays of one dtype, which is not proved")
         if self._name == "clip":
-            names = [
-                n for n in self._nodes if n in ("a", "a_min", "a_max", "min", "max") and not is_none(self._nodes[n])
-            ]
-        return [each for name in names if (each := self._nodes[name]) is not None]
+            limits = (self._nodes[name] for name in self._nodes if name in ("a", "a_min", "a_max", "min", "max"))
+            return [each for each in limits if each is not None and not is_none(each)]
+        count = 3 if self._name == "where" else 2 if self._name in OF_SEVERAL | OF_TWO else 1
+        has_all = self._name != "where" or len(given) == count
+        _require(has_all, MAIN.answer("where") or ": xo.where takes three arguments")
+        operands = (self._nodes.get(name) for name in list(self._theirs)[:count])
+        return [each for each in operands if each is not None]
 
     def _check_defaults(self) -> None:
         """Check that the omitted options have the same defaults in NumPy and here."""
         first = self._context.value(next(iter(self._nodes.values())) or ast.Constant(None))
         has_axis = self._nodes.get("axis") is not None and not is_none(self._nodes["axis"])
-        if self._name in FLAT and not has_axis and first.ndim != 1:
-            raise _Stays(f": xo.{self._verb} needs the axis of an array of several axes")
-        if self._name in REQUIRED and not (has_axis or self._nodes.get("axes") is not None):
-            raise _Stays(f": xo.{self._verb} needs the axes")
+        is_flat = self._name not in FLAT or has_axis or first.ndim == 1
+        _require(is_flat, f": xo.{self._verb} needs the axis of an array of several axes")
+        has_axes = self._name not in REQUIRED or has_axis or self._nodes.get("axes") is not None
+        _require(has_axes, f": xo.{self._verb} needs the axes")
         for name in ("prepend", "append"):
-            if name in self._nodes:
-                raise _Stays(f": {name}= may have another dtype")
+            _require(name not in self._nodes, f": {name}= may have another dtype")
 
     def _add_dtype(self) -> None:
         """Add NumPy's default dtype if the call names none, and a copy if NumPy makes one."""
@@ -218,48 +217,39 @@ class _Arguments:
         if self._name == "array" and "copy" not in self._nodes and not isinstance(first, ast.List | ast.Tuple):
             self._set("copy", "True")
         if "like" not in self._nodes:
-            if not is_of_values or first is None or not self._context.is_array(first):
-                raise _Stays(f": xo.{self._verb} needs like=, or backend=" if self._is_free() else "")
+            is_array = is_of_values and first is not None and self._context.is_array(first)
+            is_noted = unproved(self._context, self._call) is not None  # another note says that ``like=`` is missing
+            _require(is_array, "" if is_noted else f": xo.{self._verb} needs like=, or backend=")
             return
         for name in NUMBERS & self._nodes.keys():
-            if not _is_number(self._context.value(self._nodes[name] or ast.Constant(None))):
-                raise _Stays(f": nothing proves that {name} is a number")
-        if "dtype" in self._nodes:
-            return
-        dtype = self._default_dtype()
-        if dtype is None:
-            raise _Stays(f": xo.{self._verb} needs the dtype, which is not known")
-        self._set("dtype", f"{self._context.xo}.{dtype}")
+            _require(_is_number(self._value_of(name)), f": nothing proves that {name} is a number")
+        if "dtype" not in self._nodes:
+            dtype = self._default_dtype()
+            _require(dtype, f": xo.{self._verb} needs the dtype, which is not known")
+            self._set("dtype", f"{self._context.xo}.{dtype}")
 
-    def _is_free(self) -> bool:
-        """Whether no other note says already that ``like=`` is missing."""
-        return unproved(self._context, self._call) is None
+    def _value_of(self, name: str) -> Value:
+        """What is known of an argument."""
+        return self._context.value(self._nodes[name] or ast.Constant(None))
 
     def _default_dtype(self) -> str | None:
         if self._name in ("zeros", "ones", "empty", "eye"):
             return "float64"
         if self._name == "full":
-            value = self._context.value(self._nodes["fill_value"] or ast.Constant(None))
-            return DEFAULT_DTYPES.get(value.dtype or "") if value.kind == SCALAR else None
+            return _default_of(self._value_of("fill_value"))
         if self._name == "arange":
-            kinds = {
-                self._context.value(node).dtype if self._context.value(node).kind == SCALAR else None
-                for name, node in self._nodes.items()
-                if node is not None and name != "like"
-            }
-            return None if not kinds <= {"int", "float"} else "float64" if "float" in kinds else "int64"
+            given = self._nodes.items()
+            kinds = {_default_of(self._value_of(name)) for name, node in given if node is not None and name != "like"}
+            return None if not kinds <= {"int64", "float64"} else "float64" if "float64" in kinds else "int64"
         return self._dtype_of_sequence(self._nodes.get("object", self._nodes.get("a")))
 
     def _dtype_of_sequence(self, node: ast.expr | None) -> str | None:
         """The dtype of a nested list of numbers."""
         if isinstance(node, ast.List | ast.Tuple):
             found = {self._dtype_of_sequence(each) for each in node.elts}
-            ranks = [name for name in DEFAULT_DTYPES.values() if name in found]
-            if None in found or not found or ("bool" in found and len(found) > 1):
-                return None
-            return "bool" if found == {"bool"} else [n for n in ("int64", "float64", "complex128") if n in ranks][-1]
-        value = self._context.value(node) if node is not None else Value()
-        return DEFAULT_DTYPES.get(value.dtype or "") if value.kind == SCALAR else None
+            is_known = found and None not in found and ("bool" not in found or len(found) == 1)
+            return max(found, key=[*DEFAULT_DTYPES.values()].index) if is_known else None  # type: ignore[arg-type]
+        return None if node is None else _default_of(self._context.value(node))
 
     def _set(self, name: str, text: str) -> None:
         """Add an option that the call left out."""
@@ -275,14 +265,13 @@ class _Arguments:
         if option in SHAPES:
             return self._shape(node, new)
         value = self._context.value(node)
-        if option in ("repeats", "shift", "n") and value.kind != SCALAR:
-            raise _Stays(f": nothing proves that {option} is an integer")
-        if option in ("source", "destination") and value.kind != SCALAR and not isinstance(node, ast.Tuple):
-            raise _Stays(f": {option} must be an integer or a tuple")
-        if option in ("axis", "axes") and (value.kind == ARRAY or isinstance(node, ast.List)):
-            raise _Stays(f": {option} must be an integer or a tuple")
-        if option == "keepdims" and not isinstance(node, ast.Constant):
-            raise _Stays(": keepdims must be True or False")
+        if option in ("repeats", "shift", "n"):
+            _require(value.kind == SCALAR, f": nothing proves that {option} is an integer")
+        is_tuple = option not in ("source", "destination") or value.kind == SCALAR or isinstance(node, ast.Tuple)
+        is_axis = option not in ("axis", "axes") or not (value.is_array or isinstance(node, ast.List))
+        _require(is_tuple and is_axis, f": {option} must be an integer or a tuple")
+        if option == "keepdims":
+            _require(isinstance(node, ast.Constant), ": keepdims must be True or False")
         return new
 
     def _dtype(self, node: ast.expr, new: cst.BaseExpression) -> cst.BaseExpression:
@@ -290,45 +279,34 @@ class _Arguments:
         if isinstance(node, ast.Attribute) and node.attr == "dtype" and self._context.value(node.value).is_array:
             return new
         name = dtype_of(node, self._context.names.numpy_name)
-        if name not in DTYPE_NAMES:
-            raise _Stays(f": the dtype {ast.unparse(node)} is not known")
+        _require(name in DTYPE_NAMES, f": the dtype {ast.unparse(node)} is not known")
         return dotted(f"{self._context.xo}.{name}")
 
     def _shape(self, node: ast.expr, new: cst.BaseExpression) -> cst.BaseExpression:
         """A shape as a tuple."""
         value = self._context.value(node)
-        if isinstance(node, ast.List) and isinstance(new, cst.List):
-            new, is_known = cst.Tuple(new.elements), self._are_extents(node.elts)
-        elif isinstance(node, ast.Tuple):
-            is_known = self._are_extents(node.elts)
-        elif value.kind == SCALAR and value.dtype == "int":
+        if isinstance(node, ast.List | ast.Tuple):
+            new = cst.Tuple(new.elements) if isinstance(new, cst.List) else new
+            is_known = _are_integers([self._context.value(each) for each in node.elts])
+        elif _are_integers([value]):
             new, is_known = cst.Tuple([cst.Element(new)]), True
         else:
             is_known = isinstance(node, ast.Attribute) and node.attr == "shape" and value.kind == SEQUENCE
-        if not is_known:
-            raise _Stays(f": {ast.unparse(node)} must be a tuple of integers")
+        _require(is_known, f": {ast.unparse(node)} must be a tuple of integers")
         return new
-
-    def _are_extents(self, nodes: list[ast.expr]) -> bool:
-        values = [self._context.value(each) for each in nodes]
-        return all(value.kind == SCALAR and value.dtype == "int" for value in values)
 
 
 def _bound(
     node: ast.Call, updated: cst.Call, theirs: inspect.Signature
 ) -> tuple[dict[str, ast.expr | None], dict[str, cst.BaseExpression]]:
     """The arguments by NumPy parameter: in the original, and in the rewritten call."""
-    starred = any(isinstance(each, ast.Starred) for each in node.args) or any(k.arg is None for k in node.keywords)
-    if starred:
-        raise _Stays(": its arguments are not known")
-    given = [*node.args, *(each.value for each in node.keywords)]
-    new = {id(old): each.value for old, each in zip(given, updated.args, strict=True)}
+    _require(not is_unpacked(node), _UNKNOWN)
+    new = {id(old): each.value for old, each in zip(call_arguments(node), updated.args, strict=True)}
     try:
         bound = theirs.bind(*node.args, **{str(each.arg): each.value for each in node.keywords}).arguments
     except TypeError as error:
         raise _Stays(f": {error}") from None
-    if any(not isinstance(value, ast.expr) for value in bound.values()):
-        raise _Stays(": its arguments are not known")
+    _require(all(isinstance(value, ast.expr) for value in bound.values()), _UNKNOWN)
     return dict(bound), {key: new[id(value)] for key, value in bound.items()}
 
 
@@ -342,7 +320,12 @@ def _is_default(parameter: inspect.Parameter, node: ast.expr | None) -> bool:
 
 
 def _is_number(value: Value) -> bool:
-    return value.kind == SCALAR and value.dtype in DEFAULT_DTYPES
+    return _default_of(value) is not None
+
+
+def _default_of(value: Value) -> str | None:
+    """NumPy's default dtype for a number; None for other values."""
+    return DEFAULT_DTYPES.get(value.dtype or "") if value.kind == SCALAR else None
 
 
 def _are_integers(values: list[Value]) -> bool:

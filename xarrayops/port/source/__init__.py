@@ -17,24 +17,22 @@ from typing import TypeVar
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.files import PortError, Source, read, write
 from xarrayops.port.source.module_arrays import Meeting, meetings
-from xarrayops.port.source.names import FunctionNode, Names
+from xarrayops.port.source.names import Comprehension, FunctionNode, Names
 from xarrayops.port.source.ownership import Ownership, Returning
 from xarrayops.port.source.value import Value
 from xarrayops.port.source.values import Values
-from xarrayops.port.source.writes import Write, writes
+from xarrayops.port.source.writes import Write, writes_of
 
 __all__ = ["Place", "PortError", "Program", "Source", "read", "write"]
 
 
 N = TypeVar("N", bound=ast.AST)
 Loop = ast.For | ast.AsyncFor | ast.While
-_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 class Place(Record):
-    """A node with the node around it, the function around it, and the loops of that function around it."""
+    """Where a node is: the node around it, the function around it, and the loops of that function around it."""
 
-    node: ast.AST
     parent: ast.AST
     function: FunctionNode | None
     loops: tuple[ast.AST, ...]
@@ -63,17 +61,17 @@ class Program:
 
     def nodes(self, kind: type[N]) -> Iterator[N]:
         """The nodes of a class, in the order of the source."""
-        return (place.node for place in self.places if isinstance(place.node, kind))
+        return (node for node in self.places if isinstance(node, kind))
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
-        """All nodes with their context, in the order of the source."""
-        return tuple(_places(self.source.tree, None, ()))
+    def places(self) -> dict[ast.AST, Place]:
+        """The place of each node, in the order of the source."""
+        return dict(_places(self.source.tree, None, ()))
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """The node around each node."""
-        return {child: node for node in ast.walk(self.source.tree) for child in ast.iter_child_nodes(node)}
+        return {node: place.parent for node, place in self.places.items()}
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, from the inside outwards."""
@@ -84,13 +82,13 @@ class Program:
     @cached_property
     def writes(self) -> tuple[Write, ...]:
         """The places that change an array, in the order of the source."""
-        nodes = ((place.node, place.function) for place in self.places)
-        return tuple(writes(nodes, self.names, self.values))
+        nodes = ((node, place.function) for node, place in self.places.items())
+        return tuple(writes_of(nodes, self.values))
 
     @cached_property
     def meetings(self) -> tuple[Meeting, ...]:
         """The uses of arrays of the module together with arrays of the caller, in the order of the source."""
-        return meetings(self.source.tree, self.names, self.values, self.parents)
+        return meetings(self.source.tree, self.values, self.parents)
 
     @cached_property
     def ownership(self) -> Ownership:
@@ -99,19 +97,19 @@ class Program:
 
     def ownership_with(self, returning: Returning) -> Ownership:
         """The same, assuming that these functions return the parameters that they write."""
-        return Ownership(self.source.tree, self.names, self.values, returning)
+        return Ownership(self.source.tree, self.values, returning)
 
 
-def _places(node: ast.AST, function: FunctionNode | None, loops: tuple[ast.AST, ...]) -> Iterator[Place]:
+def _places(
+    node: ast.AST, function: FunctionNode | None, loops: tuple[ast.AST, ...]
+) -> Iterator[tuple[ast.AST, Place]]:
     once = _evaluated_once(node)
-    inside = (*loops, node) if isinstance(node, Loop | _COMPREHENSIONS) else loops
+    inside = (*loops, node) if isinstance(node, Loop | Comprehension) else loops
     for child in ast.iter_child_nodes(node):
         around = loops if child in once else inside
-        yield Place(child, node, function, around)
-        if isinstance(child, FunctionNode):
-            yield from _places(child, child, ())
-        else:
-            yield from _places(child, function, around)
+        yield child, Place(node, function, around)
+        inner = child if isinstance(child, FunctionNode) else None
+        yield from _places(child, inner or function, () if inner else around)
 
 
 def _evaluated_once(node: ast.AST) -> tuple[ast.AST, ...]:
@@ -120,4 +118,4 @@ def _evaluated_once(node: ast.AST) -> tuple[ast.AST, ...]:
         return (node.iter, *node.orelse)
     if isinstance(node, ast.While):
         return tuple(node.orelse)
-    return (node.generators[0],) if isinstance(node, _COMPREHENSIONS) else ()
+    return (node.generators[0],) if isinstance(node, Comprehension) else ()

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from xarrayops.plugin.dtypes import REAL_OF
-from xarrayops.port.source import numpy_results
-from xarrayops.port.source.in_place import IN_PLACE_METHODS
 from xarrayops.port.source.indices import element_of
-from xarrayops.port.source.names import Names, of_numpy
+from xarrayops.port.source.interface import IN_PLACE_METHODS
+from xarrayops.port.source.names import Names, has_starred, of_numpy
+from xarrayops.port.source.numpy_results import Call, product_ndim, result, ufunc_dtype
 from xarrayops.port.source.value import (
     ARRAY,
     BOOLEAN,
@@ -19,7 +19,6 @@ from xarrayops.port.source.value import (
     OTHER,
     SCALAR,
     SEQUENCE,
-    STRING,
     State,
     Value,
     array,
@@ -49,14 +48,15 @@ UFUNCS: dict[type[ast.AST], str] = {
     ast.Invert: "invert",
 }
 """NumPy's function for each operator."""
-_NUMBERS = {
+_RESULTS = {
+    **dict.fromkeys(("bool", "isinstance"), BOOLEAN),
+    **dict.fromkeys(("int", "len"), INTEGER),
     "float": FLOAT,
-    "int": INTEGER,
-    "bool": BOOLEAN,
-    "len": INTEGER,
     "complex": Value(SCALAR, "complex"),
-    "isinstance": BOOLEAN,
+    "range": Value(SEQUENCE, element=INTEGER),
+    **dict.fromkeys(("str", "repr", "print", "type", "open", "hash", "id", "dict"), Value(OTHER)),
 }
+"""The results of Python's functions that do not depend on the arguments."""
 _CONSTANTS = ("pi", "e", "inf", "nan", "euler_gamma")
 _SAME_MEMBERS = ("list", "tuple", "sorted", "reversed", "iter", "set")
 
@@ -90,15 +90,11 @@ class Expressions(Walker[Value, State]):
 
     def gathered(self, node: ast.expr, parts: Sequence[Value]) -> Value:
         """A container: the members of lists and tuples are known, if none is unpacked."""
-        views = _views(parts)
-        if isinstance(node, ast.Dict):
-            return Value(OTHER, views=views)
         if isinstance(node, ast.Set):
             return NOTHING
-        is_known = isinstance(node, ast.Tuple | ast.List) and not any(
-            isinstance(each, ast.Starred) for each in node.elts
-        )
-        return Value(SEQUENCE, views=views, items=tuple(parts) if is_known else None)
+        if not isinstance(node, ast.Tuple | ast.List):
+            return Value(OTHER, views=_views(parts))
+        return Value(SEQUENCE, views=_views(parts), items=None if has_starred(node.elts) else tuple(parts))
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         outer, self.state = self.state, self.state.copy()
@@ -111,15 +107,13 @@ class Expressions(Walker[Value, State]):
     def _Constant(self, node: ast.Constant) -> Value:
         return of_constant(node.value)
 
-    def _JoinedStr(self, node: ast.JoinedStr) -> Value:
+    def _JoinedStr(self, node: ast.JoinedStr | ast.Slice) -> Value:
         self._others(node)
-        return STRING
-
-    def _Lambda(self, node: ast.Lambda) -> Value:
         return Value(OTHER)
 
-    def _Slice(self, node: ast.Slice) -> Value:
-        self._others(node)
+    _Slice = _JoinedStr
+
+    def _Lambda(self, node: ast.Lambda) -> Value:
         return Value(OTHER)
 
     def _Name(self, node: ast.Name) -> Value:
@@ -179,9 +173,7 @@ class Expressions(Walker[Value, State]):
         if "out" in given and given["out"].is_array and (base is not None or of_numpy(name)):
             return given["out"]
         if (numpy_name := self.names.function_name(node.func)) is not None:
-            return numpy_results.result(
-                numpy_results.Call(numpy_name, node.args, values, keywords, self.names.function_name)
-            )
+            return result(Call(numpy_name, node.args, values, keywords, self.names.function_name))
         if (at := self.names.updated(node)) is not None:
             return self._updated(node, at)
         if name is not None and name.startswith("builtins."):
@@ -203,12 +195,11 @@ class Expressions(Walker[Value, State]):
     def _updated(self, node: ast.Call, at: ast.Call) -> Value:
         """The methods of ``xo.at(x)[i]``, such as ``set``: an array like x, or its elements."""
         base = self.known.get(at.args[0], NOTHING)
-        assert isinstance(node.func, ast.Attribute)
-        assert isinstance(node.func.value, ast.Subscript)
-        if node.func.attr != "get":
-            return base
-        found = element_of(base, node.func.value.slice, self.known)
-        return found._replace(views=frozenset(), fresh=True, is_view=False)
+        match node.func:
+            case ast.Attribute(attr="get", value=ast.Subscript(slice=index)):
+                found = element_of(base, index, self.known)
+                return found._replace(views=frozenset(), fresh=True, is_view=False)
+        return base
 
     def _method(
         self, name: str, node: ast.Call, base: Value, values: list[Value], keywords: dict[str, ast.expr]
@@ -220,8 +211,8 @@ class Expressions(Walker[Value, State]):
             return Value(OTHER)
         if name in ("copy", "flatten"):
             return array(base.dtype, 1 if name == "flatten" else base.ndim, certain=base.certain)
-        call = numpy_results.Call(name, node.args, [base, *values], keywords, self.names.function_name)
-        return numpy_results.result(call)._replace(certain=base.certain)
+        call = Call(name, node.args, [base, *values], keywords, self.names.function_name)
+        return result(call)._replace(certain=base.certain)
 
 
 def _views(values: Iterable[Value]) -> frozenset[str]:
@@ -242,8 +233,8 @@ def operated(op: ast.operator, left: Value, right: Value) -> Value:
         return Value(SEQUENCE, views=_views(operands), element=joined(members[0], members[-1]))
     certain = all(value.certain for value in operands if value.is_array)
     if isinstance(op, ast.MatMult):
-        return array(common_dtype(*operands), numpy_results.product_ndim(left, right), certain=certain)
-    dtype = numpy_results.ufunc_dtype(UFUNCS[type(op)], operands)
+        return array(common_dtype(*operands), product_ndim(left, right), certain=certain)
+    dtype = ufunc_dtype(UFUNCS[type(op)], operands)
     return array(dtype, common_ndim(*operands), certain=certain)
 
 
@@ -257,22 +248,17 @@ def _attribute(base: Value, name: str) -> Value:
         return base._replace(is_view=True)
     if name in ("real", "imag"):
         return base._replace(dtype=REAL_OF.get(base.dtype or "", base.dtype), is_view=True)
-    if name in ("flat", "base", "data"):
-        return NOTHING._replace(views=base.views)
-    return Value(OTHER)
+    return NOTHING._replace(views=base.views) if name in ("flat", "base", "data") else Value(OTHER)
 
 
 def _builtin(name: str, values: list[Value], views: frozenset[str]) -> Value:
     """A call of a function of Python."""
     first = values[0] if values else NOTHING
-    if name in _NUMBERS:
-        return _NUMBERS[name]
-    if name == "range":
-        return Value(SEQUENCE, element=INTEGER)
-    if name == "enumerate":
-        return Value(SEQUENCE, views=views, element=Value(SEQUENCE, items=(INTEGER, member(first))))
-    if name == "zip":
-        return Value(SEQUENCE, views=views, element=Value(SEQUENCE, items=tuple(map(member, values))))
+    if name in _RESULTS:
+        return _RESULTS[name]
+    if name in ("enumerate", "zip"):
+        items = (INTEGER, member(first)) if name == "enumerate" else tuple(map(member, values))
+        return Value(SEQUENCE, views=views, element=Value(SEQUENCE, items=items))
     if name in _SAME_MEMBERS:
         return Value(SEQUENCE, views=views, items=first.items, element=None if first.items else member(first))
     if name == "round" and first.kind == SCALAR and len(values) == 1:
@@ -281,11 +267,7 @@ def _builtin(name: str, values: list[Value], views: frozenset[str]) -> Value:
         return first._replace(views=frozenset(), fresh=True)
     if name in ("min", "max", "sum"):
         return member(first) if len(values) == 1 else joined(first, values[-1]) if values else NOTHING
-    return (
-        Value(OTHER)
-        if name in ("str", "repr", "print", "type", "open", "hash", "id", "dict")
-        else NOTHING._replace(views=views)
-    )
+    return NOTHING._replace(views=views)
 
 
 def dotted(node: ast.expr) -> str | None:

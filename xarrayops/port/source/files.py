@@ -10,8 +10,8 @@ import tokenize
 import warnings
 from bisect import bisect_right
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from xarrayops.errors import XArrayOpsError
 from xarrayops.plugin.arrays import Record
@@ -53,6 +53,11 @@ class Source(Record):
         """The column in characters, from 1, of an offset in bytes as ``ast`` has it."""
         return len(self.lines[line - 1].encode()[:offset].decode(errors="ignore")) + 1
 
+    def span(self, node: ast.expr | ast.stmt) -> tuple[int, int, int, int]:
+        """The first line and column of a node, and its last line with the column after it."""
+        last = node.end_lineno or node.lineno
+        return node.lineno, self.column(node.lineno, node.col_offset), last, self.column(last, node.end_col_offset or 0)
+
     def segment(self, node: ast.expr | ast.stmt) -> str:
         """The text of a node, in one line."""
         first, last = node.lineno, node.end_lineno or node.lineno
@@ -78,10 +83,7 @@ def read(path: str | Path) -> Source:
     """
     path = Path(path)
     data = _bytes(path)
-    if path.suffix == ".ipynb":
-        text, cells = _notebook(path, data)
-    else:
-        text, cells = _decoded(path, data), ()
+    text, cells = _notebook(path, data) if path.suffix == ".ipynb" else (_decoded(path, data), ())
     return parsed(str(path), text.replace("\r\n", "\n").replace("\r", "\n"), cells)
 
 
@@ -140,41 +142,28 @@ def _notebook(path: Path, data: bytes) -> tuple[str, tuple[int, ...]]:
     """The text of the code cells of a notebook, and the first line of each."""
     try:
         content = json.loads(data)
-        cells = [_lines(cell["source"]) for cell in content["cells"] if cell["cell_type"] == "code"]
+        sources = [cell["source"] for cell in content["cells"] if cell["cell_type"] == "code"]
+        cells = [("".join(each) if isinstance(each, list) else str(each)).split("\n") for each in sources]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise PortError(
             f"{path} is not a notebook of format 4: {type(error).__name__}: {error}. "
             "Instead: save it again with Jupyter, or export it as a Python file"
         ) from None
-    first: list[int] = []
-    lines: list[str] = []
-    for cell in cells:
-        first.append(len(lines) + 1)
-        lines += _python(cell)
+    lines = [line for cell in cells for line in _python(cell)]
+    first = accumulate((len(cell) for cell in cells[:-1]), initial=1) if cells else ()
     return "\n".join([*lines, ""]), tuple(first)
-
-
-def _lines(source: Any) -> list[str]:
-    """The lines of a cell, which are a string or a list of strings."""
-    return ("".join(source) if isinstance(source, list) else str(source)).split("\n")
 
 
 def _python(lines: list[str]) -> list[str]:
     """The lines of a cell without those for IPython: magics, shell commands and questions."""
-    if not lines:
-        return []
-    if lines[0].startswith("%%"):
+    if lines and lines[0].startswith("%%"):
         return ["", *_python(lines[1:])] if lines[0].split()[0] in WHOLE_CELL else [""] * len(lines)
     with suppress(SyntaxError, ValueError), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ast.parse("\n".join(lines))
         return lines
-    return [_blank(line) if _OF_IPYTHON.match(line) else line for line in lines]
-
-
-def _blank(line: str) -> str:
-    """A line with the same indentation that does nothing."""
-    return line[: len(line) - len(line.lstrip())] + "pass"
+    indents = (line[: len(line) - len(line.lstrip())] for line in lines)
+    return [f"{indent}pass" if _OF_IPYTHON.match(line) else line for indent, line in zip(indents, lines, strict=True)]
 
 
 def _tree(source: Source) -> ast.Module:
@@ -182,6 +171,8 @@ def _tree(source: Source) -> ast.Module:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of invalid escapes, about which Python itself warns
             tree = ast.parse(source.text)
+        if _depth(tree) > DEEPEST:
+            raise RecursionError
     except SyntaxError as error:
         line = min(error.lineno or 1, len(source.lines))
         raise PortError(
@@ -189,17 +180,11 @@ def _tree(source: Source) -> ast.Module:
             "Instead: correct it first; programs of Python 2 need a conversion to Python 3"
         ) from None
     except (RecursionError, MemoryError):
-        raise _too_deep(source) from None
-    if _depth(tree) > DEEPEST:
-        raise _too_deep(source)
+        raise PortError(
+            f"{source.path}: an expression is nested more than {DEEPEST} levels deep. "
+            "Instead: move generated code or long tables into a file of their own"
+        ) from None
     return tree
-
-
-def _too_deep(source: Source) -> PortError:
-    return PortError(
-        f"{source.path}: an expression is nested more than {DEEPEST} levels deep. "
-        "Instead: move generated code or long tables into a file of their own"
-    )
 
 
 def _depth(tree: ast.AST) -> int:

@@ -5,16 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from xarrayops.port.source.value import (
-    ARRAY,
-    NOTHING,
-    OTHER,
-    SCALAR,
-    SEQUENCE,
-    UNKNOWN as UNKNOWN_KIND,
-    Value,
-    member,
-)
+from xarrayops.port.source.names import last_name
+from xarrayops.port.source.value import ARRAY, NOTHING, OTHER, SCALAR, SEQUENCE, UNKNOWN as UNKNOWN_KIND, Value, member
 
 SLICE, NEW_AXIS, ELLIPSIS, INTEGER, MASK, INTEGERS, UNKNOWN = (
     *("slice", "new axis", "ellipsis", "integer", "mask", "integers", "unknown"),
@@ -33,10 +25,7 @@ def kind(part: ast.expr, values: Mapping[ast.AST, Value]) -> str:
         return SLICE
     if isinstance(part, ast.Constant):
         return NEW_AXIS if part.value is None else ELLIPSIS if part.value is Ellipsis else INTEGER
-    if (
-        isinstance(part, ast.Attribute | ast.Name)
-        and (getattr(part, "attr", None) or getattr(part, "id", "")) == "newaxis"
-    ):
+    if last_name(part) == "newaxis":
         return NEW_AXIS
     value = values.get(part, NOTHING)
     if value.kind == SCALAR:
@@ -91,28 +80,24 @@ def element_of(base: Value, index: ast.expr, values: Mapping[ast.AST, Value]) ->
         is_view = isinstance(index, ast.Slice)
         return Value(ARRAY, fresh=True) if is_of_array else NOTHING._replace(views=base.views, is_view=is_view)
     if MASK in found or INTEGERS in found:
-        ndim = base.ndim if len(found) == 1 and found[0] == INTEGERS and _ndim(index, values) == 1 else None
+        of_index = 1 if isinstance(index, ast.List) else values.get(index, NOTHING).ndim
+        ndim = base.ndim if found == [INTEGERS] and of_index == 1 else None
         if found == [MASK]:
-            ndim = 1 if _ndim(index, values) == base.ndim else None
+            ndim = 1 if of_index == base.ndim else None
         return Value(ARRAY, base.dtype, ndim, fresh=True, certain=base.certain)
-    known = base.ndim is not None and UNKNOWN not in found
-    ndim = base.ndim + found.count(NEW_AXIS) - found.count(INTEGER) if known and base.ndim is not None else None
+    is_known = base.ndim is not None and UNKNOWN not in found
+    ndim = (base.ndim or 0) + found.count(NEW_AXIS) - found.count(INTEGER) if is_known else None
     if ndim is not None and ndim <= 0:
         return Value(ARRAY, base.dtype, 0, fresh=True, certain=base.certain)
     return Value(ARRAY, base.dtype, ndim, base.views, is_view=True, certain=base.certain)
 
 
-def _ndim(index: ast.expr, values: Mapping[ast.AST, Value]) -> int | None:
-    value = values.get(index, NOTHING)
-    return 1 if isinstance(index, ast.List) else value.ndim
-
-
 def _of_sequence(base: Value, index: ast.expr) -> Value:
     if isinstance(index, ast.Slice):
         return Value(SEQUENCE, views=base.views, element=member(base))
-    if base.items is not None and isinstance(index, ast.Constant) and isinstance(index.value, int):
-        return base.items[index.value] if index.value < len(base.items) else NOTHING
-    if base.items is not None and isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant):
-        number = index.operand.value
-        return base.items[-number] if isinstance(number, int) and 0 < number <= len(base.items) else NOTHING
+    match index:
+        case ast.Constant(value=int(number)) if base.items is not None:
+            return base.items[number] if number < len(base.items) else NOTHING
+        case ast.UnaryOp(operand=ast.Constant(value=number)) if base.items is not None:
+            return base.items[-number] if isinstance(number, int) and 0 < number <= len(base.items) else NOTHING
     return member(base)

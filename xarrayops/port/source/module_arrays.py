@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 
 from xarrayops._surface import CREATION
 from xarrayops.plugin.arrays import Record
-from xarrayops.port.source.names import FunctionNode, Names, arguments
+from xarrayops.port.source.names import FunctionNode, arguments
 from xarrayops.port.source.value import ARRAY, UNKNOWN
 from xarrayops.port.source.values import Values
 
 _WITHOUT_ARGUMENTS = frozenset(name for name in CREATION if not name.endswith("_like")) - {"asarray", "meshgrid"}
 """NumPy functions that make an array from a shape or numbers."""
+_NUMBERS = ("builtins.len", "builtins.range", "builtins.isinstance")
 _EXTENTS = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
 _MOVES = ("xarrayops.convert", "xarrayops.shares_memory")
 
@@ -35,14 +36,10 @@ class Meeting(Record):
     certain: bool
 
 
-def meetings(tree: ast.Module, names: Names, values: Values, parents: Mapping[ast.AST, ast.AST]) -> tuple[Meeting, ...]:
+def meetings(tree: ast.Module, values: Values, parents: Mapping[ast.AST, ast.AST]) -> tuple[Meeting, ...]:
     """The uses of arrays of the module together with arrays of the caller, in the order of the source."""
-    found = [
-        meeting
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        for meeting in _Function(node, names, values, parents).meetings()
-    ]
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    found = (meeting for node in functions for meeting in _Function(node, values, parents).meetings())
     unique = {meeting.node: meeting for meeting in found}.values()
     return tuple(sorted(unique, key=lambda meeting: (meeting.node.lineno, meeting.node.col_offset)))
 
@@ -50,8 +47,8 @@ def meetings(tree: ast.Module, names: Names, values: Values, parents: Mapping[as
 class _Function:
     """One function: which variables depend on the module alone, and which on the caller."""
 
-    def __init__(self, node: FunctionNode, names: Names, values: Values, parents: Mapping[ast.AST, ast.AST]) -> None:
-        self._node, self._names, self._values, self._parents = node, names, values, parents
+    def __init__(self, node: FunctionNode, values: Values, parents: Mapping[ast.AST, ast.AST]) -> None:
+        self._node, self._names, self._values, self._parents = node, values.names, values, parents
         self._of_caller = {
             argument.arg
             for argument in arguments(node)
@@ -62,21 +59,18 @@ class _Function:
 
     def meetings(self) -> Iterator[Meeting]:
         """The uses of arrays of the module together with arrays of the caller."""
-        for node in ast.walk(self._node):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and self._is_of_module(node):
-                partner = self._partner(node)
-                if partner is not None:
-                    value = self._values.of(partner)
-                    yield Meeting(node, partner.id, value.is_proved)
+        names = (node for node in ast.walk(self._node) if isinstance(node, ast.Name))
+        for node in (name for name in names if isinstance(name.ctx, ast.Load) and self._is_of_module(name)):
+            if (partner := self._partner(node)) is not None:
+                yield Meeting(node, partner.id, self._values.of(partner).is_proved)
 
     def _follow_assignments(self) -> None:
         """Find the variables that depend on the caller's arrays, and those that depend on the module's arrays alone."""
         assigned: dict[str, list[ast.expr]] = {}
-        for node in ast.walk(self._node):
-            if isinstance(node, ast.Assign):
-                for target in (each for outer in node.targets for each in ast.walk(outer)):
-                    if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
-                        assigned.setdefault(target.id, []).append(node.value)
+        for node in (node for node in ast.walk(self._node) if isinstance(node, ast.Assign)):
+            for target in (each for outer in node.targets for each in ast.walk(outer)):
+                if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
+                    assigned.setdefault(target.id, []).append(node.value)
         pending, count = dict(assigned), len(assigned) + 1
         while len(pending) < count:  # in the order of the source, so that few passes suffice
             count = len(pending)
@@ -96,10 +90,10 @@ class _Function:
         """The variables of an expression whose values, not only shapes, affect its value."""
         if isinstance(node, ast.Attribute) and node.attr in _EXTENTS:
             return
-        if isinstance(node, ast.Call):
-            is_number = self._names.resolve(node.func) in ("builtins.len", "builtins.range", "builtins.isinstance")
-            if is_number or self._names.numpy_name(node.func) in _WITHOUT_ARGUMENTS:
-                return
+        if isinstance(node, ast.Call) and self._names.resolve(node.func) in _NUMBERS:
+            return
+        if isinstance(node, ast.Call) and self._names.numpy_name(node.func) in _WITHOUT_ARGUMENTS:
+            return
         if isinstance(node, ast.Name) and self._names.resolve(node) is None:
             yield node
         for child in ast.iter_child_nodes(node):
@@ -158,5 +152,4 @@ class _Function:
         if not is_known or name in _MOVES or any(keyword.arg == "like" for keyword in call.keywords):
             return None
         others = [each for each in call.args if each is not node]
-        is_method = name is None and isinstance(call.func, ast.Attribute)
-        return [*others, call.func.value] if is_method and isinstance(call.func, ast.Attribute) else others
+        return [*others, call.func.value] if name is None and isinstance(call.func, ast.Attribute) else others

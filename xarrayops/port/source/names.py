@@ -1,3 +1,4 @@
+# Long: one visitor with a method for each kind of node that binds names, and what is asked of calls and names.
 """Which names of a program mean a function of NumPy, of another library or of Python."""
 
 from __future__ import annotations
@@ -6,6 +7,7 @@ import ast
 import builtins
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from typing import TypeVar
 
@@ -26,7 +28,7 @@ FOR_ALL = ("numpy", "xarrayops", "array_api_compat", "array_api_extra")
 """The packages whose functions take arrays of every library."""
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 T = TypeVar("T")
-_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 class Binding(Record):
@@ -45,6 +47,15 @@ class Scope:
         self.bindings: dict[str, list[Binding]] = {}
         self.elsewhere: dict[str, Scope | None] = {}
         """The names that ``global`` and ``nonlocal`` bind in another scope."""
+        self.captured: set[str] = set()
+        """The variables that functions and classes in this scope use."""
+
+    def of_function(self) -> Scope:
+        """The scope itself, or the function, class or module around a comprehension."""
+        scope = self
+        while isinstance(scope.node, Comprehension) and scope.parent is not None:
+            scope = scope.parent
+        return scope
 
     def owner(self, name: str) -> Scope | None:
         """The scope that binds a name that is used here; None for builtins and unknown names."""
@@ -69,8 +80,8 @@ class Names:
         self.module = Scope(tree, None)
         self.stars: list[tuple[str, ast.ImportFrom]] = []
         """The modules with a star import, and the statements."""
-        self._scopes: dict[ast.AST, Scope] = {}
-        self._inner: dict[FunctionNode, Scope] = {}
+        self._scopes: dict[ast.Name, Scope] = {}
+        self._inner: dict[ast.AST, Scope] = {}
         self._resolving: set[tuple[int, str]] = set()
         self._visited: set[ast.AST] = set()
         for statement in tree.body:
@@ -78,6 +89,10 @@ class Names:
         is_last = bool(self.stars) and self.stars[-1][0] in NUMPY  # a later one may have bound the names again
         self._star_names = frozenset(numpy.__all__ if is_last else ())
         self._has_builtins = all(module in NUMPY for module, _ in self.stars)
+        for name, scope in self._scopes.items():
+            owner = scope.owner(name.id)
+            if owner is not None and owner is not scope.of_function():
+                owner.captured.add(name.id)
         self.functions = {
             node.name: node
             for node in tree.body
@@ -89,9 +104,9 @@ class Names:
         """The scope in which a name is used."""
         return self._scopes.get(node, self.module)
 
-    def binds(self, function: FunctionNode, name: str) -> bool:
-        """Whether a name is a variable of a function itself."""
-        return name in self._inner[function].bindings
+    def inside(self, node: FunctionNode | ast.Module) -> Scope:
+        """The scope of the variables of a function or of the module."""
+        return self._inner.get(node, self.module)
 
     def resolve(self, node: ast.AST) -> str | None:
         """The dotted name that an expression means: ``numpy.linalg.norm``, ``scipy.fft.dct``, ``builtins.float``.
@@ -101,10 +116,7 @@ class Names:
         if isinstance(node, ast.Attribute):
             owner = self.resolve(node.value)
             return None if owner is None or owner.startswith("builtins.") else f"{owner}.{node.attr}"
-        if not isinstance(node, ast.Name):
-            return None
-        scope = self._scopes.get(node, self.module)
-        return self._meaning(node.id, scope.owner(node.id))
+        return self._meaning(node.id, self.scope_of(node).owner(node.id)) if isinstance(node, ast.Name) else None
 
     def numpy_name(self, node: ast.AST) -> str | None:
         """The NumPy name of an expression, without ``numpy.``, such as ``linalg.norm``; None for other expressions."""
@@ -118,8 +130,9 @@ class Names:
     def function(self, call: ast.Call) -> ast.FunctionDef | None:
         """The function of the module that is called; None for other calls."""
         name = call.func
-        is_module = isinstance(name, ast.Name) and self.scope_of(name).owner(name.id) is self.module
-        return self.functions.get(name.id) if isinstance(name, ast.Name) and is_module else None
+        if isinstance(name, ast.Name) and self.scope_of(name).owner(name.id) is self.module:
+            return self.functions.get(name.id)
+        return None
 
     def updated(self, node: ast.AST) -> ast.Call | None:
         """The call ``xo.at(x)`` of ``xo.at(x)[i].set(v)`` or another method of it; None for all other expressions."""
@@ -158,9 +171,8 @@ class Names:
 
     def _visit_children(self, node: ast.AST, scope: Scope) -> None:
         """The parts of a node; handlers of exceptions and patterns have names as plain text."""
-        for name in (getattr(node, "name", None), getattr(node, "rest", None)):
-            if isinstance(name, str):
-                self._bind(name, scope, Binding())
+        for name in plain_names(node):
+            self._bind(name, scope, Binding())
         for child in ast.iter_child_nodes(node):
             self._visit(child, scope)
 
@@ -193,9 +205,7 @@ class Names:
 
     def _visit_NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> None:
         self._visit(node.value, scope)
-        while isinstance(scope.node, _Comprehension) and scope.parent is not None:
-            scope = scope.parent
-        self._visit_Name(node.target, scope)
+        self._visit_Name(node.target, scope.of_function())
 
     def _visit_Global(self, node: ast.Global, scope: Scope) -> None:
         scope.elsewhere |= dict.fromkeys(node.names, self.module)
@@ -206,7 +216,7 @@ class Names:
         for name in node.names:
             scope.elsewhere[name] = None if scope.parent is None else scope.parent.owner(name)
 
-    def _visit_scope(self, node: FunctionNode | ast.ClassDef | _Comprehension, scope: Scope) -> None:
+    def _visit_scope(self, node: FunctionNode | ast.ClassDef | Comprehension, scope: Scope) -> None:
         """A function, class or comprehension; some of its parts belong to the scope around it."""
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             self._bind(node.name, scope, Binding())
@@ -226,14 +236,24 @@ class Names:
     _visit_ListComp = _visit_SetComp = _visit_GeneratorExp = _visit_DictComp = _visit_scope
 
 
-def _evaluated_outside(node: FunctionNode | ast.ClassDef | _Comprehension) -> Sequence[ast.expr | ast.keyword | None]:
+def _evaluated_outside(node: FunctionNode | ast.ClassDef | Comprehension) -> Sequence[ast.expr | ast.keyword | None]:
     """The parts that belong to the scope around it: decorators, defaults and annotations, or the first iterable."""
-    if isinstance(node, _Comprehension):
+    if isinstance(node, Comprehension):
         return [node.generators[0].iter]
     if isinstance(node, ast.ClassDef):
         return [*node.decorator_list, *node.bases, *node.keywords]
     found = [*node.args.defaults, *node.args.kw_defaults, *(each.annotation for each in arguments(node))]
     return found if isinstance(node, ast.Lambda) else [*node.decorator_list, node.returns, *found]
+
+
+def plain_names(node: ast.AST) -> list[str]:
+    """The names that a handler of exceptions or a pattern binds, which are plain text in the tree."""
+    return [name for name in (getattr(node, "name", None), getattr(node, "rest", None)) if isinstance(name, str)]
+
+
+def last_name(node: ast.AST | None) -> str:
+    """The last name of a variable or an attribute: of ``np.ndarray`` it is "ndarray"; empty for other expressions."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def arguments(node: FunctionNode) -> list[ast.arg]:
@@ -254,6 +274,21 @@ def given_by(function: FunctionNode, call: ast.Call) -> dict[str, ast.expr]:
     return given_to(function, call.args, {each.arg: each.value for each in call.keywords})
 
 
+def call_arguments(node: ast.Call) -> list[ast.expr]:
+    """The expressions of the arguments of a call, those by keyword last."""
+    return [*node.args, *(keyword.value for keyword in node.keywords)]
+
+
+def has_starred(nodes: Iterable[ast.expr | None]) -> bool:
+    """Whether one of the expressions is unpacked, as in ``f(*x)``."""
+    return any(isinstance(each, ast.Starred) for each in nodes)
+
+
+def is_unpacked(call: ast.Call) -> bool:
+    """Whether a call unpacks arguments by ``*`` or ``**``."""
+    return has_starred(call.args) or any(keyword.arg is None for keyword in call.keywords)
+
+
 def is_none(node: ast.AST | None) -> bool:
     """Whether an expression is the literal None."""
     return isinstance(node, ast.Constant) and node.value is None
@@ -271,16 +306,12 @@ def _of_ours(name: str | None) -> str | None:
         return None
     ours = name.removeprefix("xarrayops.")
     known = _THEIRS.get(ours, ours)
-    try:
-        is_known = attrgetter(known)(numpy) is not None and known.partition(".")[0] != "random"
-    except AttributeError:
-        return None
-    return known if is_known else None
+    with suppress(AttributeError):
+        return known if attrgetter(known)(numpy) is not None and known.partition(".")[0] != "random" else None
+    return None
 
 
 def of_numpy(name: str | None) -> str | None:
     """NumPy's name without the module: of ``numpy.linalg.norm`` it is ``linalg.norm``; None for other modules."""
-    for module in NUMPY:
-        if name is not None and name.startswith(f"{module}."):
-            return name[len(module) + 1 :]
-    return None
+    modules = (f"{module}." for module in NUMPY)
+    return next((name.removeprefix(each) for each in modules if name.startswith(each)), None) if name else None

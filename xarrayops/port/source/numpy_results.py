@@ -12,7 +12,7 @@ from xarrayops._core.numpy_names.renamed import DTYPE_CODES
 from xarrayops._surface import CREATION
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.dtypes import REAL_OF
-from xarrayops.port.source.names import is_none
+from xarrayops.port.source.names import has_starred, is_none
 from xarrayops.port.source.value import (
     ARRAY,
     BOOLEAN,
@@ -44,41 +44,41 @@ REDUCTIONS = words(
     "all amax amin any argmax argmin average count_nonzero max mean median min nanargmax nanargmin nanmax nanmean "
     "nanmedian nanmin nanprod nanstd nansum nanvar prod ptp std sum var"
 )
+_SAME_DTYPE = SAME_NDIM | REDUCTIONS | words("take tile repeat pad unique flatten outer")
 _FLOATING = words(
     "average mean median nanmean nanmedian nanstd nanvar std var linalg.norm linalg.det linalg.inv linalg.solve "
     "linalg.cholesky linalg.pinv quantile percentile nanquantile nanpercentile interp trapezoid cov corrcoef gradient"
 )
 """Functions whose result is floating-point for integers."""
-_TRUTHS = words("all any isin isclose in1d")
 _INDICES = words(
     "argmax argmin argsort argpartition searchsorted digitize bincount count_nonzero lexsort nanargmax nanargmin"
 )
+_FIXED = dict.fromkeys(words("all any isin isclose in1d"), "bool") | dict.fromkeys(_INDICES, "int64")
+"""The dtype of the results that have always the same."""
 _TUPLES = words("nonzero where unravel_index ix_ diag_indices tril_indices triu_indices mgrid ogrid meshgrid")
 _SEQUENCES = words("split array_split hsplit vsplit dsplit broadcast_arrays unstack")
 _SCALARS = {
-    "allclose": BOOLEAN,
-    "array_equal": BOOLEAN,
-    "ndim": INTEGER,
-    "size": INTEGER,
+    **dict.fromkeys(("allclose", "array_equal", "array_equiv", "isscalar"), BOOLEAN),
+    **dict.fromkeys(("ndim", "size"), INTEGER),
     "shape": Value(SEQUENCE, element=INTEGER),
-    "isscalar": BOOLEAN,
-    "array_equiv": BOOLEAN,
 }
 _NO_ARRAYS = words(
     "dtype finfo iinfo result_type promote_types can_cast issubdtype errstate seterr printoptions set_printoptions "
     "broadcast_shapes vectorize ndenumerate ndindex nditer savez save savetxt s_ index_exp r_ c_ poly1d testing"
 )
 ARRAY_ATTRIBUTES = {"T", "mT", "real", "imag", "flat"}
-_WIDE = dict.fromkeys(("bool", "int8", "int16", "int32"), "int64") | dict.fromkeys(
-    ("uint8", "uint16", "uint32"), "uint64"
-)
+_WIDE = dict.fromkeys(("bool", "int8", "int16", "int32"), "int64")
+_WIDE |= dict.fromkeys(("uint8", "uint16", "uint32"), "uint64")
 """The dtypes of sums of small integers."""
 _COMPLEX = words("fft.fft fft.ifft fft.fft2 fft.ifft2 fft.fftn fft.ifftn fft.rfft fft.rfft2 fft.rfftn")
-_DRAWS = words(
+_FLOATING_DRAWS = words(
     "rand random random_sample uniform normal randn standard_normal exponential standard_exponential lognormal beta "
     "gamma"
 )
-_DRAWN_INTEGERS = words("randint integers poisson binomial permutation")
+_INTEGER_DRAWS = words("randint integers poisson binomial permutation")
+_DRAWN = dict.fromkeys(_FLOATING_DRAWS, "float64") | dict.fromkeys(_INTEGER_DRAWS, "int64")
+CREATED = CREATION | words("array copy identity zeros_like ones_like empty_like full_like")
+"""Functions that make arrays, never scalars."""
 
 
 def is_elementwise(name: str) -> bool:
@@ -93,10 +93,9 @@ def dtype_of(node: ast.expr | None, numpy_name: Callable[[ast.AST], str | None])
         code: object = DTYPE_CODES.get(node.value.lstrip("<>=|"), node.value)
     elif isinstance(node, ast.Name) and numpy_name(node) is None:
         code = DEFAULT_DTYPES.get(node.id)
-    elif node is not None and (name := numpy_name(node)) is not None:
-        code = getattr(np, name, None)
     else:
-        return None
+        name = None if node is None else numpy_name(node)
+        code = None if name is None else getattr(np, name, None)
     try:
         return None if code is None else np.dtype(np.dtype(code).name).name  # type: ignore[call-overload]
     except TypeError:
@@ -120,19 +119,16 @@ class Call(Record):
         """The first argument."""
         return self.values[0] if self.values else NOTHING
 
+    def argument(self, keyword: str, position: int | None = None) -> ast.expr | None:
+        """An argument by its keyword or position; None if it is not given, or given as None."""
+        is_placed = position is not None and position < len(self.nodes)
+        node = self.keywords.get(keyword, self.nodes[position or 0] if is_placed else None)
+        return None if is_none(node) else node
+
     def dtype(self, default: str | None, position: int | None = None) -> str | None:
         """The dtype that the call names, or a default."""
-        node = self.keywords.get("dtype")
-        if node is None and position is not None and position < len(self.nodes):
-            node = self.nodes[position]
-        if node is None or is_none(node):
-            return default
-        return dtype_of(node, self.numpy_name)
-
-    def is_given(self, keyword: str, position: int) -> bool:
-        """Whether the argument is given and not None."""
-        node = self.keywords.get(keyword, self.nodes[position] if position < len(self.nodes) else None)
-        return node is not None and not is_none(node)
+        node = self.argument("dtype", position)
+        return default if node is None else dtype_of(node, self.numpy_name)
 
 
 def result(call: Call) -> Value:
@@ -158,26 +154,24 @@ def result(call: Call) -> Value:
     if name in _SEQUENCES:
         element = Value(ARRAY, call.first.dtype, call.first.ndim, call.first.views, is_view=True)
         return Value(SEQUENCE, views=element.views, element=element)
-    if name in CREATION | {"array", "identity", "copy", "zeros_like", "ones_like", "empty_like", "full_like"}:
+    if name in CREATED:
         return _created(call)
     if name in ("concatenate", "stack", "hstack", "vstack", "column_stack", "where", "einsum", "dot", "matmul"):
         return _combined(call)
-    if call.is_given("out", len(call.nodes)):
+    if call.argument("out") is not None:
         return NOTHING
     return array(_dtype(call), call.first.ndim if name in SAME_NDIM else None)
 
 
 def _elementwise(call: Call) -> Value:
     operands = list(call.values[: getattr(np, call.name).nin])
+    dtype = ufunc_dtype(call.name, operands)
     if operands and all(value.kind == SCALAR for value in operands):
-        return Value(ARRAY, ufunc_dtype(call.name, operands), 0, fresh=True, certain=False)
-    known = any(value.kind == ARRAY for value in operands)
-    certain = known and all(value.certain for value in operands if value.kind == ARRAY)
-    if not known:
+        return array(dtype, 0, certain=False)
+    arrays = [value for value in operands if value.is_array]
+    if not arrays:
         return NOTHING._replace(fresh=True)
-    return Value(
-        ARRAY, call.dtype(ufunc_dtype(call.name, operands)), common_ndim(*operands), fresh=True, certain=certain
-    )
+    return array(call.dtype(dtype), common_ndim(*operands), certain=all(value.certain for value in arrays))
 
 
 def ufunc_dtype(name: str, operands: Sequence[Value]) -> str | None:
@@ -199,8 +193,8 @@ def _view(call: Call) -> Value:
     if call.name == "reshape":
         shape = call.nodes[1:] if len(call.nodes) == len(call.values) else call.nodes
         ndim = _length(shape)
-    elif call.name in ("ravel", "atleast_1d"):
-        ndim = 1 if call.name == "ravel" else ndim
+    elif call.name == "ravel":
+        ndim = 1
     elif call.name in ("atleast_2d", "atleast_3d"):
         ndim = None if ndim is None else max(ndim, int(call.name[-2]))
     elif call.name in ("squeeze", "diagonal", "broadcast_to", "view", "expand_dims") or "." in call.name:
@@ -216,11 +210,9 @@ def _view(call: Call) -> Value:
 
 def _depth(value: Value) -> int | None:
     """The number of axes of the array that a nested sequence makes."""
-    if value.kind == SCALAR:
-        return 0
+    if value.kind in (SCALAR, ARRAY):
+        return value.ndim if value.is_array else 0
     inner = value.items[0] if value.items else value.element
-    if value.kind == ARRAY:
-        return value.ndim
     depth = None if inner is None else _depth(inner)
     return None if depth is None else depth + 1
 
@@ -232,7 +224,7 @@ def _length(shape: Sequence[ast.expr]) -> int | None:
             shape = shape[0].elts
         elif not isinstance(shape[0], ast.Constant | ast.UnaryOp):
             return None
-    return None if not shape or any(isinstance(each, ast.Starred) for each in shape) else len(shape)
+    return None if not shape or has_starred(shape) else len(shape)
 
 
 def _created(call: Call) -> Value:
@@ -249,10 +241,8 @@ def _created(call: Call) -> Value:
         value = call.values[1] if len(call.values) > 1 else NOTHING
         default = DEFAULT_DTYPES.get(value.dtype or "", value.dtype)
         return array(call.dtype(default, 2), _shape_ndim(call))
-    if name in ("zeros", "ones", "empty"):
-        return array(call.dtype("float64", 1), _shape_ndim(call))
-    ndim = 2 if name in ("eye", "identity", "tri") else 1
-    position = {"eye": 3, "identity": 1, "linspace": 5, "tri": 3}.get(name)
+    position = {"zeros": 1, "ones": 1, "empty": 1, "eye": 3, "identity": 1, "linspace": 5, "tri": 3}.get(name)
+    ndim = _shape_ndim(call) if name in ("zeros", "ones", "empty") else 2 if name in ("eye", "identity", "tri") else 1
     return array(call.dtype("float64", position), ndim)
 
 
@@ -278,14 +268,11 @@ def _sequence_dtype(value: Value) -> str | None:
 
 def _combined(call: Call) -> Value:
     """A function of several arrays that are given one by one or as one sequence."""
-    name = call.name
-    operands = list(call.values)
+    name, operands = call.name, call.values
     if name in ("concatenate", "stack", "hstack", "vstack", "column_stack"):
-        operands = list(call.first.items or ([call.first.element] if call.first.element else []))
-    elif name == "where":
-        operands = operands[1:3]
-    elif name == "einsum":
-        operands = operands[1:]
+        operands = call.first.items or ([call.first.element] if call.first.element else [])
+    elif name in ("where", "einsum"):
+        operands = operands[1:3] if name == "where" else operands[1:]
     ndim = common_ndim(*operands)
     if name in ("einsum", "hstack", "vstack", "column_stack"):
         ndim = None
@@ -306,23 +293,19 @@ def product_ndim(a: Value, b: Value) -> int | None:
 def _drawn(call: Call, name: str) -> Value:
     if name in ("default_rng", "RandomState", "Generator", "seed", "SeedSequence", "shuffle"):
         return Value(OTHER)
-    dtype = "float64" if name in _DRAWS else "int64" if name in _DRAWN_INTEGERS else None
+    dtype = _DRAWN.get(name)
     if not call.values and not call.keywords:
         return Value(SCALAR, "float" if dtype == "float64" else "int")
-    return array(
-        dtype,
-        len(call.values) if name in ("rand", "randn") else None,
-        certain="size" in call.keywords or name in ("rand", "randn"),
-    )
+    has_extents = name in ("rand", "randn")
+    ndim = len(call.values) if has_extents else None
+    return array(dtype, ndim, certain=has_extents or "size" in call.keywords)
 
 
 def _dtype(call: Call) -> str | None:
     """The dtype of the result of any other function."""
     name, first = call.name, call.first
-    if name in _TRUTHS:
-        return "bool"
-    if name in _INDICES:
-        return "int64"
+    if name in _FIXED:
+        return _FIXED[name]
     if name == "astype":
         return dtype_of(call.keywords.get("dtype", call.nodes[-1] if call.nodes else None), call.numpy_name)
     if name in _COMPLEX:
@@ -331,27 +314,20 @@ def _dtype(call: Call) -> str | None:
         return _floating(first.dtype)
     if name in ("sum", "prod", "cumsum", "cumprod", "nansum", "nanprod"):
         return call.dtype(_WIDE.get(first.dtype or "", first.dtype))
-    same = (
-        name in SAME_NDIM
-        or name in REDUCTIONS
-        or name in ("take", "tile", "repeat", "pad", "unique", "flatten", "outer")
-    )
-    return first.dtype if same and first.kind == ARRAY else None
+    return first.dtype if name in _SAME_DTYPE and first.is_array else None
 
 
 def _floating(dtype: str | None) -> str | None:
-    if dtype is None:
-        return None
-    return "float64" if np.dtype(dtype).kind in "biu" else np.dtype(dtype).name if np.dtype(dtype).kind == "f" else None
+    found = np.dtype(dtype) if dtype is not None else np.dtype(object)
+    return "float64" if found.kind in "biu" else found.name if found.kind == "f" else None
 
 
 def _reduced_ndim(call: Call) -> int | None:
     """The number of axes after a reduction: 0 without an axis."""
-    position = 0 if len(call.nodes) < len(call.values) else 1
+    axis = call.argument("axis", 0 if len(call.nodes) < len(call.values) else 1)
     if "keepdims" in call.keywords:
         return call.first.ndim
-    if not call.is_given("axis", position):
+    if axis is None:
         return 0
-    axis = call.keywords.get("axis", call.nodes[position] if position < len(call.nodes) else None)
     count = len(axis.elts) if isinstance(axis, ast.Tuple) else 1
     return None if call.first.ndim is None else max(call.first.ndim - count, 0)

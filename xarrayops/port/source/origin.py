@@ -55,11 +55,6 @@ class State:
         """Whether two states are equal."""
         return self.origins == other.origins and self.stale == other.stale and self.shared.keys() == other.shared.keys()
 
-    def forget(self, name: str) -> None:
-        """A variable is no longer used."""
-        self.origins.pop(name, None)
-        self.stale.pop(name, None)
-
     def age(self, made: Label) -> None:
         """A node makes another array: its previous array is no longer "new"."""
         old = Label("old", made.what)

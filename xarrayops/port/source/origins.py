@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from xarrayops.port.source import indices
-from xarrayops.port.source.in_place import IN_PLACE_METHODS, out_of
-from xarrayops.port.source.names import Names
+from xarrayops.port.source.interface import IN_PLACE_METHODS, out_of
+from xarrayops.port.source.names import Scope, has_starred
 from xarrayops.port.source.numpy_results import ARRAY_ATTRIBUTES, VIEWS
 from xarrayops.port.source.origin import CONTAINER, NONE, OUTSIDE, Label, Origins, State, parameters_in
-from xarrayops.port.source.value import words
+from xarrayops.port.source.value import SCALAR, words
 from xarrayops.port.source.values import Values, root
 from xarrayops.port.source.walk import Called, Walker
 
@@ -22,20 +22,14 @@ _CONTAINERS = words("append appendleft add extend insert update setdefault push 
 
 
 class OriginWalker(Walker[Origins, State]):
-    """The origins of the variables of one function, and what its statements do to them.
-
-    A name in ``local`` is a variable of the function itself; ``captured`` are those that inner functions use.
-    """
+    """The origins of the variables of one function, and what its statements do to them."""
 
     unknown = frozenset({OUTSIDE})
 
-    def __init__(
-        self, names: Names, values: Values, local: frozenset[str], captured: frozenset[str] = frozenset()
-    ) -> None:
-        super().__init__(names, State())
+    def __init__(self, values: Values, scope: Scope) -> None:
+        super().__init__(values.names, State())
         self.values = values
-        self.local = local
-        self.captured = captured
+        self.scope = scope
         self.blocked: dict[ast.AST, str] = {}
         """For each write, why it cannot make a new array."""
         self.seen: dict[ast.AST, Origins] = {}
@@ -78,39 +72,37 @@ class OriginWalker(Walker[Origins, State]):
 
     def write(self, place: ast.AST, base: ast.expr) -> None:
         """Elements of an array are written."""
-        self.seen.setdefault(place, NONE)
-        if not isinstance(base, ast.Name):
-            name = root(base)
-            if name is not None:
-                self.seen[place] |= self.state.origins.get(name, NONE)
-                self.written |= parameters_in(self.seen[place])
-            self.blocked.setdefault(place, "the array is not a variable")
-            return
-        origins = self.read(base.id)
-        self.seen[place] |= origins
+        if isinstance(base, ast.Name):
+            origins = self.read(base.id)
+            reason = self._reason(base.id, origins)
+        else:
+            origins = self.state.origins.get(root(base) or "", NONE)
+            reason = "the array is not a variable"
+        self.seen[place] = self.seen.get(place, NONE) | origins
         self.written |= parameters_in(origins)
-        reason = self._reason(base.id, origins)
         if reason is not None:
             self.blocked.setdefault(place, reason)
+        if not isinstance(base, ast.Name):
+            return
         for name, others in self.state.origins.items():
             if name != base.id and others & origins - {CONTAINER}:
                 self.state.stale[name] = self.state.stale.get(name, frozenset()) | {place}
 
     def _reason(self, name: str, origins: Origins) -> str | None:
         """Why a write into a variable cannot make a new array."""
-        if name not in self.local:
+        if name not in self.scope.bindings:
             return f"{name} belongs to the code around this function"
         parameters = sorted(parameters_in(origins))
-        if parameters and not (parameters == [name] and name in self.returning):
-            if parameters == [name]:
-                return f"the caller passes {name}, and sees the change"
+        if parameters == [name] and name not in self.returning:
+            return f"the caller passes {name}, and sees the change"
+        if parameters and parameters != [name]:
             return f"{name} may share the memory of {parameters[0]}"
         if OUTSIDE in origins:
             return f"{name} may be an array that others refer to"
         if CONTAINER in origins:
             return f"{name} may be a list"
         shared = next((what for label, what in self.state.shared.items() if label in origins), None)
-        return f"an inner function uses {name}" if shared is None and name in self.captured else shared
+        return f"an inner function uses {name}" if shared is None and name in self.scope.captured else shared
 
     # Statements.
 
@@ -119,7 +111,7 @@ class OriginWalker(Walker[Origins, State]):
         if isinstance(source, ast.Subscript) and self.names.numpy_name(source.value) in ("mgrid", "ogrid"):
             return [self.made(each) for each in target.elts]
         parts = source.elts if isinstance(source, ast.Tuple | ast.List) else []
-        if len(parts) == len(target.elts) and not any(isinstance(each, ast.Starred) for each in parts):
+        if len(parts) == len(target.elts) and not has_starred(parts):
             return [self.of(each) for each in parts]
         return [value] * len(target.elts)
 
@@ -159,12 +151,11 @@ class OriginWalker(Walker[Origins, State]):
             return
         old = self.of(target)
         known = self.values.of(target)
-        if not isinstance(target, ast.Name):
-            self.write(node, target)
-        elif known.kind == "scalar":
+        if isinstance(target, ast.Name) and known.kind == SCALAR:
             self.bind(target.id, NONE)
-        else:
-            self.write(node, target)
+            return
+        self.write(node, target)
+        if isinstance(target, ast.Name):
             self.state.origins[target.id] = old if known.is_array else old | origins
 
     def _For(self, node: ast.For | ast.AsyncFor) -> None:
@@ -172,7 +163,8 @@ class OriginWalker(Walker[Origins, State]):
         iterator = f"the loop at line {node.lineno}"
         self.bind(iterator, self.of(node.iter))
         self.loop(node, lambda: self.read(iterator), lambda: self.assign(node.target, self.read(iterator), node))
-        self.state.forget(iterator)
+        self.state.origins.pop(iterator, None)
+        self.state.stale.pop(iterator, None)
 
     # Expressions.
 
@@ -183,13 +175,11 @@ class OriginWalker(Walker[Origins, State]):
         operands = self.of(node.left) | self.of(node.right)
         return self.made(node) | (operands if CONTAINER in operands else NONE)
 
-    def _UnaryOp(self, node: ast.UnaryOp) -> Origins:
-        self.of(node.operand)
-        return self.made(node)
-
-    def _Compare(self, node: ast.Compare) -> Origins:
+    def _Compare(self, node: ast.Compare | ast.UnaryOp) -> Origins:
         self._others(node)
         return self.made(node)
+
+    _UnaryOp = _Compare
 
     def _Subscript(self, node: ast.Subscript) -> Origins:
         base = self.of(node.value)
@@ -201,20 +191,17 @@ class OriginWalker(Walker[Origins, State]):
     def _copies(self, node: ast.Subscript) -> bool:
         """Whether an index certainly gives a copy: a scalar, a mask or an array of indices."""
         values = self.values
-        if values.of(node).ndim == 0 and values.of(node.value).is_array:
-            return True
-        found = [(part, values.of(part)) for part in indices.parts(node.slice)]
-        return values.of(node.value).is_array and any(
-            isinstance(part, ast.List)
-            or (v.is_array and (v.dtype_kind == "bool" or (v.dtype_kind == "int" and v.ndim)))
-            for part, v in found
-        )
+        parts = indices.parts(node.slice)
+        arrays = [value for value in map(values.of, parts) if value.is_array]
+        is_mask = any(value.dtype_kind == "bool" for value in arrays)
+        is_list = any(isinstance(part, ast.List) for part in parts)
+        is_copy = is_mask or is_list or any(value.dtype_kind == "int" and value.ndim for value in arrays)
+        return values.of(node.value).is_array and (is_copy or values.of(node).ndim == 0)
 
     def _Attribute(self, node: ast.Attribute) -> Origins:
-        if self.names.resolve(node) is not None or node.attr in _METADATA:
-            self.of(node.value)
-            return NONE
         base = self.of(node.value)
+        if self.names.resolve(node) is not None or node.attr in _METADATA:
+            return NONE
         return base if node.attr in ARRAY_ATTRIBUTES else base | self.unknown
 
     def gathered(self, node: ast.expr, parts: Sequence[Origins]) -> Origins:
@@ -225,11 +212,9 @@ class OriginWalker(Walker[Origins, State]):
         """Its variables do not exist afterwards; its effects on other variables stay."""
         kept = dict(self.state.origins)
         parts = self.comprehend(node)
-        for each in (name for generator in node.generators for name in ast.walk(generator.target)):
-            if isinstance(each, ast.Name):
-                self.state.origins.pop(each.id, None)
-                if each.id in kept:
-                    self.state.origins[each.id] = kept[each.id]
+        names = {name.id for each in node.generators for name in ast.walk(each.target) if isinstance(name, ast.Name)}
+        self.state.origins = {name: each for name, each in self.state.origins.items() if name not in names}
+        self.state.origins |= {name: each for name, each in kept.items() if name in names}
         return self.gathered(node, parts)
 
     _ListComp = _SetComp = _GeneratorExp = _DictComp = _comprehension
@@ -253,8 +238,7 @@ class OriginWalker(Walker[Origins, State]):
             return together | {CONTAINER} if name.removeprefix("builtins.") in _ITERATES else NONE
         if name == "xarrayops.at":
             return values[0] if values else NONE
-        numpy_name = self.names.function_name(node.func)
-        if numpy_name is not None:
+        if (numpy_name := self.names.function_name(node.func)) is not None:
             return self._made_by(node, numpy_name, together)
         if name.startswith(("math.", "cmath.")):
             return NONE
@@ -269,10 +253,9 @@ class OriginWalker(Walker[Origins, State]):
         if name not in VIEWS | SHARING and not name.startswith("lib.stride_tricks"):
             return self.of(out) if out is not None else self.made(node)
         copies = next((each.value for each in node.keywords if each.arg == "copy"), ast.Constant(True))
-        is_copy = (
-            name in ("array", "astype", "nan_to_num") and isinstance(copies, ast.Constant) and copies.value is True
-        )
-        return self.made(node) if is_copy else self.made(node) | arguments
+        is_copy = isinstance(copies, ast.Constant) and copies.value is True
+        is_new = is_copy and name in ("array", "astype", "nan_to_num")
+        return self.made(node) if is_new else self.made(node) | arguments
 
     def _call_of_value(self, call: Called[Origins]) -> Origins:
         """The call of a method, of a function of this program, or of anything else."""

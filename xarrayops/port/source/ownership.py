@@ -9,17 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
-from xarrayops._surface import CREATION
 from xarrayops.plugin.arrays import Record
-from xarrayops.port.source.names import FunctionNode, Names, arguments, given_by, given_to
+from xarrayops.port.source.names import FunctionNode, Scope, arguments, given_by, given_to, has_starred
+from xarrayops.port.source.numpy_results import CREATED
 from xarrayops.port.source.origin import CONTAINER, NONE, Label, Origins, parameters_in
 from xarrayops.port.source.origins import OriginWalker
 from xarrayops.port.source.value import NOTHING
 from xarrayops.port.source.values import Values
 from xarrayops.port.source.walk import Called
-
-CREATED = CREATION | frozenset(["array", "copy", "identity", "zeros_like", "ones_like", "empty_like", "full_like"])
-"""NumPy's functions that make arrays, never scalars."""
 
 
 class Summary(Record):
@@ -43,10 +40,10 @@ class Ownership:
     call of it is a write of these variables, and its own writes of these parameters can make new arrays.
     """
 
-    def __init__(self, tree: ast.Module, names: Names, values: Values, returning: Returning | None = None) -> None:
-        self._names = names
+    def __init__(self, tree: ast.Module, values: Values, returning: Returning) -> None:
+        self._names = values.names
         self._values = values
-        self.returning: Returning = returning or {}
+        self.returning = returning
         self.handed: dict[ast.Call, Origins] = {}
         """For each call of a function that writes its arguments and does not return them, their origins."""
         self.blocked: dict[ast.AST, str] = {}
@@ -100,18 +97,17 @@ class Ownership:
 
     def summary(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Summary:
         """What a function does with its parameters; unknown while it is analysed, which includes recursive calls."""
+        parameters = [each.arg for each in arguments(function)]
         if function not in self._summaries:
             self._summaries[function] = None
-            walk = self._follow(function, [each.arg for each in arguments(function)])
+            walk = self._follow(function, parameters)
             is_plain = isinstance(function, ast.FunctionDef) and not function.decorator_list
             returned = walk.results if is_plain else walk.results | walk.unknown
             self._summaries[function] = Summary(returned, frozenset(walk.shared), frozenset(walk.written))
-        return self._summaries[function] or Summary(
-            _Function.unknown, frozenset(each.arg for each in arguments(function)), frozenset()
-        )
+        return self._summaries[function] or Summary(_Function.unknown, frozenset(parameters), frozenset())
 
     def _follow(self, node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, parameters: list[str]) -> _Function:
-        walk = _Function(self, self._names, self._values, _bound_in(node, parameters), _captured(node))
+        walk = _Function(self, self._values, self._names.inside(node))
         if isinstance(node, ast.FunctionDef) and self._names.functions.get(node.name) is node:
             walk.returning = frozenset(self.returning.get(node.name, ()))
         for name in parameters:
@@ -128,17 +124,15 @@ class Ownership:
 class _Function(OriginWalker):
     """A walk that knows what the functions of the module do with their arguments."""
 
-    def __init__(
-        self, ownership: Ownership, names: Names, values: Values, local: frozenset[str], captured: frozenset[str]
-    ) -> None:
-        super().__init__(names, values, local, captured)
+    def __init__(self, ownership: Ownership, values: Values, scope: Scope) -> None:
+        super().__init__(values, scope)
         self._ownership = ownership
 
     def call_function(self, call: Called[Origins]) -> Origins:
         """A call of a function of this program."""
         node = call.node
         function = self.names.function(node)
-        if function is None or any(isinstance(each, ast.Starred) for each in node.args):
+        if function is None or has_starred(node.args):
             together = self.either(call.arguments)
             self.share(together, "another function gets it")
             return together | self.unknown
@@ -200,17 +194,6 @@ def _is_arithmetic(node: object) -> bool:
     return isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare)
 
 
-def _bound_in(node: ast.AST, parameters: list[str]) -> frozenset[str]:
-    """The names that a function binds itself: not those of ``global`` and ``nonlocal``."""
-    names, elsewhere = set(parameters), set()
-    for each in own_nodes(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-            names.add(each.id)
-        elif isinstance(each, ast.Global | ast.Nonlocal):
-            elsewhere |= set(each.names)
-    return frozenset(names - elsewhere)
-
-
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function without those of inner functions and classes."""
     level = list(ast.iter_child_nodes(node))
@@ -219,14 +202,3 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
         yield each
         if not isinstance(each, FunctionNode | ast.ClassDef):
             level += ast.iter_child_nodes(each)
-
-
-def _captured(node: ast.AST) -> frozenset[str]:
-    """The names that inner functions use; a module's functions may run whenever it calls one."""
-    names = set()
-    for inner in own_nodes(node):
-        if isinstance(inner, FunctionNode | ast.ClassDef):
-            own = [] if isinstance(inner, ast.ClassDef) else [each.arg for each in arguments(inner)]
-            bound = _bound_in(inner, own) if not isinstance(inner, ast.Lambda) else own
-            names |= {each.id for each in ast.walk(inner) if isinstance(each, ast.Name)}.difference(bound)
-    return frozenset(names)

@@ -9,14 +9,13 @@ import numpy as np
 
 from xarrayops._core.numpy_names import METHODS
 from xarrayops._surface import CREATION
-from xarrayops.port.source.names import FunctionNode, Names, arguments
+from xarrayops.port.source.names import FunctionNode, Names, arguments, last_name
 from xarrayops.port.source.numpy_results import is_elementwise
 from xarrayops.port.source.value import ARRAY, NOTHING, OTHER, SCALAR, WEAK, Value, of_constant, words
 
 _PYTHON = {name for kind in (list, dict, set, str, bytes, tuple, int, float, complex) for name in dir(kind)}
-ARRAY_NAMES = frozenset(
-    METHODS.names() - _PYTHON - {"data", "base", "device", "view", "item", "take", "size", "fill", "put"}
-)
+_OF_OTHERS = words("data base device view item take size fill put")
+ARRAY_NAMES = frozenset(METHODS.names() - _PYTHON - _OF_OTHERS)
 """Attributes and methods that only arrays have."""
 _ANNOTATIONS = ("ndarray", "NDArray", "Array", "Tensor")
 _TAKES_ANYTHING = CREATION | words(
@@ -54,8 +53,7 @@ def _defaults(node: FunctionNode) -> dict[str, ast.expr]:
     """The defaults by the names of the parameters."""
     args = node.args
     positional = [*args.posonlyargs, *args.args]
-    first = len(positional) - len(args.defaults)
-    by_position = zip(positional[first:], args.defaults, strict=True)
+    by_position = zip(reversed(positional), reversed(args.defaults), strict=False)
     by_keyword = zip(args.kwonlyargs, args.kw_defaults, strict=True)
     return {each.arg: default for each, default in (*by_position, *by_keyword) if default is not None}
 
@@ -69,7 +67,7 @@ def _annotated(node: ast.expr | None) -> Value | None:
             return None
     if isinstance(node, ast.Subscript):
         node = node.value
-    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    name = last_name(node)
     if name in WEAK:
         return Value(SCALAR, name)
     if name in ("str", "bytes", "dict", "Callable"):
@@ -82,12 +80,11 @@ def _used_as_arrays(node: FunctionNode, names: Names) -> dict[str, bool]:
     body = node.body if isinstance(node.body, list) else [node.body]
     used: dict[str, bool] = {}
     others = {"self", "cls"}
-    for statement in body:
-        for inner in ast.walk(statement):
-            if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and not is_of_arrays(inner.attr):
-                others.add(inner.value.id)
-            for name, is_proof in _uses(inner, names):
-                used[name] = used.get(name, False) or is_proof
+    for inner in (inner for statement in body for inner in ast.walk(statement)):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and not is_of_arrays(inner.attr):
+            others.add(inner.value.id)
+        for name, is_proof in _uses(inner, names):
+            used[name] = used.get(name, False) or is_proof
     return {name: is_proof for name, is_proof in used.items() if name not in others}
 
 
@@ -98,14 +95,13 @@ def is_of_arrays(attribute: str) -> bool:
 
 def _used_as_integers(node: FunctionNode, names: Names) -> set[str]:
     """The names that are lengths: arguments of ``range``, and parts of the shapes of new arrays."""
-    found = set()
+    extents: list[ast.expr] = []
     for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call) and inner.args):
-        first = call.args[0]
-        is_range = names.resolve(call.func) == "builtins.range"
-        is_new = names.numpy_name(call.func) in ("zeros", "ones", "empty", "full") and isinstance(first, ast.Tuple)
-        extents = call.args if is_range else first.elts if is_new and isinstance(first, ast.Tuple) else []
-        found |= {each.id for each in extents if isinstance(each, ast.Name)}
-    return found
+        if names.resolve(call.func) == "builtins.range":
+            extents += call.args
+        elif isinstance(call.args[0], ast.Tuple) and names.numpy_name(call.func) in ("zeros", "ones", "empty", "full"):
+            extents += call.args[0].elts
+    return {each.id for each in extents if isinstance(each, ast.Name)}
 
 
 def _uses(node: ast.AST, names: Names) -> Iterator[tuple[str, bool]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from xarrayops.plugin.arrays import Record
 ARRAY, SCALAR, SEQUENCE, OTHER, UNKNOWN = "array", "scalar", "sequence", "other", "unknown"
 WEAK = {"bool": bool, "int": int, "float": float, "complex": complex}
 """The dtypes of Python numbers, which are weaker than array dtypes in promotion."""
+PYTHON_NUMBERS = {f"builtins.{name}" for name in WEAK}
+"""The full names of the classes of Python's numbers."""
 DEFAULT_DTYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
 """The dtypes of arrays that NumPy makes of Python's numbers."""
 
@@ -64,15 +67,12 @@ class Value(Record):
     @property
     def dtype_kind(self) -> str | None:
         """The kind of the dtype: "bool", "int", "float" or "complex"; None for others and if unknown."""
-        if self.dtype is None:
-            return None
-        if self.dtype in WEAK:
+        if self.dtype is None or self.dtype in WEAK:
             return self.dtype
         return {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}.get(np.dtype(self.dtype).kind)
 
 
 NOTHING = Value()
-STRING = Value(OTHER)
 INTEGER, FLOAT, BOOLEAN = (Value(SCALAR, name) for name in ("int", "float", "bool"))
 
 
@@ -118,10 +118,7 @@ def member(value: Value) -> Value:
         ndim = None if value.ndim is None else max(value.ndim - 1, 0)
         return Value(ARRAY, value.dtype, ndim, value.views, is_view=True, certain=value.certain)
     if value.items:
-        result = None
-        for item in value.items:
-            result = joined(result, item)
-        return result or NOTHING
+        return reduce(joined, value.items)
     return value.element or NOTHING._replace(views=value.views)
 
 
@@ -132,9 +129,8 @@ def common_dtype(*values: Value) -> str | None:
     try:
         if all(value.kind == SCALAR for value in values):
             return max((str(value.dtype) for value in values), key=list(WEAK).index)
-        return np.result_type(
-            *(WEAK[v.dtype](1) if v.dtype in WEAK and v.kind == SCALAR else v.dtype for v in values)
-        ).name
+        weak = (WEAK[v.dtype](1) if v.dtype in WEAK and v.kind == SCALAR else v.dtype for v in values)
+        return np.result_type(*weak).name
     except (TypeError, ValueError):
         return None
 
@@ -142,7 +138,7 @@ def common_dtype(*values: Value) -> str | None:
 def common_ndim(*values: Value) -> int | None:
     """The number of axes of arrays that are broadcast; numbers have none."""
     known = [0 if value.kind == SCALAR else value.ndim for value in values]
-    return None if None in known or not known else max(ndim for ndim in known if ndim is not None)
+    return max((ndim for ndim in known if ndim is not None), default=None) if None not in known else None
 
 
 class State:
@@ -169,9 +165,7 @@ class State:
 
     def load(self, name: str) -> Value:
         """The value of a variable."""
-        value = self.values.get(name)
-        if value is None:
-            value = NOTHING if self.outer is None else self.outer.load(name)
+        value = self.values.get(name) or (NOTHING if self.outer is None else self.outer.load(name))
         return value if value.kind == SCALAR else value._replace(views=value.views | {name}, fresh=False)
 
     def bind(self, name: str, value: Value) -> None:
@@ -180,15 +174,11 @@ class State:
         for other in holders:
             known = self.values[other]
             self.values[other] = known._replace(views=known.views - {name} | (holders - {other}))
-        self.values[name] = value._replace(views=self._replaced(value.views, name, holders))
+        if name in value.views:  # what shared the previous memory replaces the name itself
+            previous = self.values[name].views if name in self.values else frozenset()
+            value = value._replace(views=(value.views | previous | holders) - {name})
+        self.values[name] = value
         self.stored.discard(name)
-
-    def _replaced(self, views: frozenset[str], name: str, holders: set[str]) -> frozenset[str]:
-        """The views of a new value without the name itself, which is replaced by what shared its previous memory."""
-        if name not in views:
-            return views
-        previous = self.values[name].views if name in self.values else frozenset()
-        return (views - {name} | previous - {name} | holders) - {name}
 
     def store(self, names: frozenset[str]) -> None:
         """Note that something else refers to the memory of these variables."""

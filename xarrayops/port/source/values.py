@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.expressions import Expressions, dotted, operated
-from xarrayops.port.source.names import FunctionNode, Names, given_to
+from xarrayops.port.source.names import FunctionNode, Names, given_to, has_starred
+from xarrayops.port.source.numpy_results import ARRAY_ATTRIBUTES
 from xarrayops.port.source.parameters import argument_of, parameter_values
 from xarrayops.port.source.value import NOTHING, OTHER, SCALAR, SEQUENCE, State, Value, joined, member
 from xarrayops.port.source.walk import Called
-
-_VIEW_ATTRIBUTES = ("T", "mT", "real", "imag", "flat")
 
 
 class Sharing(Record):
@@ -86,8 +85,7 @@ class _Function(Expressions):
 
     def members(self, value: Value, target: ast.Tuple | ast.List, source: ast.expr | None) -> Sequence[Value]:
         """The members of a tuple of known length, otherwise what iteration gives."""
-        is_starred = any(isinstance(each, ast.Starred) for each in target.elts)
-        if value.items is not None and len(value.items) == len(target.elts) and not is_starred:
+        if value.items is not None and len(value.items) == len(target.elts) and not has_starred(target.elts):
             return value.items
         return [self.member(value)] * len(target.elts)
 
@@ -158,7 +156,7 @@ class _Function(Expressions):
 
 def root(target: ast.expr) -> str | None:
     """The variable whose memory a target is: of ``u[1:].T[0]`` it is ``u``, of ``self.x[0]`` it is ``self.x``."""
-    while isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target.attr in _VIEW_ATTRIBUTES):
+    while isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target.attr in ARRAY_ATTRIBUTES):
         target = target.value
     return dotted(target)
 

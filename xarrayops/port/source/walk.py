@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
-from xarrayops.port.source.in_place import target_of
-from xarrayops.port.source.names import Names
+from xarrayops.port.source.interface import target_of
+from xarrayops.port.source.names import Names, plain_names
 
 _MOST_ROUNDS = 20
 """Rounds of a loop until its states no longer change; each adds knowledge, of which there is little."""
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Variables(Protocol):
@@ -118,7 +118,8 @@ class Walker(Generic[V, S]):
             if not self._reached:
                 return
             self._may_raise()
-            visit: Callable[[Any], None] = getattr(self, f"_{type(statement).__name__}", self._others)
+            name = type(statement).__name__.removeprefix("Async")
+            visit: Callable[[Any], None] = getattr(self, f"_{name}", self._others)
             visit(statement)
             self._may_raise()
 
@@ -230,9 +231,6 @@ class Walker(Generic[V, S]):
         iterated = self.of(node.iter)
         self.loop(node, lambda: None, lambda: self.assign(node.target, self.member(iterated), node))
 
-    def _AsyncFor(self, node: ast.AsyncFor) -> None:
-        self._For(node)
-
     def _While(self, node: ast.While) -> None:
         self.loop(node, lambda: self.of(node.test), lambda: None)
 
@@ -242,8 +240,6 @@ class Walker(Generic[V, S]):
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, self.entered(value), node)
         self.run(node.body)
-
-    _AsyncWith = _With
 
     def _Try(self, node: ast.Try | ast.TryStar) -> None:
         self._errors.append([self.state.copy()])
@@ -266,16 +262,14 @@ class Walker(Generic[V, S]):
         ends: list[S | None] = [start]
         for case in node.cases:
             self.state = start.copy()
-            for pattern in ast.walk(case.pattern):
-                for name in (getattr(pattern, "name", None), getattr(pattern, "rest", None)):
-                    if isinstance(name, str):
-                        self.bind(name, self.either((subject, self.unknown)))
+            for name in (name for pattern in ast.walk(case.pattern) for name in plain_names(pattern)):
+                self.bind(name, self.either((subject, self.unknown)))
             if case.guard is not None:
                 self.of(case.guard)
             ends.append(self._branch(case.body, self.state))
         self._continue_with(ends)
 
-    def define(self, node: _Definition) -> None:
+    def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         """A function or class is bound to its name; the body of a function is a separate walk."""
         raise NotImplementedError
 
@@ -283,8 +277,6 @@ class Walker(Generic[V, S]):
         for each in (*node.decorator_list, *node.args.defaults, *node.args.kw_defaults):
             self.of(each)
         self.define(node)
-
-    _AsyncFunctionDef = _FunctionDef
 
     def _ClassDef(self, node: ast.ClassDef) -> None:
         for each in (*node.decorator_list, *node.bases):
@@ -342,14 +334,13 @@ class Walker(Generic[V, S]):
 
     def _Call(self, node: ast.Call) -> V:
         name = self.names.resolve(node.func)
-        is_method = name is None and isinstance(node.func, ast.Attribute)
-        base = self.of(node.func.value if is_method and isinstance(node.func, ast.Attribute) else node.func)
+        owner = node.func.value if name is None and isinstance(node.func, ast.Attribute) else None
+        base = self.of(owner or node.func)
         values = [self.of(each) for each in node.args]
         given = {each.arg: self.of(each.value) for each in node.keywords}
-        target = target_of(node, self.names.numpy_name)
-        if target is not None:
+        if (target := target_of(node, self.names.numpy_name)) is not None:
             self.write(node, target)
-        return self.call(Called(node, name, base if is_method else None, values, given))
+        return self.call(Called(node, name, None if owner is None else base, values, given))
 
     def call(self, call: Called[V]) -> V:
         """Evaluate a call: its result and its effects."""
@@ -358,8 +349,5 @@ class Walker(Generic[V, S]):
 
 def _joined(states: Iterable[S | None]) -> S | None:
     """The state after any of several branches; None if none is reached."""
-    result: S | None = None
-    for state in states:
-        if state is not None:
-            result = state if result is None else state.joined(result)
-    return result
+    reached = [state for state in states if state is not None]
+    return reduce(lambda result, state: state.joined(result), reached) if reached else None

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from xarrayops.plugin.arrays import Record
-from xarrayops.port.source.in_place import IN_PLACE_METHODS, target_of
+from xarrayops.port.source.interface import IN_PLACE_METHODS, target_of
 from xarrayops.port.source.names import FunctionNode, Names, arguments
 from xarrayops.port.source.parameters import argument_of
 from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
@@ -66,32 +66,30 @@ class Write(Record):
         return bool(self.parameter or self.aliases or self.stored or self.name is None)
 
 
-def writes(nodes: Iterable[tuple[ast.AST, FunctionNode | None]], names: Names, values: Values) -> Iterator[Write]:
+def writes_of(nodes: Iterable[tuple[ast.AST, FunctionNode | None]], values: Values) -> Iterator[Write]:
     """The changes of arrays in these nodes, each with its function, without targets that are certainly not arrays."""
+    names = values.names
     for node, function in nodes:
         given = {argument_of(each.arg) for each in arguments(function)} if function is not None else set()
         for kind, target, index in _targets(node, names):
             value = values.of(target)
             if isinstance(node, ast.AugAssign) and kind == AUGMENTED and value.kind == UNKNOWN:
-                value = _guessed(value, values.of(node.value))
+                added = values.of(node.value)  # the target is probably an array if one with at least one axis is added
+                if added.is_array and added.ndim != 0:
+                    value = value._replace(kind=ARRAY, dtype=None, ndim=added.ndim, certain=False)
             if not value.is_array and (value.kind != UNKNOWN or kind not in (ITEM, AUGMENTED_ITEM, OUT)):
                 continue
             assert isinstance(node, ast.stmt | ast.Call)
             name = root(target)
             sharing = values.sharing.get(target, Sharing())
             parameter = not given.isdisjoint(sharing.aliases)
-            outside = function is not None and name is not None and not names.binds(function, name.partition(".")[0])
-            stored = name is None or sharing.stored or outside
+            first = (name or "").partition(".")[0]
+            is_outside = function is not None and first not in names.inside(function).bindings
+            stored = name is None or sharing.stored or is_outside
             viewed = value.is_view or sharing.viewed
             yield Write(
                 *(node, kind, target, index, name, value, parameter, sharing.aliases - given, stored, viewed, function)
             )
-
-
-def _guessed(value: Value, added: Value) -> Value:
-    """An unknown target is probably an array if an array with at least one axis is added to it."""
-    is_array = added.is_array and added.ndim != 0
-    return value._replace(kind=ARRAY, dtype=None, ndim=added.ndim, certain=False) if is_array else value
 
 
 def _targets(node: ast.AST, names: Names) -> Iterator[tuple[str, ast.expr, ast.expr | None]]:

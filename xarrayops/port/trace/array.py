@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from time import perf_counter
+from functools import wraps
+from operator import getitem, setitem
 from typing import Any
 
 import numpy as np
 
-from xarrayops.port.source.in_place import IN_PLACE_FUNCTIONS, IN_PLACE_METHODS
+from xarrayops.port.source.interface import IN_PLACE_FUNCTIONS, IN_PLACE_METHODS
 from xarrayops.port.trace import operations
 from xarrayops.port.trace.kinds import flops_of, kind_of, kind_of_ufunc
-from xarrayops.port.trace.record import Trace, arrays_in
+from xarrayops.port.trace.record import Trace, arrays_in, timed_call
 
-_OF_METHODS = {
-    "reduce": operations.REDUCTION,
-    "reduceat": operations.REDUCTION,
-    "accumulate": operations.SCAN,
-}
+_OF_METHODS = {**dict.fromkeys(("reduce", "reduceat"), operations.REDUCTION), "accumulate": operations.SCAN}
 _WRITING = ("at", *IN_PLACE_FUNCTIONS, *IN_PLACE_METHODS)
 """The functions and methods that change their first argument."""
+_CONVERSIONS = (
+    *("__bool__", "__complex__", "__contains__", "__float__", "__format__", "__index__", "__int__", "__repr__"),
+    *("item", "tobytes", "tolist"),
+)
+"""The methods that make Python objects."""
 
 
 class Traced(np.ndarray):
@@ -39,18 +41,16 @@ class Traced(np.ndarray):
         with trace.inside:
             if out is not None:
                 options["out"] = plain(out)
-            given, options, function = plain(inputs), plain(options), getattr(ufunc, method)
-            start = perf_counter()
-            result = function(*given, **options)
-            seconds = perf_counter() - start
+            given = plain(inputs)
+            result, seconds = timed_call(getattr(ufunc, method), *given, **plain(options))
+            operands = arrays_in(given)
             if method == "at":
-                trace.add(operations.SCATTER, arrays_in(given), [], seconds, whole=given[0].nbytes)
+                trace.add(operations.SCATTER, operands, [], seconds, whole=given[0].nbytes)
                 _note_write(trace, inputs[0], given[1])
                 return None
-            kind = _OF_METHODS.get(method) or kind_of_ufunc(ufunc, arrays_in(given), len(given))
+            kind = _OF_METHODS.get(method) or kind_of_ufunc(ufunc, operands, len(given))
             results = arrays_in(wrapped(result, trace))
-            flops = flops_of(ufunc.__name__, arrays_in(given), results)
-            trace.add(kind, arrays_in(given), results, seconds, flops=flops)
+            trace.add(kind, operands, results, seconds, flops=flops_of(ufunc.__name__, operands, results))
             if out is None:
                 return wrapped(result, trace)
             if trace.line() not in trace.augmented_items:  # x[i] += v assigns to x afterwards, which counts
@@ -64,28 +64,27 @@ class Traced(np.ndarray):
         trace = self._counts
         with trace.inside:
             key, base = plain(index), plain(self)
-            start = perf_counter()
-            result = base[key]
-            seconds = perf_counter() - start
-            is_copy = any(isinstance(part, (np.ndarray, list)) for part in (key if isinstance(key, tuple) else (key,)))
-            if _has_mask(key):
-                trace.data_dependent[trace.line()] += 1
+            result, seconds = timed_call(getitem, base, key)
             if isinstance(result, np.generic):
                 result = np.asarray(result)
-            moved = [result] if is_copy else []
-            operands = [*moved, *arrays_in(key)] if is_copy else []
-            kind = _copying(key) if is_copy else _viewing(key, result)
+            if _has_mask(key):
+                trace.data_dependent[trace.line()] += 1
+            operands = []
+            if any(isinstance(part, (np.ndarray, list)) for part in _parts(key)):
+                operands = [result, *arrays_in(key)]
+                kind = operations.MASKED if _has_mask(key) else operations.GATHER
+            elif result.ndim:
+                kind = operations.BLOCK if len(_parts(key)) > 1 else operations.VIEW
+            else:
+                kind = operations.ELEMENT
             trace.add(kind, operands, [result], seconds, whole=base.nbytes)
             return wrapped(result, trace)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         trace = self._counts
         with trace.inside:
-            key, new = plain(index), plain(value)
-            base = plain(self)
-            start = perf_counter()
-            base[key] = new
-            seconds = perf_counter() - start
+            key, new, base = plain(index), plain(value), plain(self)
+            _, seconds = timed_call(setitem, base, key, new)
             indices = arrays_in(key)
             selected = arrays_in(new) if indices else [base[key]] if isinstance(base[key], np.ndarray) else []
             kind = _assigning(key, new) if indices else operations.ASSIGNMENT
@@ -98,38 +97,14 @@ class Traced(np.ndarray):
             self._counts.numbers[self._counts.line()] += 1
             return convert(plain(self))
 
-    def __bool__(self) -> bool:
-        return self._number(bool)
-
-    def __float__(self) -> float:
-        return self._number(float)
-
-    def __int__(self) -> int:
-        return self._number(int)
-
-    def __complex__(self) -> complex:
-        return self._number(complex)
-
-    def __index__(self) -> int:
-        return self._number(lambda x: x.__index__())
-
     def __hash__(self) -> int:  # type: ignore[override]
         return self._number(lambda x: hash(x[()]))
 
     def __round__(self, digits: int | None = None) -> Any:
-        return self._number(lambda x: round(x[()], digits) if digits is not None else round(x[()]))
-
-    def __format__(self, specification: str) -> str:
-        return self._number(lambda x: format(x, specification))
-
-    def __repr__(self) -> str:
-        return self._number(repr)
+        return self._number(lambda x: round(x[()], digits))
 
     def __str__(self) -> str:
         return self._number(lambda x: str(x[()]) if x.ndim == 0 else str(x))
-
-    def __contains__(self, value: Any) -> bool:
-        return self._number(lambda x: plain(value) in x)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
@@ -151,13 +126,21 @@ def _of_method(name: str) -> Callable[..., Any]:
     """A method of arrays that counts."""
     method = getattr(np.ndarray, name)
 
+    @wraps(method)
     def traced(self: Traced, /, *args: Any, **kwargs: Any) -> Any:
-        if name in ("item", "tolist", "tobytes"):
-            return self._number(lambda x: method(x, *plain(args)))
         return call(self._counts, method, (self, *args), kwargs, name=name)
 
-    traced.__name__ = name
-    traced.__doc__ = method.__doc__
+    return traced
+
+
+def _of_conversion(name: str) -> Callable[..., Any]:
+    """A method that makes a Python object of the array."""
+    method = getattr(np.ndarray, name)
+
+    @wraps(method)
+    def traced(self: Traced, /, *args: Any, **kwargs: Any) -> Any:
+        return self._number(lambda x: method(x, *plain(args), **kwargs))
+
     return traced
 
 
@@ -175,6 +158,8 @@ def _of_update(name: str) -> Callable[..., Any]:
 for _name in dir(np.ndarray):
     if not _name.startswith("_") and callable(getattr(np.ndarray, _name)):
         setattr(Traced, _name, _of_method(_name))
+for _name in _CONVERSIONS:
+    setattr(Traced, _name, _of_conversion(_name))
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"):
     setattr(Traced, f"__i{_name}__", _of_update(_name))
 
@@ -183,9 +168,7 @@ def call(trace: Trace, function: Any, args: Any, kwargs: Any, *, name: str = "")
     """Call a function of NumPy with plain arrays, and count it."""
     with trace.inside:
         given, options = plain(args), plain(kwargs)
-        start = perf_counter()
-        result = function(*given, **options)
-        seconds = perf_counter() - start
+        result, seconds = timed_call(function, *given, **options)
         name = name or getattr(function, "__name__", "")
         operands = arrays_in((list(given), options))
         found = wrapped(result, trace)
@@ -229,18 +212,6 @@ def wrapped(value: Any, trace: Trace) -> Any:
     return value
 
 
-def _viewing(key: Any, result: Any) -> str:
-    """The kind of an index by numbers and slices."""
-    if not result.ndim:
-        return operations.ELEMENT
-    return operations.BLOCK if isinstance(key, tuple) and len(key) > 1 else operations.VIEW
-
-
-def _copying(key: Any) -> str:
-    """The kind of an index that selects by arrays or lists."""
-    return operations.MASKED if _has_mask(key) else operations.GATHER
-
-
 def _assigning(key: Any, new: Any) -> str:
     """The kind of an assignment by arrays."""
     if not _has_mask(key):
@@ -249,8 +220,12 @@ def _assigning(key: Any, new: Any) -> str:
 
 
 def _has_mask(key: Any) -> bool:
-    parts = key if isinstance(key, tuple) else (key,)
-    return any(isinstance(part, np.ndarray) and part.dtype == bool for part in parts)
+    return any(isinstance(part, np.ndarray) and part.dtype == bool for part in _parts(key))
+
+
+def _parts(key: Any) -> tuple[Any, ...]:
+    """The parts of an index."""
+    return key if isinstance(key, tuple) else (key,)
 
 
 def _note_write(trace: Trace, target: Any, key: Any) -> None:
@@ -262,8 +237,7 @@ def _note_write(trace: Trace, target: Any, key: Any) -> None:
         owner = owner.base
     if owner.size > target.size:
         trace.views_written[trace.line()] += 1
-    parts = key if isinstance(key, tuple) else (key,)
-    indices = [np.asarray(part) for part in parts if isinstance(part, (np.ndarray, list))]
+    indices = [np.asarray(part) for part in _parts(key) if isinstance(part, (np.ndarray, list))]
     if indices and all(index.dtype.kind in "iu" for index in indices):
         together = np.stack([index.ravel() for index in np.broadcast_arrays(*indices)])
         if np.unique(together, axis=1).shape[1] < together.shape[1]:

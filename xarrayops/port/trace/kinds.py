@@ -51,7 +51,7 @@ _BY_NAME = {
     for name in words(names)
 }
 """The kinds of functions and methods, by name. Elementwise functions that are not listed are `ELEMENTWISE`."""
-_GENERATORS = (np.random.Generator, np.random.RandomState)
+GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
 def kind_of_ufunc(ufunc: np.ufunc, operands: Sequence[Any], count: int) -> str:
@@ -69,7 +69,7 @@ def kind_of_ufunc(ufunc: np.ufunc, operands: Sequence[Any], count: int) -> str:
 
 def kind_of(function: Any, name: str, operands: Sequence[Any], results: Sequence[Any]) -> str:
     """The kind of another function of NumPy, or of a method."""
-    if isinstance(getattr(function, "__self__", None), _GENERATORS):
+    if isinstance(getattr(function, "__self__", None), GENERATORS):
         return operations.RANDOM
     if name in _PRODUCTS:
         return _product(name, operands)

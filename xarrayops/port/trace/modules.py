@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from time import perf_counter
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -19,10 +19,10 @@ import numpy as np
 from xarrayops.port.loading import Place
 from xarrayops.port.source.names import Names, is_foreign
 from xarrayops.port.trace.array import Traced, call, plain, wrapped
-from xarrayops.port.trace.record import Trace, arrays_in
+from xarrayops.port.trace.kinds import GENERATORS
+from xarrayops.port.trace.record import Trace, arrays_in, timed_call
 
 _FOREIGN = "__counted_foreign_call__"
-_RANDOM = (np.random.Generator, np.random.RandomState)
 
 
 class NumPy(ModuleType):
@@ -62,50 +62,38 @@ class Function:
             if is_elementwise:
                 return self._function(*args, **kwargs)
             result = call(self._trace, self._function, args, kwargs)
-        return Function(result, self._trace) if isinstance(result, _RANDOM) else result
+        return Function(result, self._trace) if isinstance(result, GENERATORS) else result
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._function, name)
         return Function(found, self._trace) if callable(found) else found
 
 
-def _importer(trace: Trace) -> Callable[..., Any]:
+def _import(trace: Trace, name: str, *arguments: Any, **options: Any) -> Any:
     """The ``__import__`` of a program: it returns counting NumPy modules, and all other modules unchanged."""
-
-    def load(name: str, *arguments: Any, **options: Any) -> Any:
-        module = builtins.__import__(name, *arguments, **options)
-        is_numpy = isinstance(module, ModuleType) and module.__name__.partition(".")[0] == "numpy"
-        return NumPy(module, trace) if is_numpy else module
-
-    return load
+    module = builtins.__import__(name, *arguments, **options)
+    is_numpy = isinstance(module, ModuleType) and module.__name__.partition(".")[0] == "numpy"
+    return NumPy(module, trace) if is_numpy else module
 
 
-def _foreign(trace: Trace) -> Callable[[Any], Any]:
-    """Calls a function of another package with plain arrays, and counts their bytes."""
+def _foreign(trace: Trace, function: Any) -> Any:
+    """A function of another package that is called with plain arrays, and counts their bytes."""
 
-    def counted(function: Any) -> Any:
-        if not trace.counts:
-            return function
+    def called(*args: Any, **kwargs: Any) -> Any:
+        with trace.inside:
+            given, options = plain(args), plain(kwargs)
+            result, seconds = timed_call(function, *given, **options)
+            if arrays := arrays_in([given, options, result]):
+                trace.add_foreign(sum(array.nbytes for array in arrays), seconds)
+            return wrapped(result, trace)
 
-        def called(*args: Any, **kwargs: Any) -> Any:
-            with trace.inside:
-                given, options = plain(args), plain(kwargs)
-                start = perf_counter()
-                result = function(*given, **options)
-                seconds = perf_counter() - start
-                arrays = [*arrays_in((list(given), options)), *arrays_in(result)]
-                if arrays:
-                    trace.add_foreign(sum(array.nbytes for array in arrays), seconds)
-                return wrapped(result, trace)
-
-        return called
-
-    return counted
+    return called if trace.counts else function
 
 
 def counting(trace: Trace) -> dict[str, Any]:
     """The variables of a module whose code counts: its imports return counting NumPy functions."""
-    return {"__builtins__": {**vars(builtins), "__import__": _importer(trace)}, _FOREIGN: _foreign(trace)}
+    imports = {"__import__": partial(_import, trace)}
+    return {"__builtins__": {**vars(builtins), **imports}, _FOREIGN: partial(_foreign, trace)}
 
 
 def counted_code(text: str, path: str, place: Place) -> CodeType:

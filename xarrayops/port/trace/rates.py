@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy
+
 from xarrayops.bench.results import Results
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.source import PortError
@@ -71,14 +73,10 @@ class Rates(Record):
 
 def _at(points: Points, size: float) -> float:
     """The time at a size."""
-    low = points[0]
-    if size <= low[0] or len(points) == 1:
-        return low[1]
-    for high in points[1:]:
-        if size <= high[0]:
-            return low[1] + (high[1] - low[1]) * (size - low[0]) / (high[0] - low[0])
-        low = high
-    return low[1] * size / low[0]
+    sizes, seconds = zip(*points, strict=True)
+    if size > sizes[-1] and len(points) > 1:
+        return float(seconds[-1] * size / sizes[-1])
+    return float(numpy.interp(size, sizes, seconds))
 
 
 def measured(backends: Sequence[str], kinds: Iterable[str]) -> tuple[tuple[Rates, ...], dict[str, str]]:
@@ -153,12 +151,10 @@ def _of_launches(results: Results) -> Iterator[Rates]:
         computed: Points = ((0.0, launch_s), (roof["compute"], launch_s + 1.0))
         points = {(each, False): computed if each in operations.BY_ARITHMETIC else moved for each in operations.KINDS}
         points[operations.VIEW, False] = points[operations.ELEMENT, False] = ((0.0, launch_s),)
-        yield Rates(backend, device, points, launch_s, _transfer_rate(results, place), is_coarse=True)
-
-
-def _transfer_rate(results: Results, place: str) -> float | None:
-    rows = (row for row in results.rows if row.workload == "convert from NumPy" and row.place == place and row.measured)
-    return next((row.nbytes / row.median_s for row in rows if row.nbytes and row.median_s), None)
+        transfers = (row for row in results.rows if row.workload == "convert from NumPy" and row.place == place)
+        known = ((row.nbytes, row.median_s) for row in transfers if row.measured)
+        transfer_rate = next((nbytes / seconds for nbytes, seconds in known if nbytes and seconds), None)
+        yield Rates(backend, device, points, launch_s, transfer_rate, is_coarse=True)
 
 
 def _read(backend: str, data: dict[str, Any]) -> Rates:

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import repeat
-from time import thread_time
+from time import perf_counter, thread_time
 from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from xarrayops.plugin.arrays import Record
+from xarrayops.plugin.nested import leaves
 from xarrayops.port.trace.operations import BLOCK, ELEMENT, VIEW
 
 _CALIBRATION = 500
@@ -74,8 +75,6 @@ class Trace:
         By line: results whose shape depends on values.
     foreign : dict of int to (calls, bytes)
         By line: calls of other packages with arrays, and the bytes of these arrays and of the results.
-    dtypes : Counter of str
-        The dtypes of the results.
     operation_s, foreign_s, python_s : float
         The time in NumPy, in other packages, and in the Python code of the program.
     plain_s : float or None
@@ -107,7 +106,6 @@ class Trace:
         self.duplicates: Counter[int] = Counter()
         self.data_dependent: Counter[int] = Counter()
         self.foreign: dict[int, tuple[int, int]] = {}
-        self.dtypes: Counter[str] = Counter()
         self.plain_s: float | None = None
         self.operation_s = self.python_s = self.foreign_s = 0.0
         self.argument_bytes = self.result_bytes = 0
@@ -129,13 +127,10 @@ class Trace:
     ) -> None:
         """Count an operation, with the time that it took on NumPy."""
         self.operation_s += seconds
-        moved = 0 if kind in OF_INDICES else sum(x.nbytes for x in (*operands, *results))
-        whole = sum(x.nbytes for x in results) if kind in OF_INDICES else whole
+        moved = 0 if kind in OF_INDICES else nbytes_in([operands, results])
+        whole = nbytes_in(results) if kind in OF_INDICES else whole
         nbytes, flops, whole = (_rounded(number) for number in (moved, flops, whole))
-        operation = Operation(self.line(), kind, nbytes, flops, whole, self._by_function)
-        self.operations[operation] += 1
-        for result in results:
-            self.dtypes[result.dtype.name] += 1
+        self.operations[Operation(self.line(), kind, nbytes, flops, whole, self._by_function)] += 1
 
     def add_foreign(self, nbytes: int, seconds: float) -> None:
         """Count a call of another package."""
@@ -187,10 +182,16 @@ def _rounded(number: int) -> int:
 
 def arrays_in(value: Any) -> list[np.ndarray[Any, Any]]:
     """The arrays in arguments or results, also in sequences and dictionaries."""
-    if isinstance(value, np.ndarray):
-        return [value]
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, (list, tuple)):
-        return []
-    return [array for member in value for array in arrays_in(member)]
+    return [leaf for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
+
+
+def nbytes_in(value: Any) -> int:
+    """The size of the arrays in arguments or results."""
+    return sum(array.nbytes for array in arrays_in(value))
+
+
+def timed_call(function: Callable[..., Any], *args: Any, **options: Any) -> tuple[Any, float]:
+    """The result of a call, and the seconds that it took."""
+    start = perf_counter()
+    result = function(*args, **options)
+    return result, perf_counter() - start

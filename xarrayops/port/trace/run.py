@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import partial
@@ -16,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.port.loading import Place, arguments_of, importable, parsed_call
+from xarrayops.port.loading import Place, arguments_of, importable, last_line, parsed_call
 from xarrayops.port.source import PortError, Program
 from xarrayops.port.source.writes import AUGMENTED_ITEM
 from xarrayops.port.trace.array import plain, wrapped
 from xarrayops.port.trace.modules import NumPy, counted_code, counted_modules, counting
-from xarrayops.port.trace.record import Trace, arrays_in
+from xarrayops.port.trace.record import Trace, nbytes_in
 
 _RUNS, _MOST_S = 4, 0.5
 """The maximum number of runs without counting, and the time after which no further run starts."""
@@ -56,12 +55,10 @@ def run(program: Program, call: str) -> Trace:
             few = wrapped(np.ones(2), trace)
             number = few[0]
             trace.calibrate({"view": lambda: few[0], "number": lambda: float(number), "other": lambda: few + few})
-            trace.argument_bytes = sum(
-                array.nbytes for array in arrays_in([*function.args, *function.keywords.values()])
-            )
+            trace.argument_bytes = nbytes_in([function.args, function.keywords])
             with trace.running():
                 result = function()
-            trace.result_bytes = sum(array.nbytes for array in arrays_in(result))
+            trace.result_bytes = nbytes_in(result)
             del result, function
             _time(expression, variables, trace)
         except (Exception, SystemExit) as error:
@@ -119,9 +116,8 @@ def _module(program: Program, trace: Trace) -> Iterator[dict[str, Any]]:
 
 def _failed(program: Program, call: str, error: BaseException) -> str:
     """The message about an error, with the last line of the program that ran."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == program.source.path and frame.lineno]
-    place = f"{program.source.path}, {program.source.place(lines[-1])}" if lines else program.source.path
+    path, ran = program.source.path, last_line(error, (program.source.path,))
+    place = f"{path}, {program.source.place(ran[1])}" if ran else path
     return (
         f"{place}: the call {call} raises {type(error).__name__}: {error}. "
         "Instead: a call that runs on NumPy; the program without --call is only read"
