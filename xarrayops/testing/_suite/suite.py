@@ -20,18 +20,16 @@ from xarrayops.testing._suite.extra.signal import SignalSuite
 from xarrayops.testing._suite.extra.statistics import StatisticsSuite
 from xarrayops.testing._suite.extra.windows import WindowSuite
 from xarrayops.testing._suite.operations.attention import AttentionSuite
-from xarrayops.testing._suite.operations.compilation import CompilationSuite
+from xarrayops.testing._suite.operations.compilation import CompilationSuite, ExportSuite
 from xarrayops.testing._suite.operations.convolution import ConvolutionSuite
 from xarrayops.testing._suite.operations.exchange import ExchangeSuite
-from xarrayops.testing._suite.operations.export import ExportSuite
 from xarrayops.testing._suite.operations.indexing import AtSuite, IndexingSuite
-from xarrayops.testing._suite.operations.inspection import InspectionSuite
+from xarrayops.testing._suite.operations.inspection import CrossingSuite, InspectionSuite
 from xarrayops.testing._suite.operations.layout import LayoutSuite
 from xarrayops.testing._suite.operations.mixed import MixedSuite
 from xarrayops.testing._suite.operations.precision import PrecisionSuite
-from xarrayops.testing._suite.operations.quantization import QuantizationSuite
+from xarrayops.testing._suite.operations.quantization import ProductSuite, QuantizationSuite
 from xarrayops.testing._suite.operations.random import RandomSuite
-from xarrayops.testing._suite.operations.transfers import CrossingSuite
 from xarrayops.testing._suite.operations.transformations import TransformationSuite
 from xarrayops.testing._suite.operations.user_operations import OperationSuite
 from xarrayops.testing._suite.sparse.refusals import SparseRefusalSuite
@@ -42,7 +40,6 @@ from xarrayops.testing._suite.standard.elementwise import ElementwiseSuite
 from xarrayops.testing._suite.standard.fft import FftSuite
 from xarrayops.testing._suite.standard.linalg import LinalgSuite
 from xarrayops.testing._suite.standard.manipulation import ManipulationSuite
-from xarrayops.testing._suite.standard.products import ProductSuite
 from xarrayops.testing._suite.standard.reductions import ReductionSuite
 from xarrayops.testing._suite.standard.scalars import ScalarSuite
 from xarrayops.testing._suite.table import (

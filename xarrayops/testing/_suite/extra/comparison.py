@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xarrayops.testing._suite.samples import ALL, FLOATS, sample, specials
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.table import call, row, rows_test
 
 X = sample("float64", (3, 4))
 NEAR = X * (1 + 1e-6)
@@ -49,7 +48,5 @@ ROWS = [
 class ComparisonSuite:
     """Equality of arrays."""
 
-    @cases(ROWS)
-    def test_comparison(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match NumPy's."""
-        check_row(variant, row)
+    test_comparison = rows_test(ROWS)
+    """Class, dtype, device, shape and values match NumPy's."""

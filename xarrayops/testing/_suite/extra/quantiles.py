@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import FLOATS, INTEGERS, sample, specials
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.table import call, row, rows_test
 
 METHODS = (
     *("linear", "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen"),
@@ -87,7 +86,5 @@ ROWS = [
 class QuantileSuite:
     """Medians and quantiles."""
 
-    @cases(ROWS)
-    def test_quantiles(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match NumPy's."""
-        check_row(variant, row)
+    test_quantiles = rows_test(ROWS)
+    """Class, dtype, device, shape and values match NumPy's."""

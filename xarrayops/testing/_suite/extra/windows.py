@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant, depends_on
+from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.variant import depends_on
 
 LENGTHS = (8, 5, 1, 2, 0)
 
@@ -32,7 +32,7 @@ ROWS = [
     row("kaiser", _window("kaiser"), call(9, 0.0), call(9, 40.0), dtype="real floating", creation=True, label="narrow"),
     row(
         "geomspace",
-        lambda *args, dtype=None, **options: np.geomspace(*args, **options),
+        np.geomspace,
         call(1.0, 1000.0, 4),
         call(-8.0, -2.0, 3),
         call(1.0, 256.0, 8, endpoint=False),
@@ -45,7 +45,7 @@ ROWS = [
     ),
     row(
         "logspace",
-        lambda *args, dtype=None, **options: np.logspace(*args, **options),
+        np.logspace,
         call(0.0, 3.0, 4),
         call(0, 3, 4, base=2.0),
         call(-1.0, 1.0, 5, endpoint=False),
@@ -61,8 +61,5 @@ ROWS = [
 class WindowSuite:
     """Windows and scales."""
 
-    @depends_on("run")
-    @cases(ROWS)
-    def test_windows(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match NumPy's."""
-        check_row(variant, row)
+    test_windows = depends_on("run")(rows_test(ROWS))
+    """Class, dtype, device, shape and values match NumPy's."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.testing._suite.compare import check_array, check_values
-from xarrayops.testing._suite.foreign import foreign_arrays
+from xarrayops.testing._suite.foreign import check_mixed
 from xarrayops.testing._suite.operations.attention_cases import (
     FUSED,
     FUSED_VIEWS,
@@ -23,7 +23,7 @@ from xarrayops.testing._suite.operations.attention_cases import (
     random_bias,
     random_mask,
 )
-from xarrayops.testing._suite.samples import sample
+from xarrayops.testing._suite.samples import Host, sample
 from xarrayops.testing._suite.table import (
     Case,
     Row,
@@ -31,6 +31,7 @@ from xarrayops.testing._suite.table import (
     cases,
     check_row,
     exercises,
+    rows_test,
     supported_cases,
     widen,
     without_warnings,
@@ -112,10 +113,8 @@ WRONG: dict[str, tuple[Case, str]] = {
 class AttentionSuite:
     """`xo.attention`."""
 
-    @cases(ROWS)
-    def test_attention(self, variant: Variant, row: Row) -> None:
-        """Values, dtypes and shapes match the definition; the call does not change its inputs."""
-        check_row(variant, row)
+    test_attention = rows_test(ROWS)
+    """Values, dtypes and shapes match the definition; the call does not change its inputs."""
 
     @cases(LONG)
     def test_long_attention(self, variant: Variant, row: Row) -> None:
@@ -129,19 +128,8 @@ class AttentionSuite:
     @pytest.mark.parametrize("size", [1.0, 100.0])
     def test_attention_of_narrow_dtypes(self, variant: Variant, dtype: str, size: float) -> None:
         """Scores and sums are computed in at least single precision, also where the narrow dtype would overflow."""
-        host = [size * each for each in qkv()[:2]] + [qkv()[2]]
-        try:
-            arrays = [xo.astype(variant.array(each), dtype) for each in host]
-        except xo.Unsupported:
-            pytest.skip(f"{variant} does not support {dtype}")
-        options: dict[str, Any] = {"causal": "bottom_right", "scale": 0.5 / size**2, "return_lse": True}
-        out, lse = called(variant, "attention", _attention, *arrays, options)
-        rounded = [widen(variant.values(xo.astype(each, "float32"))) for each in arrays]
-        want, want_lse = expected(*rounded, **options)
-        assert out.dtype == arrays[0].dtype
-        ulps = 4 * NARROW[dtype] / float(np.finfo("float32").eps)
-        check_values(variant.values(xo.astype(out, "float32")), want, ulps=ulps, normwise=True)
-        check_array(variant, lse, want_lse, dtype="float32", ulps=64, normwise=True)
+        arrays = _narrowed(variant, [*(size * each for each in qkv()[:2]), qkv()[2]], dtype)
+        _check_narrow(variant, arrays, {"causal": "bottom_right", "scale": 0.5 / size**2}, 4 * NARROW[dtype], 64)
 
     @exercises("attention")
     @pytest.mark.parametrize("dtype", NARROW)
@@ -154,22 +142,9 @@ class AttentionSuite:
         for name, case in FUSED.items():
             if not (on_accelerator or case.toy):
                 continue
+            arrays = [FUSED_VIEWS[case.view](x) for x in _narrowed(variant, case.arrays(), dtype)]
             try:
-                whole = [xo.astype(variant.array(x), dtype) for x in case.arrays()]
-            except xo.Unsupported:
-                pytest.skip(f"{variant} does not support {dtype}")
-            arrays = [FUSED_VIEWS[case.view](x) for x in whole]
-            given = {n: variant.array(x) if isinstance(x, np.ndarray) else x for n, x in case.options.items()}
-            out, lse = called(variant, "attention", _attention, *arrays, {**given, "return_lse": True})
-            alone = called(variant, "attention", _attention, *arrays, given)
-            rounded = [widen(variant.values(xo.astype(x, "float32"))) for x in arrays]
-            want, want_lse = expected(*rounded, **case.options, return_lse=True)
-            ulps = 8 * NARROW[dtype] / float(np.finfo("float32").eps)
-            try:
-                for got in (out, alone):
-                    assert got.dtype == arrays[0].dtype
-                    check_values(variant.values(xo.astype(got, "float32")), want, ulps=ulps, normwise=True)
-                check_array(variant, lse, want_lse, dtype="float32", ulps=256, normwise=True)
+                _check_narrow(variant, arrays, case.options, 8 * NARROW[dtype], 256)
             except AssertionError as error:
                 raise AssertionError(f"{name}: {error}") from error
 
@@ -259,13 +234,38 @@ class AttentionSuite:
     @pytest.mark.parametrize("argument", ["q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths"])
     def test_attention_of_mixed_libraries(self, variant: Variant, argument: str) -> None:
         """An array of another library raises for every argument, and the message says what to do instead."""
-        for library, foreign in foreign_arrays(variant).items():
-            given = dict(zip("qkv", map(variant.make, qkv()), strict=True)) | {argument: foreign}
-            arrays = [given.pop(name) for name in "qkv"]
-            with pytest.raises(xo.MixedBackends) as caught:
-                xo.attention(*arrays, **given)
-            for part in ("xo.attention", variant.backend.name, library, "xo.convert("):
-                assert part in str(caught.value), f"the message lacks {part!r}: {caught.value}"
+        own = dict(zip("qkv", map(variant.make, qkv()), strict=True))
+
+        def use(foreign: Any) -> None:
+            given = own | {argument: foreign}
+            xo.attention(*(given.pop(name) for name in "qkv"), **given)
+
+        check_mixed(variant, "attention", use)
+
+
+def _narrowed(variant: Variant, arrays: Sequence[Host], dtype: str) -> list[Any]:
+    """The arrays in a dtype; skips the test if the library does not support it."""
+    try:
+        return [xo.astype(variant.array(x), dtype) for x in arrays]
+    except xo.Unsupported:
+        pytest.skip(f"{variant} does not support {dtype}")
+
+
+def _check_narrow(variant: Variant, arrays: list[Any], options: dict[str, Any], error: float, ulps: float) -> None:
+    """Compare a call with the definition, with and without the logsumexp, for the values that the arrays hold.
+
+    ``error`` is the allowed error of the values relative to the largest one, ``ulps`` that of the logsumexp.
+    """
+    given = {n: variant.array(x) if isinstance(x, np.ndarray) else x for n, x in options.items()}
+    out, lse = called(variant, "attention", _attention, *arrays, {**given, "return_lse": True})
+    alone = called(variant, "attention", _attention, *arrays, given)
+    rounded = [widen(variant.values(xo.astype(x, "float32"))) for x in arrays]
+    want, want_lse = expected(*rounded, **options, return_lse=True)
+    for got in (out, alone):
+        assert got.dtype == arrays[0].dtype
+        found = variant.values(xo.astype(got, "float32"))
+        check_values(found, want, ulps=error / float(np.finfo("float32").eps), normwise=True)
+    check_array(variant, lse, want_lse, dtype="float32", ulps=ulps, normwise=True)
 
 
 def _attention(q: Any, k: Any, v: Any, options: dict[str, Any]) -> Any:

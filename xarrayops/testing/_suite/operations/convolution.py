@@ -10,6 +10,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.testing._suite.compare import check_array
+from xarrayops.testing._suite.operations.layout import blocked
 from xarrayops.testing._suite.samples import sample
 from xarrayops.testing._suite.table import called, exercises
 from xarrayops.testing._suite.variant import Variant
@@ -74,11 +75,7 @@ class ConvolutionSuite:
 def laid(x: Any, layout: str) -> Any:
     """An array with channels second, in another layout; blocks are padded with zeros."""
     if layout.endswith("16c"):
-        channels = -(-x.shape[1] // 16)
-        padded = np.zeros((x.shape[0], channels * 16, *x.shape[2:]), x.dtype)
-        padded[:, : x.shape[1]] = x
-        blocks = padded.reshape(x.shape[0], channels, 16, *x.shape[2:])
-        return np.ascontiguousarray(np.moveaxis(blocks, 2, -1))
+        return np.ascontiguousarray(blocked(x, 16))
     return np.ascontiguousarray(np.moveaxis(x, 1, -1)) if layout.endswith("C") else x
 
 

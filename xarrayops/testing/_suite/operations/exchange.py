@@ -14,10 +14,6 @@ from xarrayops.testing._suite.table import called, exercises
 from xarrayops.testing._suite.variant import Variant, depends_on
 
 
-def _native(a: Any) -> Any:
-    return np.asarray(a).astype(a.dtype.newbyteorder("="))
-
-
 class ExchangeSuite:
     """Conversion from NumPy to the library and back."""
 
@@ -42,7 +38,7 @@ class ExchangeSuite:
     def test_unusual_memory_layouts(self, variant: Variant, what: str) -> None:
         """The values are kept, or ``copy=False`` raises; `explain` predicts which."""
         host = unusual_layouts()[what]
-        want = _native(host)
+        want = np.asarray(host).astype(host.dtype.newbyteorder("="))
         for copy in (None, True, False):
             options: dict[str, Any] = {"device": variant.device_name, "copy": copy}
             plan = xo.explain("convert", host, variant.library, **options)

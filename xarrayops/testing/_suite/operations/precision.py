@@ -14,6 +14,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import gap_of
 from xarrayops.plugin.precision import HALVES
 from xarrayops.testing._suite.compare import check_array
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 from xarrayops.testing._suite.samples import Host, sample
 from xarrayops.testing._suite.table import called, exercises
 from xarrayops.testing._suite.variant import Variant
@@ -97,11 +98,12 @@ class PrecisionSuite:
             got, lse = called(variant, "attention", partial(xo.attention, return_lse=True), q, k, v)
         names = variant.backend.functions["dtype_name"]
         assert (names(got.dtype), names(lse.dtype) in ("float32", "float64")) == (output, True)
-        rounded = [as_rounded(x, "bfloat16") for x in (Q, K, V)]
-        error = np.abs(variant.values(got).astype("float64") - _attention(*rounded)).max()
-        assert error <= (2e-6 if output == "float32" else 2.0**-7)
-        if output == "float32":
-            assert np.abs(variant.values(got).astype("float64") - _attention(Q, K, V)).max() > 1e-4
+        found = variant.values(got).astype("float64")
+        want, exact = (
+            attention_oracle(*each)[0] for each in ((as_rounded(x, "bfloat16") for x in (Q, K, V)), (Q, K, V))
+        )
+        assert np.abs(found - want).max() <= (2e-6 if output == "float32" else 2.0**-7)
+        assert output != "float32" or np.abs(found - exact).max() > 1e-4
 
     @exercises("precision")
     def test_a_policy_leaves_integers_and_complex_numbers_alone(self, variant: Variant) -> None:
@@ -179,11 +181,3 @@ def check_product(variant: Variant, verb: str, policy: dict[str, str]) -> None:
 def _scale(variant: Variant, state: xo.LossScale) -> float:
     """The scale as a Python number."""
     return state.value if isinstance(state.value, float) else float(variant.values(state.value))
-
-
-def _attention(q: Host, k: Host, v: Host) -> Host:
-    q, k, v = (x.astype("float64") for x in (q, k, v))
-    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    out: Host = weights / weights.sum(axis=-1, keepdims=True) @ v
-    return out

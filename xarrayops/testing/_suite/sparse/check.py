@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 import xarrayops as xo
 from xarrayops._core.backends.registry import describe_class
@@ -16,6 +17,9 @@ from xarrayops.testing._suite.sparse.cases import OPERANDS, ROWS, SparseRow
 from xarrayops.testing._suite.sparse.oracle import Entries, Host, ValueAt, entries_of, is_canonical, parts_of
 from xarrayops.testing._suite.table import without_warnings
 from xarrayops.testing._suite.variant import Variant
+
+if TYPE_CHECKING:
+    from xarrayops._core.backends.sparse_backend import SparseBackend
 
 ULPS = 64
 """The allowed error in epsilons of the largest value; results are sums of products."""
@@ -110,6 +114,29 @@ def _check_values(found: Entries, want: ValueAt, *, exact: bool) -> None:
     assert not missing, f"positions: no entries at {missing[:5]}"
     values = np.asarray([got.get(position, 0) for position in sorted(want)]).astype(found.data.dtype)
     check_values(values, np.asarray([want[position] for position in sorted(want)]), ulps=ULPS, normwise=True)
+
+
+def check_entries(variant: Variant, got: Any, want: Entries, format: str, **options: Any) -> None:
+    """Compare a container with entries of its shape and dtype, as `check_container` does."""
+    name = want.data.dtype.name
+    check_container(variant, got, want.value_at, shape=want.shape, format=format, dtype=name, **options)
+
+
+def require(variant: Variant, dtype: str) -> None:
+    """Skip the test if the library does not support containers of a dtype."""
+    if dtype not in variant.dtypes or variant.backend.sparse.dtype_refusal(dtype) is not None:
+        pytest.skip(f"{variant} does not support containers of {dtype}")
+
+
+class Containers:
+    """The fixture of tests that need a library with sparse containers."""
+
+    @pytest.fixture
+    def containers(self, variant: Variant) -> SparseBackend:
+        """The backend of the library's sparse containers; skips the test if there is none."""
+        if variant.sparse is None:
+            pytest.skip(f"{variant} has no sparse containers (see test_sparse_gap)")
+        return variant.sparse
 
 
 def check_dense(variant: Variant, got: Any, want: Host, *, dtype: str | None) -> None:

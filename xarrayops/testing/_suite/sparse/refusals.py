@@ -6,22 +6,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import xarrayops as xo
 from xarrayops.plugin.sparse import ELEMENTWISE, FORMATS
-from xarrayops.testing._suite.foreign import foreign_arrays
+from xarrayops.testing._suite.foreign import check_mixed
 from xarrayops.testing._suite.samples import ALL
 from xarrayops.testing._suite.sparse.cases import GENERAL, distinct
-from xarrayops.testing._suite.sparse.check import block_of, container
+from xarrayops.testing._suite.sparse.check import Containers, block_of, container
 from xarrayops.testing._suite.sparse.oracle import parts_of
-from xarrayops.testing._suite.table import exercises
+from xarrayops.testing._suite.table import check_raises, exercises
 from xarrayops.testing._suite.variant import Variant, depends_on
 
-Call = Callable[[], Any]
+if TYPE_CHECKING:
+    from xarrayops._core.backends.sparse_backend import SparseBackend
+
 REFUSALS = (xo.errors.XArrayOpsError, ValueError, TypeError)
 LOW_PRECISION = ("float16", "bfloat16")
 COMPRESSED: dict[str, tuple[dict[str, Any], str]] = {
@@ -237,12 +239,7 @@ GAPS: dict[str, Callable[[Any], Any]] = {
 """Each verb with dense arrays, for libraries without containers."""
 
 
-def lacks_containers(variant: Variant) -> bool:
-    """Whether the variant has no sparse containers."""
-    return variant.sparse is None
-
-
-class SparseRefusalSuite:
+class SparseRefusalSuite(Containers):
     """Errors of the sparse verbs."""
 
     @depends_on(containers=False)
@@ -258,11 +255,11 @@ class SparseRefusalSuite:
     @depends_on(containers=True)
     @exercises("sparse.from_parts", "sparse.validate", "sparse.to_dense", "matmul")
     @pytest.mark.parametrize(("format", "what"), [(f, what) for f in FORMATS for what in FAULTS[f]])
-    def test_sparse_malformed(self, variant: Variant, format: str, what: str) -> None:
+    def test_sparse_malformed(self, variant: Variant, containers: SparseBackend, format: str, what: str) -> None:
         """The error names the first invalid item; ``validate`` and all verbs raise it for native containers, too."""
-        if lacks_containers(variant) or format not in variant.backend.sparse.formats:
-            pytest.skip(f"{variant} does not test {format} containers")
-        if variant.backend.sparse.pads and what == "a last pointer too small":
+        if format not in containers.formats:
+            pytest.skip(f"{variant} does not support {format}")
+        if containers.pads and what == "a last pointer too small":
             pytest.skip(f"{variant} accepts padding after the last row")
         change, pattern = FAULTS[format][what]
         host, shape = malformed(format, change)
@@ -279,23 +276,15 @@ class SparseRefusalSuite:
             xo.sparse.validate(s, canonical=True)
         if what in UNSAFE and str(variant.device) == "cpu":
             x = variant.make(np.ones((shape[1], 2), "float32"))
-            uses: list[Call] = [
-                partial(xo.sparse.to_dense, s),
-                partial(xo.matmul, s, x),
-                partial(xo.sparse.sum, s, axis=0),
-            ]
-            for use in uses:
-                with pytest.raises(xo.InvalidSparse, match=pattern):
-                    use()
+            uses = (partial(xo.sparse.to_dense, s), partial(xo.matmul, s, x), partial(xo.sparse.sum, s, axis=0))
+            check_raises(xo.InvalidSparse, pattern, *uses)
 
     @depends_on(containers=True)
     @exercises("sparse.from_parts")
     @pytest.mark.parametrize("shape", [(3,), (3, 4, 1), (3, -4), (-3, 4), (3.5, 4), ("3", 4), (), 12, None, (2, 4)])
-    def test_sparse_shapes(self, variant: Variant, shape: Any) -> None:
+    def test_sparse_shapes(self, variant: Variant, containers: SparseBackend, shape: Any) -> None:
         """A shape that is invalid, or does not match the parts, raises."""
-        if lacks_containers(variant):
-            pytest.skip(f"{variant} does not test sparse containers")
-        for format in set(variant.backend.sparse.formats) - {"bsr"}:
+        for format in set(containers.formats) - {"bsr"}:
             host, _ = malformed(format, {})
             with pytest.raises(REFUSALS, match="from_parts"):
                 xo.sparse.from_parts(format, *map(variant.make, host.values()), shape=shape)
@@ -303,10 +292,8 @@ class SparseRefusalSuite:
     @depends_on(containers=True)
     @exercises(*{f"sparse.{label.partition(':')[0]}" for label in WRONG} - {"sparse.matmul"}, "matmul")
     @pytest.mark.parametrize("wrong", WRONG)
-    def test_sparse_refusals(self, variant: Variant, wrong: str) -> None:
+    def test_sparse_refusals(self, variant: Variant, containers: SparseBackend, wrong: str) -> None:
         """An invalid operand raises; the message names the operand and the verb."""
-        if lacks_containers(variant):
-            pytest.skip(f"{variant} does not test sparse containers")
         use, pattern = WRONG[wrong]
         with pytest.raises(REFUSALS, match=f"(?s){pattern}") as caught:
             use(Operands(variant))
@@ -316,16 +303,14 @@ class SparseRefusalSuite:
     @depends_on(containers=True)
     @exercises("sparse.from_dense", "sparse.from_parts")
     @pytest.mark.parametrize("dtype", [*ALL, *LOW_PRECISION])
-    def test_sparse_dtypes(self, variant: Variant, dtype: str) -> None:
+    def test_sparse_dtypes(self, variant: Variant, containers: SparseBackend, dtype: str) -> None:
         """Containers keep the dtype, or raise with the reason that the backend declares."""
-        if lacks_containers(variant):
-            pytest.skip(f"{variant} does not test sparse containers")
         try:
             x = xo.astype(variant.make(np.abs(GENERAL.dense())), dtype)
         except xo.Unsupported:
             pytest.skip(f"{variant} does not support {dtype}")
-        why = variant.backend.sparse.dtype_refusal(dtype)
-        for format in variant.backend.sparse.formats:
+        why = containers.dtype_refusal(dtype)
+        for format in containers.formats:
             if why is None:
                 s = xo.sparse.from_dense(x, format, block=block_of(format, GENERAL.shape))
                 assert s.dtype == x.dtype
@@ -335,36 +320,27 @@ class SparseRefusalSuite:
             indices = [variant.make(a) for name, a in p.arrays.items() if name != "data"]
             data = xo.astype(variant.make(p.data), dtype)
             assert "Instead" in why
-            uses: list[Call] = [
+            check_raises(
+                xo.Unsupported,
+                re.escape(why),
                 partial(xo.sparse.from_dense, x, format, block=p.block),
                 partial(xo.sparse.from_parts, format, *indices, data, shape=GENERAL.shape),
-            ]
-            for use in uses:
-                with pytest.raises(xo.Unsupported, match=re.escape(why)):
-                    use()
+            )
 
     @depends_on(containers=True)
     @exercises(*MIXED)
     @pytest.mark.parametrize("verb", MIXED)
-    def test_sparse_of_mixed_libraries(self, variant: Variant, verb: str) -> None:
+    def test_sparse_of_mixed_libraries(self, variant: Variant, containers: SparseBackend, verb: str) -> None:
         """An array of another library with a container raises, and the message says what to do instead."""
-        if lacks_containers(variant):
-            pytest.skip(f"{variant} does not test sparse containers")
         g = Operands(variant)
-        for library, foreign in foreign_arrays(variant).items():
-            with pytest.raises(xo.MixedBackends) as caught:
-                MIXED[verb](g.x, g.s, foreign)
-            for part in (f"xo.{verb}", variant.backend.name, library, "xo.convert("):
-                assert part in str(caught.value), f"the message lacks {part!r}: {caught.value}"
+        check_mixed(variant, verb, partial(MIXED[verb], g.x, g.s))
 
     @depends_on(containers=True)
     @exercises("add", "sum")
-    def test_containers_with_dense_verbs(self, variant: Variant) -> None:
+    def test_containers_with_dense_verbs(self, variant: Variant, containers: SparseBackend) -> None:
         """Dense verbs refuse containers that are not arrays of the library, and name the sparse verbs."""
-        if lacks_containers(variant) or variant.backend.has_sparse_layouts:
+        if variant.backend.has_sparse_layouts:
             pytest.skip(f"{variant} has no containers of a separate class")
         g = Operands(variant)
-        uses: list[Call] = [partial(xo.add, g.s, g.s), partial(xo.add, g.x, g.s), partial(xo.sum, g.s)]
-        for use in uses:
-            with pytest.raises(xo.Unsupported, match=r"sparse.*Instead: .*xo\.sparse"):
-                use()
+        uses = (partial(xo.add, g.s, g.s), partial(xo.add, g.x, g.s), partial(xo.sum, g.s))
+        check_raises(xo.Unsupported, r"sparse.*Instead: .*xo\.sparse", *uses)

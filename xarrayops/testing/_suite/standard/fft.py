@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import COMPLEX, FLOATS, INEXACT, sample
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.table import Row, call, row, rows_test
 
 Oracle = Callable[..., Any]
 
@@ -65,7 +64,5 @@ ROWS = [
 class FftSuite:
     """Fourier transforms."""
 
-    @cases(ROWS)
-    def test_fft(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match the oracle."""
-        check_row(variant, row)
+    test_fft = rows_test(ROWS)
+    """Class, dtype, device, shape and values match the oracle."""
