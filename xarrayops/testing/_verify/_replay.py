@@ -19,8 +19,7 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.testing._verify._kinds import Scene, kind_of
 from xarrayops.testing._verify._report import Divergence
 from xarrayops.testing._verify._run import is_of_user
-from xarrayops.testing._verify._statements import statements
-from xarrayops.testing._verify._trace import Key, State, Tracer, source_line
+from xarrayops.testing._verify._trace import Key, State, Tracer, source_line, statements
 from xarrayops.testing._verify._values import Value
 
 _RAISED = {IndexError: "out of bounds", OverflowError: "cast"}
@@ -44,11 +43,6 @@ class _Found(Record):
     difference: Difference
 
 
-def tracer(operands_of: int = -1, names: dict[str, str] | None = None) -> Tracer:
-    """A tracer of the user's functions."""
-    return Tracer(is_of_user, operands_of, names)
-
-
 @contextmanager
 def defined_values() -> Iterator[None]:
     """A context in which new arrays of ``empty`` are zeros, so that the elements not yet written can be compared."""
@@ -58,11 +52,6 @@ def defined_values() -> Iterator[None]:
                 zeros = getattr(module, name.replace("empty", "zeros"))
                 patches.enter_context(mock.patch.object(module, name, zeros))
         yield
-
-
-def by_key(traced: Tracer) -> dict[Key, Value]:
-    """The values of states."""
-    return {state.key: state.value for state in traced.states}
 
 
 def of_error(error: Exception) -> Divergence:

@@ -17,9 +17,10 @@ import xarrayops as xo
 from xarrayops._core.backends import registry
 from xarrayops._ops.transfers.ledger import Ledger, is_of_library
 from xarrayops.plugin.arrays import Record
+from xarrayops.plugin.nested import fill
 from xarrayops.plugin.runs import RunMode
 from xarrayops.testing._verify._random import Tape, through
-from xarrayops.testing._verify._values import Value, is_array, leaves, mapped, structure, value
+from xarrayops.testing._verify._values import Value, is_array, leaves, structure, value
 
 WITHOUT_BACKEND = ("array_api_strict",)
 """Libraries without a backend that are used if they are installed."""
@@ -158,8 +159,8 @@ def run(
 def _with_values(run: Run, setup: Setup, result: Any, args: Any, kwargs: Any) -> Run:
     """The run with the values of its result and its arguments."""
     has_values, error = setup.mode.has_values, run.error
-    named = [*((f"argument {i}{path}", x) for i, arg in enumerate(args) for path, x in leaves(arg))]
-    named += [(f"argument {name}{path}", x) for name, arg in kwargs.items() for path, x in leaves(arg)]
+    given = dict(enumerate(args)) | kwargs
+    named = [(f"argument {name}{path}", x) for name, arg in given.items() for path, x in leaves(arg)]
     results: dict[str, Value] = {}
     written: dict[str, Value] = {}
     try:
@@ -183,7 +184,8 @@ def _placed(call: Call, setup: Setup, tape: Tape) -> tuple[tuple[Any, ...], dict
             return made[id(x)]
         return through(tape, x)
 
-    return mapped(place, call.args), mapped(place, call.kwargs)
+    args, kwargs = fill((call.args, call.kwargs), place)
+    return args, kwargs
 
 
 def _defaults(setup: Setup, args: Any, kwargs: Any) -> AbstractContextManager[Any]:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 import xarrayops as xo
 from xarrayops._host.compare import Value as Value
+from xarrayops.plugin.nested import is_array as is_array
 
 NUMBERS = (bool, int, float, complex)
 _array = np.array  # `rounding` replaces it in NumPy
-
-
-def is_array(x: Any) -> bool:
-    """Whether x is an array of any library, or one of NumPy's scalars."""
-    return isinstance(getattr(x, "shape", None), tuple) and hasattr(x, "dtype")
 
 
 def value(x: Any, *, has_values: bool = True) -> Value:
@@ -46,16 +42,6 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(each, f"{path}.{names[i]}" if names else f"{path}[{i}]")
     else:
         yield path, tree
-
-
-def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The same nesting, with each leaf replaced by the result of a function."""
-    if isinstance(tree, dict):
-        return {key: mapped(function, each) for key, each in tree.items()}
-    if isinstance(tree, (tuple, list)):
-        found = [mapped(function, each) for each in tree]
-        return type(tree)(*found) if hasattr(tree, "_fields") else type(tree)(found)
-    return function(tree)
 
 
 def structure(tree: Any) -> Any:
