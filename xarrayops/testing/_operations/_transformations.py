@@ -17,7 +17,7 @@ from xarrayops.plugin.arrays import gap_of
 from xarrayops.testing._operations._call import Expected, as_tuple, value_faults, values, widened
 from xarrayops.testing._operations._samples import Sample, quietly
 from xarrayops.testing._verify._run import Setup
-from xarrayops.testing._verify._values import value
+from xarrayops.testing._verify._values import first_line, value
 
 TOLERANCE = 1e-6
 """The tolerance of gradients in double precision, relative to the largest element."""
@@ -31,7 +31,7 @@ def compiled_faults(definition: Definition, sample: Sample, setup: Setup, want: 
     except Exception as error:
         with suppress(Exception):  # the reference cannot run this way either
             _run(definition.reference, sample, setup)
-            yield f"it raises {_first_line(error)}"
+            yield f"it raises {first_line(error)}"
         return
     if setup.mode.has_values:
         yield from value_faults(want, found)
@@ -56,10 +56,6 @@ def _placed(sample: Sample, setup: Setup) -> Sample:
     return sample.with_arrays("", lambda x: setup.mode.place(xo.convert(x, setup.library)))
 
 
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
-
-
 def _faults(
     definition: Definition, run: Callable[[Function], Any], raises: str, compare: Callable[[Any, Any], Iterator[str]]
 ) -> Iterator[str]:
@@ -71,7 +67,7 @@ def _faults(
     try:
         found = run(definition.function)
     except Exception as error:
-        yield f"{raises} {_first_line(error)}"
+        yield f"{raises} {first_line(error)}"
         return
     yield from compare(wanted, found)
 

@@ -137,6 +137,11 @@ def row(verb: str, oracle: Callable[..., Any] | None, *calls: Case, **options: A
     return Row(verb, oracle, calls, **options)
 
 
+def created(verb: str, oracle: Callable[..., Any], *calls: Case, **options: Any) -> Row:
+    """A row for a creation function, whose result has the default floating-point dtype unless options say otherwise."""
+    return row(verb, oracle, *calls, creation=True, **{"dtype": "real floating", **options})
+
+
 def cases(rows: list[Row]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test once for each row, and record the verbs that it exercises."""
 

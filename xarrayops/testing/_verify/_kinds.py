@@ -16,35 +16,16 @@ from xarrayops.testing._verify._values import Value
 
 _SUMS = frozenset(
     (
-        *(
-            "sum",
-            "mean",
-            "average",
-            "cumsum",
-            "cumulative_sum",
-            "dot",
-            "matmul",
-            "inner",
-            "vecdot",
-            "einsum",
-            "tensordot",
-        ),
-        *("var", "std", "trace", "norm", "vector_norm", "reduce", "accumulate", "nansum", "nanmean", "segment_sum"),
-        *("bincount", "convolve", "correlate", "trapezoid", "prod", "cumprod", "cumulative_prod", "add"),
+        *("sum", "mean", "average", "cumsum", "cumulative_sum", "dot", "matmul", "inner", "vecdot", "einsum"),
+        *("tensordot", "var", "std", "trace", "norm", "vector_norm", "reduce", "accumulate", "nansum", "nanmean"),
+        *("segment_sum", "bincount", "convolve", "correlate", "trapezoid", "prod", "cumprod", "cumulative_prod"),
+        "add",
     )
 )
 """The functions that add or multiply many numbers."""
 _CASTS = frozenset(("astype", "int", "asarray", "array", "round", "rint", "floor", "trunc", "view"))
 _DRAWS = (
-    "rand",
-    "normal",
-    "uniform",
-    "shuffle",
-    "permutation",
-    "permuted",
-    "choice",
-    "integers",
-    "poisson",
+    *("rand", "normal", "uniform", "shuffle", "permutation", "permuted", "choice", "integers", "poisson"),
     "exponential",
 )
 _TAKES = frozenset(("take", "take_along_axis"))

@@ -65,14 +65,6 @@ class Tape:
         self._is_drawing = False
         self.mismatch: Mismatch | None = None
 
-    def __len__(self) -> int:
-        return len(self._draws)
-
-    @property
-    def missing(self) -> int:
-        """How many recorded draws the last run has not used."""
-        return len(self._draws) - self._next
-
     @contextmanager
     def recording(self, namespaces: list[dict[str, Any]]) -> Iterator[None]:
         """A context in which draws are recorded."""

@@ -78,19 +78,16 @@ def statements(file: str) -> dict[int, Statement]:
 
 
 def _statement(node: ast.stmt) -> Statement:
-    parts = _own_parts(node)
-    names = [each for part in parts for each in ast.walk(part) if isinstance(each, ast.Name)]
-    assigned = [each.id for each in names if isinstance(each.ctx, ast.Store)]
-    read = [each.id for each in names if isinstance(each.ctx, ast.Load)]
+    assigned: list[str] = []
+    read: list[str] = []
     written: list[str] = []
-    for part in parts:
-        for each in ast.walk(part):
-            if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
-                written.extend(_base(each))
-            elif isinstance(each, ast.Call):
-                written.extend(
-                    name for keyword in each.keywords if keyword.arg == "out" for name in _base(keyword.value)
-                )
+    for each in (inner for part in _own_parts(node) for inner in ast.walk(part)):
+        if isinstance(each, ast.Name):
+            (assigned if isinstance(each.ctx, ast.Store) else read).append(each.id)
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
+            written.extend(_base(each))
+        elif isinstance(each, ast.keyword) and each.arg == "out":
+            written.extend(_base(each.value))
     if isinstance(node, ast.AugAssign):
         written.extend(_base(node.target))
         read.extend(_base(node.target))

@@ -44,6 +44,11 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, tree
 
 
+def first_line(error: Exception) -> str:
+    """The class of an error, and the first line of its message."""
+    return f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), '')}"
+
+
 def structure(tree: Any) -> Any:
     """The nesting that two results must share: lists count as tuples."""
     if isinstance(tree, dict):

@@ -30,7 +30,7 @@ from xarrayops.testing._verify._report import (
 from xarrayops.testing._verify._rounding import rounding
 from xarrayops.testing._verify._run import NUMPY, Call, Run, Setup, namespaces, run, setups
 from xarrayops.testing._verify._trace import Key, Tracer, source_line
-from xarrayops.testing._verify._values import Value, is_array, leaves, structure, value
+from xarrayops.testing._verify._values import Value, first_line, is_array, leaves, structure, value
 
 SAMPLES = 5
 """The runs with random rounding."""
@@ -185,7 +185,7 @@ class _Verification:
                 self._run(self.port, setup._replace(mode=setup.mode.eager))
             got = self._run(self.port, setup)
         except XArrayOpsError as gap:  # the library cannot hold the arguments
-            return Outcome(setup.name, UNSUPPORTED, _first_line(gap))
+            return Outcome(setup.name, UNSUPPORTED, first_line(gap))
         ledger = got.ledger
         numbers = (got.seconds, ledger.transfers, ledger.waits, ledger.computes, got.compilations)
         if got.error is not None:
@@ -195,7 +195,7 @@ class _Verification:
             found = self._replayed(setup, "") if status == RAISED and replay else None
             if status == RAISED and found is None:
                 found = _replay.of_error(got.error)
-            return Outcome(setup.name, status, _first_line(got.error), found, *numbers)
+            return Outcome(setup.name, status, first_line(got.error), found, *numbers)
         what = self._difference(got, setup)
         if not what:
             return Outcome(setup.name, SAME, _foreign(got, setup), None, *numbers)
@@ -277,8 +277,3 @@ def _with_rounding(call: Call) -> Call:
     """The call on arrays that round at random."""
     round_ = lambda x: np.asarray(x) if isinstance(x, np.ndarray) else x
     return Call(call.function, *fill((call.args, call.kwargs), round_))
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0] if text else ''}"

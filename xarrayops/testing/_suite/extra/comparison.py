@@ -1,7 +1,5 @@
 """Equality of arrays, exact and within a tolerance."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from xarrayops.testing._suite.samples import ALL, FLOATS, sample, specials

@@ -1,7 +1,5 @@
 """Reductions that ignore NaN."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from xarrayops.testing._suite.samples import COMPLEX, DISCRETE, FLOATS, INTEGERS, sample, specials

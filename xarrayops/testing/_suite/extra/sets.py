@@ -1,7 +1,5 @@
 """Operations of sets."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from xarrayops.testing._suite.samples import REAL, sample

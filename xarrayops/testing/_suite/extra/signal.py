@@ -1,7 +1,5 @@
 """Interpolation, differences, integrals, convolution and polynomials."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from xarrayops.testing._suite.samples import COMPLEX, INEXACT, INTEGERS, NUMERIC, sample, specials

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.table import call, created, rows_test
 from xarrayops.testing._suite.variant import depends_on
 
 LENGTHS = (8, 5, 1, 2, 0)
@@ -18,19 +18,17 @@ def _window(name: str) -> Any:
 
 ROWS = [
     *(
-        row(
+        created(
             name,
             _window(name),
             *(call(n, *args) for n in LENGTHS),
             call(6, *args, dtype="float64"),
-            dtype="real floating",
-            creation=True,
             normwise=True,
         )
         for name, args in (("bartlett", ()), ("blackman", ()), ("hamming", ()), ("hanning", ()), ("kaiser", (8.6,)))
     ),
-    row("kaiser", _window("kaiser"), call(9, 0.0), call(9, 40.0), dtype="real floating", creation=True, label="narrow"),
-    row(
+    created("kaiser", _window("kaiser"), call(9, 0.0), call(9, 40.0), label="narrow"),
+    created(
         "geomspace",
         np.geomspace,
         call(1.0, 1000.0, 4),
@@ -39,11 +37,9 @@ ROWS = [
         call(2, 5, 1),
         call(2, 5, 2, dtype="float64"),
         call(2, 5, 0),
-        dtype="real floating",
-        creation=True,
         ulps=64,
     ),
-    row(
+    created(
         "logspace",
         np.logspace,
         call(0.0, 3.0, 4),
@@ -51,8 +47,6 @@ ROWS = [
         call(-1.0, 1.0, 5, endpoint=False),
         call(2, 3, 0),
         call(0, 1, 3, dtype="float64"),
-        dtype="real floating",
-        creation=True,
         ulps=64,
     ),
 ]

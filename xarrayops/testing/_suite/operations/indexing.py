@@ -23,8 +23,10 @@ TIED = np.asarray([3, 1, 3, 1, 2], dtype="int32")
 EDGES = np.asarray([1.0, 2.0, 2.0, 5.0])
 INDICES = np.asarray([2, 0, -1, 2], dtype="int64")
 EVERY = [sample(d, (5,), low=0, high=2) for d in ALL if d != "complex64"]
+SHUFFLED = [call(shuffled(d), **options) for options in ({}, {"descending": True}) for d in REAL]
 UNSORTED = np.asarray([5, 3, 3, 0, 4, 1] * 3)
 """Integers that NumPy's own unique_values returns in another order."""
+REPEATED = [call(x) for x in (UNSORTED, TIED, *EVERY)]
 
 
 def _sort(x: Any, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
@@ -50,8 +52,7 @@ ROWS = [
         call(TIED),
         call(TIED, descending=True),
         call(sample("float32", (0, 3))),
-        *(call(shuffled(d)) for d in REAL),
-        *(call(shuffled(d), descending=True) for d in REAL),
+        *SHUFFLED,
         dtype="indexing",
     ),
     row(
@@ -84,8 +85,7 @@ ROWS = [
         *(call(shuffled("float32"), **order) for order in ORDERS),
         call(sample("float32", (0, 3))),
         call(TIED, descending=True),
-        *(call(shuffled(d)) for d in REAL),
-        *(call(shuffled(d), descending=True) for d in REAL),
+        *SHUFFLED,
     ),
     row(
         "take",
@@ -109,28 +109,22 @@ ROWS = [
     row(
         "unique_all",
         partial(np.unique, return_index=True, return_inverse=True, return_counts=True),
-        call(UNSORTED),
-        call(TIED),
-        *(call(x) for x in EVERY),
+        *REPEATED,
         dtype=("first", "indexing", "indexing", "indexing"),
         fields=("values", "indices", "inverse_indices", "counts"),
     ),
     row(
         "unique_counts",
         partial(np.unique, return_counts=True),
-        call(UNSORTED),
-        call(TIED),
-        *(call(x) for x in EVERY),
+        *REPEATED,
         dtype=("first", "indexing"),
         fields=("values", "counts"),
     ),
     row(
         "unique_inverse",
         partial(np.unique, return_inverse=True),
-        call(UNSORTED),
-        call(TIED),
+        *REPEATED,
         call(sample("int64", (2, 3), high=0)),
-        *(call(x) for x in EVERY),
         dtype=("first", "indexing"),
         fields=("values", "inverse_indices"),
     ),
@@ -144,7 +138,7 @@ ROWS = [
         dtype=("first", "indexing", "indexing", "indexing"),
         function=partial(xo.unique, return_index=True, return_inverse=True, return_counts=True),
     ),
-    row("unique_values", np.unique, call(UNSORTED), call(TIED), *(call(x) for x in EVERY)),
+    row("unique_values", np.unique, *REPEATED),
 ]
 
 

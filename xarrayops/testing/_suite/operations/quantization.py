@@ -76,14 +76,8 @@ def _product(dtype: str, x: Any, w: Any, *, of_x: Any = None, of_w: Any = None) 
     rows = {"axis": tuple(range(x.ndim - 1))} if x.ndim > 1 else {}
     a, sx = parts(x, dict(of_x or rows))
     b, sw = parts(w, dict(of_w or ({"axis": -1} if w.ndim > 1 else {})))
-    sx, sw = (np.broadcast_to(s, v.shape) for s, v in ((sx, a), (sw, b)))
-    sx, sw = sx[..., :1], sw[..., :1, :] if w.ndim > 1 else sw[:1]
-    if w.ndim == 1:
-        sx = sx[..., 0]
-        sw = sw[0]
-    elif x.ndim == 1:
-        sx, sw = sx[0], sw[..., 0, :]
-    return (a @ b).astype(dtype) * (sx * sw)
+    product, scale = (a @ b).astype(dtype), sx * sw
+    return product * (scale if np.ndim(scale) in (0, product.ndim) else scale.reshape(product.shape))
 
 
 def _dequantize(values: Any, scale: Any, zero: Any = None) -> Any:

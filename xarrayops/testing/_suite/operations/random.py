@@ -11,6 +11,7 @@ import pytest
 import xarrayops as xo
 from xarrayops.errors import MixedBackends, Unsupported
 from xarrayops.plugin import Array
+from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.table import check_raises, exercises
 from xarrayops.testing._suite.variant import Variant, depends_on
 
@@ -151,9 +152,7 @@ def _needs(dtype: str) -> set[str]:
 
 
 def _check(variant: Variant, name: str, found: Array, want: Any, dtype: str) -> None:
-    """Compare class, dtype, shape and every bit."""
-    assert isinstance(found, variant.backend.module.ARRAY_TYPES), name
-    assert variant.backend.functions["dtype_name"](found.dtype) == dtype, name
+    """Compare class, dtype, device, shape and every bit."""
     values = variant.values(found)
-    assert values.shape == np.shape(want), name
+    check_array(variant, found, want, dtype=dtype, values=False, host=values)
     assert values.astype(want.dtype).tobytes() == np.asarray(want).tobytes(), f"{name}: {values} is not {want}"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import COMPLEX, FLOATS, INEXACT, sample
-from xarrayops.testing._suite.table import Row, call, row, rows_test
+from xarrayops.testing._suite.table import Row, call, created, row, rows_test
 
 Oracle = Callable[..., Any]
 
@@ -34,7 +34,7 @@ def frequencies(verb: str, oracle: Oracle) -> Row:
         return oracle(n, d=d)
 
     calls = [call(8), call(5, d=0.25), call(4, dtype="float64"), call(3, dtype="float32"), call(6, like=sample("int8"))]
-    return row(verb, expected, *calls, dtype="real floating", creation=True)
+    return created(verb, expected, *calls)
 
 
 def shift(verb: str, oracle: Oracle) -> Row:

@@ -1,7 +1,5 @@
 """Functions that rearrange elements."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from xarrayops.testing._suite.samples import ALL, sample
