@@ -20,7 +20,7 @@ from xarrayops.plugin import Gap, gap_of
 from xarrayops.plugin.nested import fill, leaves
 from xarrayops.testing._suite.compare import check_array, check_unchanged, check_values, is_namedtuple_with
 from xarrayops.testing._suite.samples import Host
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.variant import Test, Variant, declare
 
 
 @dataclass(frozen=True)
@@ -144,13 +144,8 @@ def created(verb: str, oracle: Callable[..., Any], *calls: Case, **options: Any)
 
 def cases(rows: list[Row]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test once for each row, and record the verbs that it exercises."""
-
-    def mark(test: Callable[..., None]) -> Callable[..., None]:
-        vars(test)["verbs"] = frozenset(r.verb for r in rows)
-        vars(test)["rows"] = tuple(rows)
-        return pytest.mark.parametrize("row", rows, ids=str)(test)
-
-    return mark
+    parametrized = pytest.mark.parametrize("row", rows, ids=str)
+    return lambda test: parametrized(declare(test, verbs=frozenset(r.verb for r in rows), rows=tuple(rows)))
 
 
 def rows_test(rows: list[Row]) -> Callable[..., None]:
@@ -163,14 +158,9 @@ def rows_test(rows: list[Row]) -> Callable[..., None]:
     return test
 
 
-def exercises(*verbs: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Record the verbs that a test without a table exercises."""
-
-    def mark(test: Callable[..., None]) -> Callable[..., None]:
-        vars(test)["verbs"] = frozenset(verbs)
-        return test
-
-    return mark
+def exercises(*verbs: str) -> Callable[[Test], Test]:
+    """Record the verbs that a test without a table exercises, or those tests of a class for which none are recorded."""
+    return lambda test: declare(test, verbs=frozenset(verbs))
 
 
 def check_row(variant: Variant, row: Row) -> None:

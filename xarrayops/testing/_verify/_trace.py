@@ -82,7 +82,7 @@ def _statement(node: ast.stmt) -> Statement:
     read: list[str] = []
     written: list[str] = []
     for each in (inner for part in _own_parts(node) for inner in ast.walk(part)):
-        if isinstance(each, ast.Name):
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Del):
             (assigned if isinstance(each.ctx, ast.Store) else read).append(each.id)
         elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
             written.extend(_base(each))

@@ -110,6 +110,7 @@ WRONG: dict[str, tuple[Case, str]] = {
 """Calls that raise, and a pattern of the error message."""
 
 
+@exercises("attention")
 class AttentionSuite:
     """`xo.attention`."""
 
@@ -123,7 +124,6 @@ class AttentionSuite:
             pytest.skip(f"{variant} would create too many tasks")
         check_row(variant, row)
 
-    @exercises("attention")
     @pytest.mark.parametrize("dtype", NARROW)
     @pytest.mark.parametrize("size", [1.0, 100.0])
     def test_attention_of_narrow_dtypes(self, variant: Variant, dtype: str, size: float) -> None:
@@ -131,7 +131,6 @@ class AttentionSuite:
         arrays = _narrowed(variant, [*(size * each for each in qkv()[:2]), qkv()[2]], dtype)
         _check_narrow(variant, arrays, {"causal": "bottom_right", "scale": 0.5 / size**2}, 4 * NARROW[dtype], 64)
 
-    @exercises("attention")
     @pytest.mark.parametrize("dtype", NARROW)
     def test_attention_of_fused_sizes(self, variant: Variant, dtype: str) -> None:
         """Calls of sizes that fused kernels support match the definition; on a CPU, only the calls marked ``toy``."""
@@ -148,7 +147,6 @@ class AttentionSuite:
             except AssertionError as error:
                 raise AssertionError(f"{name}: {error}") from error
 
-    @exercises("attention")
     @pytest.mark.parametrize("view", VIEWS)
     def test_attention_of_views(self, variant: Variant, view: str) -> None:
         """Strided views give the same values as contiguous arrays."""
@@ -188,7 +186,6 @@ class AttentionSuite:
                     check_array(variant, got, want, dtype="float32", ulps=64, normwise=True)
 
     @depends_on()
-    @exercises("attention")
     def test_attention_with_an_unknown_implementation(self, variant: Variant) -> None:
         """The error message lists the available implementations."""
         arrays = map(variant.make, qkv())
@@ -206,7 +203,6 @@ class AttentionSuite:
             check_array(variant, out, expected(*qkv()), dtype="float32", ulps=64, normwise=True)
 
     @depends_on()
-    @exercises("attention")
     @pytest.mark.parametrize("wrong", WRONG)
     def test_attention_refusals(self, variant: Variant, wrong: str) -> None:
         """An invalid or ambiguous argument raises an error that names the argument."""
@@ -219,7 +215,6 @@ class AttentionSuite:
         assert "xo.attention" in str(caught.value)
 
     @depends_on()
-    @exercises("attention")
     def test_attention_lengths_out_of_range(self, variant: Variant) -> None:
         """Lengths out of range raise if their values can be read without computing or waiting."""
         if variant.backend.name not in EAGER or str(variant.device) != "cpu":
@@ -230,7 +225,6 @@ class AttentionSuite:
                 xo.attention(*arrays, **{name: variant.make(np.asarray(lengths))})
 
     @depends_on()
-    @exercises("attention")
     @pytest.mark.parametrize("argument", ["q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths"])
     def test_attention_of_mixed_libraries(self, variant: Variant, argument: str) -> None:
         """An array of another library raises for every argument, and the message says what to do instead."""

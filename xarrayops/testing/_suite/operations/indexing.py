@@ -123,8 +123,8 @@ ROWS = [
     row(
         "unique_inverse",
         partial(np.unique, return_inverse=True),
-        *REPEATED,
         call(sample("int64", (2, 3), high=0)),
+        *REPEATED,
         dtype=("first", "indexing"),
         fields=("values", "inverse_indices"),
     ),
@@ -194,13 +194,13 @@ class IndexingSuite:
     """Class, dtype, device, shape and values match the oracle; results of any order are sorted first."""
 
 
+@depends_on("memory")
 class AtSuite:
     """Indexed updates."""
 
-    test_at = rows_test(UPDATES)
+    test_at = depends_on("run", "memory")(rows_test(UPDATES))
     """``at(x)[i].add(v)`` equals ``numpy.add.at(x, i, v)``, and x does not change."""
 
-    @depends_on("memory")
     def test_at_of_random_indices(self, variant: Variant) -> None:
         """Seeded random indices of all kinds select the elements that NumPy selects, or raise IndexError."""
         count = 300 if variant.calls is None else 6 * variant.calls
@@ -211,7 +211,6 @@ class AtSuite:
             failures += [f"  {case}: {fault}" for fault in found if fault]
         assert not failures, f"xo.at on {variant}:\n" + "\n".join(failures)
 
-    @depends_on("memory")
     def test_at_of_memory_that_it_reads(self, variant: Variant) -> None:
         """A value is read before x is written, also if both share memory."""
         host = sample("float32", (5, 6))
@@ -223,7 +222,6 @@ class AtSuite:
                 want[place] = host[of]
                 check_array(variant, got, want, dtype="float32")
 
-    @depends_on("memory")
     def test_at_of_an_index_that_shares_memory(self, variant: Variant) -> None:
         """An index is read before x is written, also if it is x itself or a view of x."""
         dtype = variant.defaults["indexing"]
@@ -238,7 +236,6 @@ class AtSuite:
                 {"add": np.add, "max": np.maximum}[op].at(want, host[of], value)
             check_array(variant, got, want, dtype=dtype)
 
-    @depends_on("memory")
     def test_at_of_products(self, variant: Variant) -> None:
         """Products with index arrays are the library's own, and quotients stay in range if an index repeats."""
         if "complex64" in variant.dtypes:
@@ -254,7 +251,6 @@ class AtSuite:
         got = xo.at(x)[[0, 1, 0]].divide(variant.array(np.asarray([1e20, 49.0, 1e20], dtype="float32")))
         check_array(variant, got, np.asarray([1e-2, 1 / 7], dtype="float32"), dtype="float32")
 
-    @depends_on("memory")
     def test_at_does_not_write_by_default(self, variant: Variant) -> None:
         """``copy=True`` is the default, for views and for elements that are returned."""
         host = sample("float32", (5,))
@@ -281,7 +277,6 @@ class AtSuite:
         with pytest.raises(xo.Unsupported, match=r"divide does not support arrays of .* Instead"):
             xo.at(whole)[0].divide(2)
 
-    @depends_on("memory")
     def test_at_without_a_copy(self, variant: Variant) -> None:
         """``copy=False`` updates x itself or raises; None may update x or a copy."""
         host = sample("float32", (5,))
@@ -310,7 +305,6 @@ class AtSuite:
             with pytest.raises(OverflowError, match="does not fit"):
                 getattr(xo.at(x)[0], op)(300)
 
-    @depends_on("memory")
     def test_at_of_numpy_scalars(self, variant: Variant) -> None:
         """NumPy's scalars count as Python numbers, as values and in an index."""
         x = variant.array(np.asarray([1.0, 2.0, 3.0], dtype="float32"))
@@ -330,7 +324,6 @@ class AtSuite:
         with pytest.raises(xo.Unsupported, match="must hold integers or bools, not a Python float"):
             xo.at(x)[np.float64(1)].get()
 
-    @depends_on("memory")
     def test_at_of_large_numbers(self, variant: Variant) -> None:
         """Integers beyond 64 bits become floats; numbers beyond the limits of floating point become infinite."""
         host = np.asarray([1.0, 2.0], dtype="float32")

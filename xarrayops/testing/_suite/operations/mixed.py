@@ -32,10 +32,10 @@ CALLS_WITH_SEVERAL_ARRAYS = {
 MASKED: np.ma.MaskedArray[Any, Any] = np.ma.masked_array([1.0, 2.0], mask=[True, False])
 
 
+@depends_on()
 class MixedSuite:
     """Arrays of several libraries, and arguments that are not arrays."""
 
-    @depends_on()
     @pytest.mark.parametrize("verb", CALLS_WITH_SEVERAL_ARRAYS)
     def test_mixed_libraries(self, variant: Variant, verb: str) -> None:
         """An array of another library, as any argument or item of a sequence, raises and says what to do instead."""
@@ -43,7 +43,6 @@ class MixedSuite:
         for position in range(len(case.arrays)):
             check_mixed(variant, verb, partial(_call_with_foreign_array, variant, row, case, position))
 
-    @depends_on()
     def test_numpy_scalars_are_numbers(self, variant: Variant) -> None:
         """``np.float64(1)`` with an array of another library is the Python number 1.0; a 0-d array is an array."""
         host = sample("float32")
@@ -55,7 +54,6 @@ class MixedSuite:
         with pytest.raises(xo.MixedBackends, match="numpy"):
             xo.add(x, np.asarray(1.0))
 
-    @depends_on()
     def test_array_namespace_of_several_libraries(self, variant: Variant) -> None:
         """``array_namespace`` raises for arrays of several libraries; it ignores scalars and None."""
         x = variant.make(sample("float32"))
@@ -65,7 +63,6 @@ class MixedSuite:
 
     NOT_ARRAYS = ([1.0, 2.0], "text", {"a": 1}, object(), range(3))
 
-    @depends_on()
     @pytest.mark.parametrize("bad", NOT_ARRAYS, ids=lambda bad: type(bad).__name__)
     def test_arguments_of_other_types(self, variant: Variant, bad: Any) -> None:
         """An argument that is not an array raises an error that says so, alone and with an array."""
@@ -74,7 +71,6 @@ class MixedSuite:
         uses = (lambda: xo.add(x, bad), lambda: xo.add(bad, x), lambda: xo.sum(bad), lambda: xo.stack([x, bad]))
         check_raises(xo.BackendNotFound, match, *uses)
 
-    @depends_on()
     @pytest.mark.parametrize("bad", [MASKED, np.asarray([{}, None])], ids=["masked", "objects"])
     def test_unsupported_numpy_arrays(self, variant: Variant, bad: Any) -> None:
         """Masked arrays and object arrays raise, and the message says what to do instead."""
@@ -82,7 +78,6 @@ class MixedSuite:
         uses = (lambda: xo.concat([x, bad]), lambda: xo.sum(bad), lambda: xo.convert(bad, variant.library))
         check_raises((xo.Unsupported, xo.ExchangeError), "Instead", *uses)
 
-    @depends_on()
     def test_numbers_as_array_arguments(self, variant: Variant) -> None:
         """A Python number as an argument that must be an array raises an error that names the argument."""
         x = variant.make(sample("float32", (2, 2)))

@@ -68,23 +68,21 @@ def gap(variant: Variant, policy: dict[str, str]) -> bool:
     return lacks or (policy.get("compute", "float32") != "float32" and gap_of(functions["rounded"]) is not None)
 
 
+@exercises("precision")
 class PrecisionSuite:
     """Blocks that set the precision of products, and the scaling of losses."""
 
-    @exercises("precision")
     @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: "-".join(policy.values()))
     def test_a_product_keeps_every_policy(self, variant: Variant, policy: dict[str, str]) -> None:
         """The error comes from rounded operands, sums in the wide dtype, and one rounding of the result."""
         check_product(variant, "matmul", policy)
 
-    @exercises("precision")
     @pytest.mark.parametrize("verb", PRODUCTS)
     def test_every_product_keeps_a_policy(self, variant: Variant, verb: str) -> None:
         """Products of rounded operands, in float32."""
         if gap_of(variant.backend.functions[verb]) is None:
             check_product(variant, verb, {"compute": "bfloat16", "output": "float32"})
 
-    @exercises("precision")
     @pytest.mark.parametrize("output", ["float32", "bfloat16"])
     def test_attention_keeps_a_policy(self, variant: Variant, output: str) -> None:
         """Attention of rounded q, k and v. The weights may be rounded if the result has a half type."""
@@ -105,7 +103,6 @@ class PrecisionSuite:
         assert np.abs(found - want).max() <= (2e-6 if output == "float32" else 2.0**-7)
         assert output != "float32" or np.abs(found - exact).max() > 1e-4
 
-    @exercises("precision")
     def test_a_policy_leaves_integers_and_complex_numbers_alone(self, variant: Variant) -> None:
         """Their results are the same as without a block."""
         for dtype in ("int32", "complex64"):

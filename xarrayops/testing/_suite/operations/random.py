@@ -43,6 +43,7 @@ DRAWS: dict[str, tuple[str, Draws]] = {
 """The dtype of the result, and the calls."""
 
 
+@exercises("random.default_rng")
 class RandomSuite:
     """Random numbers."""
 
@@ -77,7 +78,6 @@ class RandomSuite:
             _check(variant, "bits", bits, xo.random.bits(host, (2, 3), dtype=dtype), dtype)
 
     @depends_on("memory")
-    @exercises("random.default_rng")
     def test_a_sample_of_an_array(self, variant: Variant) -> None:
         """``choice``, ``shuffled`` and arrays of locations and scales."""
         host = np.arange(12.0, dtype=np.float32).reshape(3, 4)
@@ -95,7 +95,6 @@ class RandomSuite:
             np.testing.assert_allclose(variant.values(found), want, rtol=1e-6)
 
     @depends_on()
-    @exercises("random.default_rng")
     def test_errors_of_random_functions(self, variant: Variant) -> None:
         """Seeds, keys, limits and sizes that do not fit, and arrays of another library."""
         rng = xo.random.default_rng(0, dtype="float32", **variant.creation)
@@ -121,7 +120,6 @@ class RandomSuite:
             rng.shuffled(np.zeros(3) if variant.backend.name != "numpy" else np.zeros(3, object))
 
     @depends_on()
-    @exercises("random.default_rng")
     def test_the_own_generator_of_the_library(self, variant: Variant) -> None:
         """``native=True``: the same methods, unless the backend declares a gap."""
         try:

@@ -39,10 +39,10 @@ def _definition(x: Any, *, factor: float = 2.0) -> Any:
     return xo.multiply(xo.subtract(x, xo.max(x)), factor)
 
 
+@exercises("operation")
 class OperationSuite:
     """Operations of users on the arrays of the library."""
 
-    @exercises("operation")
     def test_operation(self, variant: Variant) -> None:
         """The definition serves, then a kernel of the library, also in a traced function."""
         operation = xo.operation(f"contract::shifted{next(_numbers)}")(_definition)
@@ -62,7 +62,6 @@ class OperationSuite:
         check_array(variant, variant.run(operation, x, factor=0.5), expected, dtype="float32")
         assert set(calls) == {0.5}
 
-    @exercises("operation")
     def test_native_kernel(self, variant: Variant) -> None:
         """A C++ kernel serves host memory if the library and this machine have what it needs."""
         if not variant.backend.has_entry_point:

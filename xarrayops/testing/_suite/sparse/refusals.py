@@ -239,6 +239,7 @@ GAPS: dict[str, Callable[[Any], Any]] = {
 """Each verb with dense arrays, for libraries without containers."""
 
 
+@depends_on(containers=True)
 class SparseRefusalSuite(Containers):
     """Errors of the sparse verbs."""
 
@@ -252,7 +253,6 @@ class SparseRefusalSuite(Containers):
         with pytest.raises(xo.Unsupported, match="Instead"):
             GAPS[verb](variant.make(GENERAL.dense()))
 
-    @depends_on(containers=True)
     @exercises("sparse.from_parts", "sparse.validate", "sparse.to_dense", "matmul")
     @pytest.mark.parametrize(("format", "what"), [(f, what) for f in FORMATS for what in FAULTS[f]])
     def test_sparse_malformed(self, variant: Variant, containers: SparseBackend, format: str, what: str) -> None:
@@ -279,7 +279,6 @@ class SparseRefusalSuite(Containers):
             uses = (partial(xo.sparse.to_dense, s), partial(xo.matmul, s, x), partial(xo.sparse.sum, s, axis=0))
             check_raises(xo.InvalidSparse, pattern, *uses)
 
-    @depends_on(containers=True)
     @exercises("sparse.from_parts")
     @pytest.mark.parametrize("shape", [(3,), (3, 4, 1), (3, -4), (-3, 4), (3.5, 4), ("3", 4), (), 12, None, (2, 4)])
     def test_sparse_shapes(self, variant: Variant, containers: SparseBackend, shape: Any) -> None:
@@ -289,7 +288,6 @@ class SparseRefusalSuite(Containers):
             with pytest.raises(REFUSALS, match="from_parts"):
                 xo.sparse.from_parts(format, *map(variant.make, host.values()), shape=shape)
 
-    @depends_on(containers=True)
     @exercises(*{f"sparse.{label.partition(':')[0]}" for label in WRONG} - {"sparse.matmul"}, "matmul")
     @pytest.mark.parametrize("wrong", WRONG)
     def test_sparse_refusals(self, variant: Variant, containers: SparseBackend, wrong: str) -> None:
@@ -300,7 +298,6 @@ class SparseRefusalSuite(Containers):
         verb = wrong.partition(":")[0]
         assert f"xo.{'' if verb == 'matmul' else 'sparse.'}{verb}" in str(caught.value), caught.value
 
-    @depends_on(containers=True)
     @exercises("sparse.from_dense", "sparse.from_parts")
     @pytest.mark.parametrize("dtype", [*ALL, *LOW_PRECISION])
     def test_sparse_dtypes(self, variant: Variant, containers: SparseBackend, dtype: str) -> None:
@@ -327,7 +324,6 @@ class SparseRefusalSuite(Containers):
                 partial(xo.sparse.from_parts, format, *indices, data, shape=GENERAL.shape),
             )
 
-    @depends_on(containers=True)
     @exercises(*MIXED)
     @pytest.mark.parametrize("verb", MIXED)
     def test_sparse_of_mixed_libraries(self, variant: Variant, containers: SparseBackend, verb: str) -> None:
@@ -335,7 +331,6 @@ class SparseRefusalSuite(Containers):
         g = Operands(variant)
         check_mixed(variant, verb, partial(MIXED[verb], g.x, g.s))
 
-    @depends_on(containers=True)
     @exercises("add", "sum")
     def test_containers_with_dense_verbs(self, variant: Variant, containers: SparseBackend) -> None:
         """Dense verbs refuse containers that are not arrays of the library, and name the sparse verbs."""

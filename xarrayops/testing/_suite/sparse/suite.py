@@ -52,6 +52,7 @@ def from_dense(x: Any, format: str, **options: Any) -> Any:
     return xo.sparse.from_dense(x, format, block=block_of(format, tuple(x.shape)), **options)
 
 
+@depends_on("memory", containers=True)
 class SparseSuite(Containers):
     """Sparse containers and their verbs."""
 
@@ -69,7 +70,6 @@ class SparseSuite(Containers):
         """The results of each verb match the oracle, for all valid operands."""
         check_sparse_row(variant, row)
 
-    @depends_on("memory", containers=True)
     @exercises("sparse.from_dense", "sparse.to_dense")
     @pytest.mark.parametrize("case", DENSE)
     def test_sparse_from_dense(self, variant: Variant, sparse: SparseBackend, case: str) -> None:
@@ -90,7 +90,6 @@ class SparseSuite(Containers):
                 check_dense(variant, xo.sparse.to_dense(s), host, dtype=host.dtype.name)
         check_unchanged(variant, x, host)
 
-    @depends_on("memory", containers=True)
     @exercises("sparse.from_dense")
     @pytest.mark.parametrize("index", INDICES)
     def test_sparse_index_dtypes(self, variant: Variant, sparse: SparseBackend, index: str) -> None:
@@ -118,7 +117,6 @@ class SparseSuite(Containers):
                 with pytest.raises(ValueError, match="nnz_max"):
                     from_dense(variant.array(host), format, nnz_max=0)
 
-    @depends_on("memory", containers=True)
     @exercises("sparse.from_dense", "sparse.to_dense", "sparse.convert")
     def test_sparse_of_other_ranks(self, variant: Variant, sparse: SparseBackend) -> None:
         """coo supports any number of axes, or the library raises."""
@@ -136,7 +134,6 @@ class SparseSuite(Containers):
             with pytest.raises(ValueError, match="two axes"):
                 xo.sparse.convert(s, "csr")
 
-    @depends_on("memory", containers=True)
     @exercises("sparse.convert")
     @pytest.mark.parametrize("case", OPERANDS)
     def test_sparse_convert(self, variant: Variant, sparse: SparseBackend, case: str) -> None:
@@ -151,7 +148,6 @@ class SparseSuite(Containers):
                 continue
             check_entries(variant, got, e, target, exact=source != "bsr")
 
-    @depends_on("memory", containers=True)
     @exercises("sparse.convert", "convert")
     @SOME_OPERANDS
     def test_sparse_between_libraries(self, variant: Variant, sparse: SparseBackend, case: str) -> None:
@@ -164,7 +160,6 @@ class SparseSuite(Containers):
                 check_entries(numpy, converted, e, format, exact=True)
                 check_entries(variant, xo.sparse.convert(converted, backend=variant.library), e, format)
 
-    @depends_on("memory", containers=True)
     @exercises("sparse.parts", "sparse.from_parts", "shares_memory")
     @SOME_OPERANDS
     def test_sparse_parts(self, variant: Variant, sparse: SparseBackend, case: str) -> None:
@@ -181,7 +176,6 @@ class SparseSuite(Containers):
                 if x.size and name != "coords":  # libraries may store coords in another shape
                     assert xo.shares_memory(p.arrays[name], q.arrays[name]), f"{format}: {name} was copied"
 
-    @depends_on("memory", containers=True)
     @exercises("sparse.from_parts", "sparse.validate")
     @pytest.mark.parametrize("case", ["general", "not sorted", "duplicates that cancel", "bool", "int32"])
     def test_sparse_canonicalize(self, variant: Variant, sparse: SparseBackend, case: str) -> None:
@@ -197,7 +191,6 @@ class SparseSuite(Containers):
             check_raises(xo.InvalidSparse, "twice|not sorted", *uses)
             check_entries(variant, make(canonicalize=True), e, format, exact=True)
 
-    @depends_on("memory", containers=True)
     @exercises("device", "is_lazy")
     def test_sparse_device(self, variant: Variant, sparse: SparseBackend) -> None:
         """A container has the device of its values, and is not lazy."""
@@ -206,7 +199,6 @@ class SparseSuite(Containers):
             assert xo.device(s) == variant.device
             assert not xo.is_lazy(s)
 
-    @depends_on("memory", containers=True)
     @exercises("sparse.add", "sparse.multiply", "sparse.sum", "sparse.transpose", "sparse.convert", "matmul")
     @pytest.mark.parametrize("case", HUGE)
     def test_sparse_of_huge_shapes(self, variant: Variant, sparse: SparseBackend, case: str) -> None:

@@ -67,10 +67,11 @@ ROWS = [
 ]
 
 
+@depends_on("run")
 class DtypeSuite:
     """Functions for dtypes."""
 
-    test_astype = rows_test(ROWS)
+    test_astype = depends_on("run", "memory")(rows_test(ROWS))
     """Values match NumPy's."""
 
     @depends_on()
@@ -99,7 +100,6 @@ class DtypeSuite:
         with pytest.raises(ValueError, match=r"\w"):
             functions["as_dtype"]("float23")
 
-    @depends_on("run")
     @exercises("can_cast")
     def test_can_cast(self, variant: Variant) -> None:
         """``can_cast`` follows the promotion rules."""
@@ -115,7 +115,6 @@ class DtypeSuite:
         assert called(variant, "can_cast", xo.can_cast, x, dtype("float64")) is True
         assert called(variant, "can_cast", xo.can_cast, x, "float32") is False
 
-    @depends_on("run")
     @exercises("finfo")
     def test_finfo(self, variant: Variant) -> None:
         """``finfo`` gives limits as Python numbers, for a dtype and for an array."""
@@ -129,7 +128,6 @@ class DtypeSuite:
                     assert type(value) is float, f"{limit} of {name} is a {type(value).__name__}, not a Python float"
                     assert value == float(getattr(want, limit)), f"{limit} of {name}"
 
-    @depends_on("run")
     @exercises("iinfo")
     def test_iinfo(self, variant: Variant) -> None:
         """``iinfo`` gives limits as Python integers, for a dtype and for an array."""
@@ -139,7 +137,6 @@ class DtypeSuite:
                 got = called(variant, "iinfo", xo.iinfo, argument)
                 assert (got.bits, got.max, got.min) == (want.bits, want.max, want.min)
 
-    @depends_on("run")
     @exercises("isdtype")
     def test_isdtype(self, variant: Variant) -> None:
         """``isdtype`` accepts kinds, dtypes, dtype names and tuples of these."""
@@ -153,7 +150,6 @@ class DtypeSuite:
             assert called(variant, "isdtype", xo.isdtype, single, kind) is True, kind
         assert called(variant, "isdtype", xo.isdtype, dtype("int8"), ("bool", "real floating")) is False
 
-    @depends_on("run")
     @exercises("result_type")
     def test_result_type(self, variant: Variant) -> None:
         """``result_type`` accepts arrays, dtypes, dtype names and Python scalars."""

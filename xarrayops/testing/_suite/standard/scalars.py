@@ -15,6 +15,7 @@ from xarrayops.testing._suite.standard import elementwise
 from xarrayops.testing._suite.variant import Variant, depends_on
 
 
+@depends_on()
 class ScalarSuite:
     """Python numbers with arrays. The tables compare the values of each function with a scalar on either side."""
 
@@ -24,7 +25,6 @@ class ScalarSuite:
             sides = {i for c in row.calls for i, a in enumerate(c.args[:2]) if not isinstance(a, np.ndarray)}
             assert sides == {0, 1} or row.verb not in BINARY, row.verb
 
-    @depends_on()
     def test_scalars_are_weak(self, variant: Variant) -> None:
         """An array keeps its dtype with a Python number of the same kind or a lower kind."""
         for dtype, number in (("float32", 2), ("float32", 0.5), ("int8", 1), ("complex64", 0.5), ("bool", True)):
@@ -34,7 +34,6 @@ class ScalarSuite:
             check_array(variant, function(x, number), want, dtype=dtype)
             check_array(variant, function(number, x), want, dtype=dtype)
 
-    @depends_on()
     def test_scalars_are_weak_with_0d_arrays(self, variant: Variant) -> None:
         """A 0-d array takes part in promotion like any array; a Python scalar does not."""
         zero_d = variant.make(sample("float32", ()))
@@ -42,7 +41,6 @@ class ScalarSuite:
         wide = xo.add(variant.make(sample("float32")), variant.make(sample("float64", ())))
         check_array(variant, wide, sample("float32") + sample("float64", ()), dtype="float64")
 
-    @depends_on()
     @pytest.mark.parametrize(("dtype", "number"), [("int8", 300), ("int8", -129), ("uint8", -1), ("int64", 2**63)])
     def test_integers_beyond_the_dtype(self, variant: Variant, dtype: str, number: int) -> None:
         """A Python integer out of the range of an integer dtype never wraps: it raises, or compares by its value."""
@@ -63,7 +61,6 @@ class ScalarSuite:
                     continue
                 check_array(variant, got, np.asarray(want), dtype="bool")
 
-    @depends_on()
     def test_bounds_beyond_the_dtype(self, variant: Variant) -> None:
         """A bound of ``clip`` out of the range of an integer dtype acts as the nearest limit, or raises.
 
