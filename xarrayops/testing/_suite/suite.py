@@ -20,15 +20,15 @@ from xarrayops.testing._suite.extra.signal import SignalSuite
 from xarrayops.testing._suite.extra.statistics import StatisticsSuite
 from xarrayops.testing._suite.extra.windows import WindowSuite
 from xarrayops.testing._suite.operations.attention import AttentionSuite
-from xarrayops.testing._suite.operations.compilation import CompilationSuite, ExportSuite
+from xarrayops.testing._suite.operations.compilation import CompilationSuite
 from xarrayops.testing._suite.operations.convolution import ConvolutionSuite
 from xarrayops.testing._suite.operations.exchange import ExchangeSuite
-from xarrayops.testing._suite.operations.indexing import AtSuite, IndexingSuite
-from xarrayops.testing._suite.operations.inspection import CrossingSuite, InspectionSuite
+from xarrayops.testing._suite.operations.indexing import IndexingSuite
+from xarrayops.testing._suite.operations.inspection import InspectionSuite
 from xarrayops.testing._suite.operations.layout import LayoutSuite
 from xarrayops.testing._suite.operations.mixed import MixedSuite
 from xarrayops.testing._suite.operations.precision import PrecisionSuite
-from xarrayops.testing._suite.operations.quantization import ProductSuite, QuantizationSuite
+from xarrayops.testing._suite.operations.quantization import QuantizationSuite
 from xarrayops.testing._suite.operations.random import RandomSuite
 from xarrayops.testing._suite.operations.transformations import TransformationSuite
 from xarrayops.testing._suite.operations.user_operations import OperationSuite
@@ -85,15 +85,12 @@ class ContractSuite(
     StatisticsSuite,
     WindowSuite,
     IndexingSuite,
-    AtSuite,
     LinalgSuite,
-    ProductSuite,
     QuantizationSuite,
     PrecisionSuite,
     AttentionSuite,
     FftSuite,
     CreationSuite,
-    CrossingSuite,
     DtypeSuite,
     ScalarSuite,
     MixedSuite,
@@ -106,7 +103,6 @@ class ContractSuite(
     OperationSuite,
     TransformationSuite,
     CompilationSuite,
-    ExportSuite,
     ConvolutionSuite,
 ):
     """The tests of all themes. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""

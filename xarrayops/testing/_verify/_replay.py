@@ -147,27 +147,26 @@ def _aligned(wanted: Sequence[State], states: Sequence[State], *, is_whole: bool
     Where the numbers of states of a variable differ, as where a loop became one call, a state of the run belongs to the
     next equal one of the reference, and the last state to the last one.
     """
-    of_name: dict[tuple[str, str, bool], list[State]] = defaultdict(list)
-    for state in wanted:
-        of_name[state.function, state.name, bool(state.through)].append(state)
-    counts: dict[tuple[str, str, bool], int] = defaultdict(int)
+    known_of, found_of = _by_name(wanted), _by_name(states)
+    aligned: dict[int, State] = {}
+    for name, found in found_of.items():
+        known, start = known_of.get(name, []), 0
+        differs = len(found) > len(known) or (is_whole and len(found) < len(known))
+        for state in found:
+            at = start
+            if differs:
+                equal = (i for i in range(at, len(known)) if difference(known[i].value, state.value) is None)
+                at = next(equal, len(known) - (state is found[-1]))
+            if 0 <= at < len(known):
+                aligned[id(state)], start = known[at], at + 1
+    return [(state, aligned[id(state)]) for state in states if id(state) in aligned]
+
+
+def _by_name(states: Sequence[State]) -> dict[tuple[str, str, bool], list[State]]:
+    found: dict[tuple[str, str, bool], list[State]] = defaultdict(list)
     for state in states:
-        counts[state.function, state.name, bool(state.through)] += 1
-    pointers: dict[tuple[str, str, bool], int] = defaultdict(int)
-    seen: dict[tuple[str, str, bool], int] = defaultdict(int)
-    pairs = []
-    for state in states:
-        key = state.function, state.name, bool(state.through)
-        known, at = of_name[key], pointers[key]
-        seen[key] += 1
-        if counts[key] > len(known) or (is_whole and counts[key] < len(known)):
-            equal = (i for i in range(at, len(known)) if difference(known[i].value, state.value) is None)
-            last = len(known) - 1 if seen[key] == counts[key] else len(known)
-            at = next(equal, last)
-        if 0 <= at < len(known):
-            pairs.append((state, known[at]))
-            pointers[key] = at + 1
-    return pairs
+        found[state.key[:3]].append(state)
+    return found
 
 
 def _first_value(reference: Reference, pairs: Sequence[tuple[State, State]]) -> _Found | None:

@@ -27,7 +27,7 @@ def projected(x: Any, w: Any) -> Any:
 
 
 class CompilationSuite:
-    """Compiled functions, and the traceable replacements of Python's branches and loops."""
+    """Compiled and exported functions, and the traceable replacements of Python's branches and loops."""
 
     @exercises("cond")
     @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -88,10 +88,6 @@ class CompilationSuite:
                 check_array(variant, function(x, factor), np.exp(X.astype("float64")) * factor, dtype="float32")
         compiles = gap_of(variant.backend.functions["compiled"]) is None
         assert all(bool(each.engine) == compiles for each in function.ledger)
-
-
-class ExportSuite:
-    """Functions in files."""
 
     @depends_on()
     @exercises("export")

@@ -187,16 +187,12 @@ UPDATES = [
 ]
 
 
-class IndexingSuite:
-    """Sorting, searching, selecting and sets."""
-
-    test_indexing = rows_test(ROWS)
-    """Class, dtype, device, shape and values match the oracle; results of any order are sorted first."""
-
-
 @depends_on("memory")
-class AtSuite:
-    """Indexed updates."""
+class IndexingSuite:
+    """Sorting, searching, selecting, sets, and indexed updates."""
+
+    test_indexing = depends_on("run", "memory")(rows_test(ROWS))
+    """Class, dtype, device, shape and values match the oracle; results of any order are sorted first."""
 
     test_at = depends_on("run", "memory")(rows_test(UPDATES))
     """``at(x)[i].add(v)`` equals ``numpy.add.at(x, i, v)``, and x does not change."""

@@ -122,10 +122,6 @@ class InspectionSuite:
         with pytest.raises(ValueError, match="axis -1"):
             xo.broadcast_shapes((3,), (4,))
 
-
-class CrossingSuite:
-    """Blocks that count transfers, waits and computations."""
-
     @depends_on("memory")
     @exercises("strict", "profile")
     def test_crossings(self, variant: Variant) -> None:

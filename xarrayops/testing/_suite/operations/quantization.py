@@ -254,15 +254,11 @@ PRODUCTS = [
 ]
 
 
-class ProductSuite:
-    """Products with ``out_dtype=``."""
+class QuantizationSuite:
+    """Quantised arrays and their products."""
 
     test_products = rows_test(PRODUCTS)
     """All sums of products of 8-bit integers are exact."""
-
-
-class QuantizationSuite:
-    """Quantised arrays and their products."""
 
     test_quantization = rows_test(ROWS)
     """All bits are equal to NumPy's."""

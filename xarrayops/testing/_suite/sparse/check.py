@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 import xarrayops as xo
 from xarrayops._core.backends.registry import describe_class
+from xarrayops._core.backends.sparse_backend import SparseBackend as SparseBackend
 from xarrayops.plugin.sparse import Parts
 from xarrayops.testing._suite.compare import check_array, check_values
 from xarrayops.testing._suite.sparse.cases import OPERANDS, ROWS, SparseRow
 from xarrayops.testing._suite.sparse.oracle import Entries, Host, ValueAt, entries_of, is_canonical, parts_of
 from xarrayops.testing._suite.table import without_warnings
 from xarrayops.testing._suite.variant import Variant
-
-if TYPE_CHECKING:
-    from xarrayops._core.backends.sparse_backend import SparseBackend
 
 ULPS = 64
 """The allowed error in epsilons of the largest value; results are sums of products."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,13 +16,10 @@ from xarrayops.plugin.sparse import ELEMENTWISE, FORMATS
 from xarrayops.testing._suite.foreign import check_mixed
 from xarrayops.testing._suite.samples import ALL
 from xarrayops.testing._suite.sparse.cases import GENERAL, distinct
-from xarrayops.testing._suite.sparse.check import Containers, block_of, container
+from xarrayops.testing._suite.sparse.check import Containers, SparseBackend, block_of, container
 from xarrayops.testing._suite.sparse.oracle import parts_of
 from xarrayops.testing._suite.table import check_raises, exercises
 from xarrayops.testing._suite.variant import Variant, depends_on
-
-if TYPE_CHECKING:
-    from xarrayops._core.backends.sparse_backend import SparseBackend
 
 REFUSALS = (xo.errors.XArrayOpsError, ValueError, TypeError)
 LOW_PRECISION = ("float16", "bfloat16")
@@ -216,25 +213,19 @@ MIXED: dict[str, Callable[[Any, Any, Any], Any]] = {
     "sparse.take": lambda x, s, foreign: xo.sparse.take(s, foreign),
     "sparse.concat": lambda x, s, foreign: xo.sparse.concat([s, foreign]),
 }
+OF_ONE = ("from_dense", "to_dense", "parts", "validate", "transpose", "sum", "count", "norm", "diagonal")
 GAPS: dict[str, Callable[[Any], Any]] = {
-    "sparse.from_dense": xo.sparse.from_dense,
-    "sparse.to_dense": xo.sparse.to_dense,
-    "sparse.parts": xo.sparse.parts,
+    **{f"sparse.{verb}": getattr(xo.sparse, verb) for verb in (*OF_ONE, *ELEMENTWISE) if verb != "power"},
     "sparse.from_parts": lambda x: xo.sparse.from_parts("coo", x, x, shape=(2, 2)),
-    "sparse.validate": xo.sparse.validate,
     "sparse.convert": lambda x: xo.sparse.convert(x, "csr"),
-    "sparse.transpose": xo.sparse.transpose,
     "sparse.add": lambda x: xo.sparse.add(x, x),
     "sparse.multiply": lambda x: xo.sparse.multiply(x, x),
-    "sparse.sum": xo.sparse.sum,
     "sparse.sddmm": lambda x: xo.sparse.sddmm(x, x, x),
-    **{f"sparse.{verb}": getattr(xo.sparse, verb) for verb in ELEMENTWISE if verb != "power"},
     "sparse.power": lambda x: xo.sparse.power(x, 2),
     "sparse.maximum": lambda x: xo.sparse.maximum(x, 0),
     "sparse.scale": lambda x: xo.sparse.scale(x, x[:, 0], x[0, :]),
     "sparse.take": lambda x: xo.sparse.take(x, x[:, 0]),
     "sparse.concat": lambda x: xo.sparse.concat([x, x]),
-    **{f"sparse.{verb}": getattr(xo.sparse, verb) for verb in ("count", "norm", "diagonal")},
 }
 """Each verb with dense arrays, for libraries without containers."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from xarrayops.testing._suite.sparse import oracle
 from xarrayops.testing._suite.sparse.cases import DENSE, GENERAL, HUGE, OPERANDS, ROWS, WHERES, SparseRow, distinct
 from xarrayops.testing._suite.sparse.check import (
     Containers,
+    SparseBackend,
     block_of,
     check_container,
     check_dense,
@@ -29,9 +30,6 @@ from xarrayops.testing._suite.sparse.check import (
 from xarrayops.testing._suite.sparse.oracle import Host, ValueAt
 from xarrayops.testing._suite.table import check_raises, exercises, without_warnings
 from xarrayops.testing._suite.variant import Variant, depends_on
-
-if TYPE_CHECKING:
-    from xarrayops._core.backends.sparse_backend import SparseBackend
 
 INDICES = ("int32", "int64")
 ONE_ENTRY = (1, 1)
