@@ -3,9 +3,3 @@
 `_samples` derives further samples from those given and lays arrays out in memory, `_call` checks one call,
 `_transformations` checks compiled, differentiated and batched calls, and `_check` goes through all of them.
 """
-
-from xarrayops.testing._operations._check import (
-    OperationFault as OperationFault,
-    OperationReport as OperationReport,
-    check_operation as check_operation,
-)
