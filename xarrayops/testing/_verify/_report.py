@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from xarrayops.plugin.arrays import Record
 
-SAME, DIFFERENT, RAISED, NOT_RUN, UNSUPPORTED = "same", "different", "raised", "not run", "unsupported"
-_FAILED = (DIFFERENT, RAISED)
+Status = Literal["same", "different", "raised", "not run", "unsupported"]
 _COLUMNS = ("run", "outcome", "seconds", "transfers", "waits", "computes", "compilations", "what")
 
 
@@ -88,7 +87,7 @@ class Outcome(Record):
     """
 
     run: str
-    status: str
+    status: Status
     what: str = ""
     divergence: Divergence | None = None
     seconds: float = 0.0
@@ -123,7 +122,7 @@ class Report(Record):
     @property
     def failures(self) -> tuple[Outcome, ...]:
         """The runs that differ or raised."""
-        return tuple(each for each in self.outcomes if each.status in _FAILED)
+        return tuple(each for each in self.outcomes if each.status in ("different", "raised"))
 
     def raise_if_different(self) -> None:
         """Raise an AssertionError with the report if a run differs or raised."""

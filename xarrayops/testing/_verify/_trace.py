@@ -271,11 +271,8 @@ class Tracer:
         if not is_array(x) or name in statement.assigned:
             return
         before, now = found.last.get(name), value(x)
-        if (
-            before is None
-            or before.shape != now.shape
-            or not np.array_equal(before.data, now.data, equal_nan=_nan(now))
-        ):
+        may_be_nan = now.data is not None and now.data.dtype.kind in "fc"
+        if before is None or not np.array_equal(before.data, now.data, equal_nan=may_be_nan):
             self._record(frame, found, name, x, statement.line, through)
 
     def _record(self, frame: FrameType, found: _Frame, name: str, x: Any, line: int, through: str = "") -> None:
@@ -293,10 +290,6 @@ class Tracer:
 
 def _is_kept(x: Any) -> bool:
     return isinstance(x, NUMBERS) or is_array(x)
-
-
-def _nan(x: Value) -> bool:
-    return x.data is not None and x.data.dtype.kind in "fc"
 
 
 def source_line(file: str, line: int) -> str:

@@ -17,16 +17,7 @@ from xarrayops.errors import Unsupported, XArrayOpsError
 from xarrayops.plugin.nested import fill
 from xarrayops.testing._verify import _replay
 from xarrayops.testing._verify._random import Tape
-from xarrayops.testing._verify._report import (
-    DIFFERENT,
-    NOT_RUN,
-    RAISED,
-    SAME,
-    UNSUPPORTED,
-    Divergence,
-    Outcome,
-    Report,
-)
+from xarrayops.testing._verify._report import Divergence, Outcome, Report, Status
 from xarrayops.testing._verify._rounding import rounding
 from xarrayops.testing._verify._run import NUMPY, Call, Run, Setup, namespaces, run, setups
 from xarrayops.testing._verify._trace import Key, Tracer, source_line
@@ -172,10 +163,10 @@ class _Verification:
         for setup in first:
             library = setup.name.partition(":")[0]
             if setup.mode.traces and library in raised:  # a compiler may take a minute for the same error
-                outcomes.append(Outcome(setup.name, NOT_RUN, f"it raises on {library} without a compiler"))
+                outcomes.append(Outcome(setup.name, "not run", f"it raises on {library} without a compiler"))
                 continue
             outcomes.append(self._outcome(setup, replay=replay))
-            if outcomes[-1].status == RAISED:
+            if outcomes[-1].status == "raised":
                 raised.add(setup.name)
         return Report(self.port.name, tuple(outcomes), tuple(self.notes))
 
@@ -185,20 +176,20 @@ class _Verification:
                 self._run(self.port, setup._replace(mode=setup.mode.eager))
             got = self._run(self.port, setup)
         except XArrayOpsError as gap:  # the library cannot hold the arguments
-            return Outcome(setup.name, UNSUPPORTED, first_line(gap))
+            return Outcome(setup.name, "unsupported", first_line(gap))
         ledger = got.ledger
         numbers = (got.seconds, ledger.transfers, ledger.waits, ledger.computes, got.compilations)
         if got.error is not None:
-            status = NOT_RUN if setup.is_partial else RAISED
+            status: Status = "not run" if setup.is_partial else "raised"
             if isinstance(got.error, Unsupported):
-                status = UNSUPPORTED
-            found = self._replayed(setup, "") if status == RAISED and replay else None
-            if status == RAISED and found is None:
+                status = "unsupported"
+            found = self._replayed(setup, "") if status == "raised" and replay else None
+            if status == "raised" and found is None:
                 found = _replay.of_error(got.error)
             return Outcome(setup.name, status, first_line(got.error), found, *numbers)
         what = self._difference(got, setup)
         if not what:
-            return Outcome(setup.name, SAME, _foreign(got, setup), None, *numbers)
+            return Outcome(setup.name, "same", _foreign(got, setup), None, *numbers)
         mismatch = self.tape.mismatch
         found = None
         if mismatch is not None:
@@ -207,7 +198,7 @@ class _Verification:
             found = Divergence(*place, "return", "random stream", mismatch.why, what.partition(": ")[2])
         elif replay and not setup.mode.traces:
             found = self._replayed(setup, what)
-        return Outcome(setup.name, DIFFERENT, what, found, *numbers)
+        return Outcome(setup.name, "different", what, found, *numbers)
 
     def _difference(self, got: Run, setup: Setup) -> str:
         """What differs; empty if nothing does."""

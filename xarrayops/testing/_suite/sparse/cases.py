@@ -238,7 +238,7 @@ ROWS = [
     _row("sparse.multiply", "by a column", _sparse.multiply, oracle.scaled, _dense(lambda m, n: (m, 1))),
     _row("sparse.multiply", "by a 0-d array", _sparse.multiply, oracle.scaled, _dense(lambda m, n: ())),
     _row(
-        *("sparse.multiply", "dense by sparse", _sparse.multiply, oracle.scaled_from_left),
+        *("sparse.multiply", "dense by sparse", _sparse.multiply, lambda b, e: oracle.scaled(e, b)),
         _dense(lambda m, n: (1, n), first=True),
     ),
     _row("sparse.multiply", "by a number", _sparse.multiply, oracle.scaled, _matrix_and_number),

@@ -180,12 +180,10 @@ def check_sparse_call(
     variant: Variant, row: SparseRow, operands: tuple[Any, ...], formats: list[str], *, width: int
 ) -> None:
     """Make one call with each sparse operand in its format; check the result, and that the operands did not change."""
-    native: list[Any] = []
+    native = [variant.array(x) if isinstance(x, np.ndarray) else x for x in operands]
     for k, (x, format) in enumerate(zip(operands, formats, strict=True)):
         if isinstance(x, Entries):
-            native.append(container(variant, x, format, width * (k + 1)))
-        else:
-            native.append(variant.array(x) if isinstance(x, np.ndarray) else x)
+            native[k] = container(variant, x, format, width * (k + 1))
     with without_warnings():
         got = variant.run(row.function, *native)
         check_result(variant, row, got, [as_stored(x, f) for x, f in zip(operands, formats, strict=True)], formats)

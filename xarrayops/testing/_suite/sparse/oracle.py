@@ -124,11 +124,6 @@ def scaled(a: Entries, b: Any) -> ValueAt:
     return {p: times(value, dense[p].item()) for p, value in a.value_at.items()}
 
 
-def scaled_from_left(b: Any, a: Entries) -> ValueAt:
-    """The same with the factors swapped."""
-    return scaled(a, b)
-
-
 def product(a: Entries, b: Entries) -> ValueAt:
     """The matrix product of two sparse matrices."""
     rows: dict[int, list[tuple[int, Any]]] = {}

@@ -16,8 +16,8 @@ from xarrayops.testing._suite.samples import (
     INTEGERS,
     NUMERIC,
     REAL,
-    sample as sample,
-    specials as specials,
+    sample,
+    specials,
 )
 from xarrayops.testing._suite.table import Case, Row, call, row, rows_test
 
