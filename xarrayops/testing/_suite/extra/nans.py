@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from xarrayops.testing._suite.samples import COMPLEX, DISCRETE, FLOATS, INTEGERS, sample, specials
+from xarrayops.testing._suite.samples import COMPLEX, DISCRETE, FLOATS, HOLES, INTEGERS, sample, specials
 from xarrayops.testing._suite.table import call, row, rows_test
 
 CUBE = sample("float64", (2, 3, 4))
-HOLES = np.where(sample("bool", (4, 5), seed=1), np.nan, sample("float64", (4, 5)))
-HOLES[0] = np.nan
 COMPLEX_HOLES = (HOLES + 1j * HOLES[::-1]).astype("complex64")
 REAL = (
     call(HOLES, axis=0),

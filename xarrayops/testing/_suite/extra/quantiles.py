@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.testing._suite.samples import FLOATS, INTEGERS, sample, specials
+from xarrayops.testing._suite.samples import FLOATS, HOLES, INTEGERS, sample, specials
 from xarrayops.testing._suite.table import call, row, rows_test
 
 METHODS = (
@@ -16,8 +16,6 @@ METHODS = (
     *("weibull", "median_unbiased", "normal_unbiased", "lower", "higher", "midpoint", "nearest"),
 )
 CUBE = sample("float64", (2, 3, 4))
-HOLES = np.where(sample("bool", (4, 5), seed=1), np.nan, sample("float64", (4, 5)))
-HOLES[0] = np.nan
 EMPTY = sample("float64", (0, 3))
 Q = np.asarray([0.0, 0.3, 0.5, 1.0])
 REDUCTIONS = (

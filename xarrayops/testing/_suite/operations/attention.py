@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,51 +54,49 @@ VIEWS: dict[str, tuple[tuple[int, ...], str, Callable[[Any], Any]]] = {
 """For each case: the shape of one array, the layout, and a function that takes q, k and v as views of that array."""
 REFUSALS = (TypeError, ValueError, xo.Unsupported)
 Q, K, V = qkv()
+with_options = partial(attend, (Q, K, V))
 BOTH = "top_left(.|\n)*bottom_right|bottom_right(.|\n)*top_left"
 WRONG: dict[str, tuple[Case, str]] = {
-    "causal=True with Lq != Lk": (attend((Q, K, V), causal=True), BOTH),
-    "causal=True with kv_lengths equal to Lq": (attend((Q, K, V), causal=True, kv_lengths=[5, 5]), BOTH),
-    "a window without an anchor, Lq != Lk": (attend((Q, K, V), window=(1, 1)), "bottom_right"),
-    "a window with one bound and no anchor, Lq != Lk": (attend((Q, K, V), window=(None, 0)), "bottom_right"),
-    "an unknown causal string": (attend((Q, K, V), causal="bottom-right"), BOTH),
-    "causal is a float": (attend((Q, K, V), causal=1.5), "causal"),
-    "causal is an array": (attend((Q, K, V), causal=np.asarray(1)), "causal"),
-    "causal is an array of booleans": (attend((Q, K, V), causal=np.asarray([True])), "causal"),
-    "a window that is a number": (attend((Q, K, V), window=3, causal=0), "window"),
-    "a window with one item": (attend((Q, K, V), window=(3,), causal=0), "window"),
-    "a window of arrays": (attend((Q, K, V), window=(np.asarray(1), 0), causal=0), "window"),
-    "a window with an unknown anchor": (attend((Q, K, V), window=(1, 0, "centre")), "window"),
-    "a window with a negative bound": (attend((Q, K, V), window=(-1, 2), causal=0), "window"),
-    "causal and window with different anchors": (
-        attend((Q, K, V), window=(1, 1, "top_left"), causal="bottom_right"),
-        BOTH,
-    ),
-    "a softcap of 0": (attend((Q, K, V), softcap=0), "softcap"),
-    "a scale that is an array": (attend((Q, K, V), scale=np.asarray(0.5)), "scale"),
+    "causal=True with Lq != Lk": (with_options(causal=True), BOTH),
+    "causal=True with kv_lengths equal to Lq": (with_options(causal=True, kv_lengths=[5, 5]), BOTH),
+    "a window without an anchor, Lq != Lk": (with_options(window=(1, 1)), "bottom_right"),
+    "a window with one bound and no anchor, Lq != Lk": (with_options(window=(None, 0)), "bottom_right"),
+    "an unknown causal string": (with_options(causal="bottom-right"), BOTH),
+    "causal is a float": (with_options(causal=1.5), "causal"),
+    "causal is an array": (with_options(causal=np.asarray(1)), "causal"),
+    "causal is an array of booleans": (with_options(causal=np.asarray([True])), "causal"),
+    "a window that is a number": (with_options(window=3, causal=0), "window"),
+    "a window with one item": (with_options(window=(3,), causal=0), "window"),
+    "a window of arrays": (with_options(window=(np.asarray(1), 0), causal=0), "window"),
+    "a window with an unknown anchor": (with_options(window=(1, 0, "centre")), "window"),
+    "a window with a negative bound": (with_options(window=(-1, 2), causal=0), "window"),
+    "causal and window with different anchors": (with_options(window=(1, 1, "top_left"), causal="bottom_right"), BOTH),
+    "a softcap of 0": (with_options(softcap=0), "softcap"),
+    "a scale that is an array": (with_options(scale=np.asarray(0.5)), "scale"),
     "two dtypes": (attend((Q, K, V.astype("float64"))), "dtype"),
     "query heads not a multiple of key heads": (attend(qkv(heads=(4, 3))), "4(.|\n)*3"),
     "values with another number of heads": (attend((Q, K, qkv(heads=(4, 4))[2])), "heads|shape"),
     "keys with another head size": (attend((Q, qkv(sizes=(5, 3))[1], V)), "4(.|\n)*5"),
     "keys with another batch size": (attend((Q, *qkv(batch=3)[1:])), "batch|shape"),
     "fewer values than keys": (attend((Q, K, qkv(5, 6)[2])), "7(.|\n)*6"),
-    "a mask of numbers": (attend((Q, K, V), mask=random_bias(5, 7)), "bias="),
-    "a mask of integers": (attend((Q, K, V), mask=sample("int32", (5, 7))), "bias="),
-    "a bias of booleans": (attend((Q, K, V), bias=random_mask(5, 7)), "bias"),
-    "a mask with another number of keys": (attend((Q, K, V), mask=random_mask(5, 6)), "mask"),
+    "a mask of numbers": (with_options(mask=random_bias(5, 7)), "bias="),
+    "a mask of integers": (with_options(mask=sample("int32", (5, 7))), "bias="),
+    "a bias of booleans": (with_options(bias=random_mask(5, 7)), "bias"),
+    "a mask with another number of keys": (with_options(mask=random_mask(5, 6)), "mask"),
     "a mask with a larger batch": (attend(qkv(batch=1), mask=random_mask(2, 1, 5, 7)), "mask"),
     "a mask in BSHD order": (attend(qkv(layout="BSHD"), layout="BSHD", mask=random_mask(2, 5, 4, 7)), "mask"),
-    "a bias with too many axes": (attend((Q, K, V), bias=random_bias(1, 2, 4, 5, 7)), "bias"),
-    "an unknown layout": (attend((Q, K, V), layout="BHDS"), "BHSD(.|\n)*BSHD"),
+    "a bias with too many axes": (with_options(bias=random_bias(1, 2, 4, 5, 7)), "bias"),
+    "an unknown layout": (with_options(layout="BHDS"), "BHSD(.|\n)*BSHD"),
     "three axes for BHSD": (attend(qkv(layout="HSD")), "BHSD"),
-    "four axes for SHD": (attend((Q, K, V), layout="SHD"), "SHD"),
+    "four axes for SHD": (with_options(layout="SHD"), "SHD"),
     "integer arrays": (attend(qkv(dtype="int32")), "int32"),
     "complex arrays": (attend(qkv(dtype="complex64")), "complex64"),
-    "a kv_length above Lk": (attend((Q, K, V), kv_lengths=[8, 7]), "kv_lengths"),
-    "a q_length above Lq": (attend((Q, K, V), q_lengths=[5, 6]), "q_lengths"),
-    "a negative kv_length": (attend((Q, K, V), kv_lengths=[-1, 7]), "kv_lengths"),
-    "lengths for another batch size": (attend((Q, K, V), q_lengths=[5]), "q_lengths"),
-    "lengths that are floats": (attend((Q, K, V), kv_lengths=[1.5, 2.0]), "kv_lengths"),
-    "an array of floats as lengths": (attend((Q, K, V), kv_lengths=sample("float32", (2,))), "kv_lengths"),
+    "a kv_length above Lk": (with_options(kv_lengths=[8, 7]), "kv_lengths"),
+    "a q_length above Lq": (with_options(q_lengths=[5, 6]), "q_lengths"),
+    "a negative kv_length": (with_options(kv_lengths=[-1, 7]), "kv_lengths"),
+    "lengths for another batch size": (with_options(q_lengths=[5]), "q_lengths"),
+    "lengths that are floats": (with_options(kv_lengths=[1.5, 2.0]), "kv_lengths"),
+    "an array of floats as lengths": (with_options(kv_lengths=sample("float32", (2,))), "kv_lengths"),
 }
 """Calls that raise, and a pattern of the error message."""
 

@@ -231,14 +231,10 @@ def extremes(dtype: str, count: int) -> Any:
     return np.asarray([*[extreme] * (count - 1), odd], dtype)
 
 
-def _int32(x1: Any, x2: Any, *, out_dtype: str) -> Any:
-    return np.matmul(x1.astype(np.int64), x2.astype(np.int64)).astype(out_dtype)
-
-
 PRODUCTS = [
     row(
         "matmul",
-        _int32,
+        lambda x1, x2, out_dtype: np.matmul(x1, x2, dtype="int64"),
         *(
             call(extremes(a, terms)[None], extremes(b, terms)[:, None], out_dtype="int32")
             for (a, b), block in BLOCKS.items()

@@ -97,12 +97,7 @@ class Operands:
             container(variant, e, self.format, array=variant.make)
             for e in (GENERAL, distinct(shape=(3, 6)), distinct(shape=(4, 4)))
         )
-        self.make = variant.make
-
-
-def mask(g: Operands, shape: tuple[int, ...], dtype: str) -> Any:
-    """An array of ones, as a valid or invalid mask."""
-    return g.make(np.ones(shape, dtype))
+        self.ones = lambda shape, dtype: variant.make(np.ones(shape, dtype))
 
 
 sparse: Any = xo.sparse
@@ -115,11 +110,11 @@ WRONG: dict[str, tuple[Callable[[Operands], Any], str]] = {
     "from_dense: True": (lambda g: sparse.from_dense(g.x, g.format, where=True), "where=True"),
     "from_dense: NaN": (lambda g: sparse.from_dense(g.x, g.format, where=float("nan")), "where=nan"),
     "from_dense: a mask of numbers": (
-        lambda g: sparse.from_dense(g.x, g.format, where=mask(g, (4, 6), "int32")),
+        lambda g: sparse.from_dense(g.x, g.format, where=g.ones((4, 6), "int32")),
         "boolean.*int32",
     ),
     "from_dense: a mask of another shape": (
-        lambda g: sparse.from_dense(g.x, g.format, where=mask(g, (4, 1), "bool")),
+        lambda g: sparse.from_dense(g.x, g.format, where=g.ones((4, 1), "bool")),
         r"shape.*\(4, 1\)",
     ),
     "from_dense: a negative nnz_max": (lambda g: sparse.from_dense(g.x, g.format, nnz_max=-1), "nnz_max=-1"),
@@ -184,8 +179,8 @@ WRONG: dict[str, tuple[Callable[[Operands], Any], str]] = {
     "take: a list": (lambda g: sparse.take(g.s, [0]), "list"),
     "take: floats": (lambda g: sparse.take(g.s, g.x[:, 0]), "neither integers nor a mask"),
     "take: two axes of indices": (lambda g: sparse.take(g.s, g.x), "one axis"),
-    "take: a short mask": (lambda g: sparse.take(g.s, mask(g, (3,), "bool")), "3 items.*axis 0 of s has 4"),
-    "take: an unknown axis": (lambda g: sparse.take(g.s, mask(g, (4,), "bool"), axis=2), "axis 2.*Instead"),
+    "take: a short mask": (lambda g: sparse.take(g.s, g.ones((3,), "bool")), "3 items.*axis 0 of s has 4"),
+    "take: an unknown axis": (lambda g: sparse.take(g.s, g.ones((4,), "bool"), axis=2), "axis 2.*Instead"),
     "concat: nothing": (lambda g: sparse.concat([]), "at least one"),
     "concat: one container": (lambda g: sparse.concat(g.s), "list or tuple"),
     "concat: dense": (lambda g: sparse.concat([g.s, g.x]), r"containers\[1\] is dense.*Instead"),
