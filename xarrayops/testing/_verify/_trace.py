@@ -6,7 +6,7 @@ import ast
 import linecache
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import FrameType
@@ -204,21 +204,12 @@ class Tracer:
             return None
         found = self._frames[frame] = _Frame()
         parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self._without_tracing(self._bound, frame, found, parameters, code.co_firstlineno)
+        self._bound(frame, found, parameters, code.co_firstlineno)
         return self._event
 
     def _event(self, frame: FrameType, event: str, argument: Any) -> Any:
-        self._without_tracing(self._step, frame, event, argument)
+        self._step(frame, event, argument)
         return self._event
-
-    def _without_tracing(self, function: Callable[..., None], *args: Any) -> None:
-        """Call a function that itself uses the libraries."""
-        tracer = sys.gettrace()
-        sys.settrace(None)
-        try:
-            function(*args)
-        finally:
-            sys.settrace(tracer)
 
     def _step(self, frame: FrameType, event: str, argument: Any) -> None:
         found = self._frames[frame]

@@ -9,10 +9,14 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops._host.compare import Value as Value
-from xarrayops.plugin.nested import is_array as is_array
 
 NUMBERS = (bool, int, float, complex)
 _array = np.array  # `rounding` replaces it in NumPy
+
+
+def is_array(x: Any) -> bool:
+    """Whether x is an array of any library, or one of NumPy's scalars. The namespace ``numpy`` has both names, too."""
+    return isinstance(getattr(x, "shape", None), tuple) and hasattr(x, "dtype")
 
 
 def value(x: Any, *, has_values: bool = True) -> Value:
