@@ -22,7 +22,19 @@ class Divergence(Record):
     variable : str
         The variable that differs; "return" with its path for a result.
     kind : str
-        One of `KINDS`.
+        The kind of the difference:
+
+        - dtype: a value has another dtype, or was computed in one
+        - order of summation: another order of the terms can give this error, which is beyond the budget
+        - out of bounds: an index is beyond the end of an axis
+        - duplicate index: an assignment has the same index several times
+        - cast: a conversion rounds, truncates or wraps differently
+        - alias: a write through a view or another name reached the array in one run only
+        - random stream: a draw differs from the draw of the reference
+        - axis or shape: the shape differs, or the values belong to another axis
+        - error: the line raises
+        - bug: none of the others
+
     why : str
         The reason for the kind.
     text : str
@@ -46,21 +58,6 @@ class Divergence(Record):
             f"    {variable}: {self.text}\n"
             f"    kind: {self.kind} ({self.why})"
         )
-
-
-KINDS = {
-    "dtype": "a value has another dtype, or was computed in one",
-    "order of summation": "another order of the terms can give this error, which is beyond the budget",
-    "out of bounds": "an index is beyond the end of an axis",
-    "duplicate index": "an assignment has the same index several times",
-    "cast": "a conversion rounds, truncates or wraps differently",
-    "alias": "a write through a view or another name reached the array in one run only",
-    "random stream": "a draw differs from the draw of the reference",
-    "axis or shape": "the shape differs, or the values belong to another axis",
-    "error": "the line raises",
-    "bug": "none of the others",
-}
-"""The kinds of differences."""
 
 
 class Outcome(Record):

@@ -40,16 +40,6 @@ class Setup(Record):
         library = self.name.partition(":")[0]
         return {library, f"{library}:{self.mode.label or 'eager'}"}
 
-    @property
-    def is_partial(self) -> bool:
-        """Whether some functions cannot run this way: it traces them, or the library has only the standard."""
-        return self.mode.traces or not isinstance(self.library, str)
-
-    @property
-    def immutable(self) -> bool:
-        """Whether no function can write the arrays of the library."""
-        return bool(xo.backend(self.library).immutable)
-
 
 class Run(Record):
     """The outcome of a run.
