@@ -41,7 +41,6 @@ from xarrayops.testing._suite.standard.fft import FftSuite
 from xarrayops.testing._suite.standard.linalg import LinalgSuite
 from xarrayops.testing._suite.standard.manipulation import ManipulationSuite
 from xarrayops.testing._suite.standard.reductions import ReductionSuite
-from xarrayops.testing._suite.standard.scalars import ScalarSuite
 from xarrayops.testing._suite.table import (
     Case,
     Row,
@@ -92,7 +91,6 @@ class ContractSuite(
     FftSuite,
     CreationSuite,
     DtypeSuite,
-    ScalarSuite,
     MixedSuite,
     ExchangeSuite,
     LayoutSuite,

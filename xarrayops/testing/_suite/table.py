@@ -296,6 +296,14 @@ def stale_entry_message(variant: Variant, verb: str) -> str:
     return f"{verb} works under {variant}: delete it from UNTRACEABLE in {variant.backend.module.__name__}"
 
 
+def cast(variant: Variant, x: Any, dtype: str) -> Any:
+    """An array in a dtype that a library may lack; skips the test if this library does."""
+    try:
+        return xo.astype(x, dtype)
+    except Unsupported:
+        pytest.skip(f"{variant} does not support {dtype}")
+
+
 def native_case(variant: Variant, row: Row, case: Case) -> tuple[Case, dict[str, Any]]:
     """The case with native arguments, and the keywords that name the library and device for a creation function."""
     native = case.filled(variant.array, variant.backend.native_dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,12 +24,13 @@ from xarrayops.testing._suite.operations.attention_cases import (
     random_bias,
     random_mask,
 )
-from xarrayops.testing._suite.samples import Host, sample
+from xarrayops.testing._suite.samples import sample
 from xarrayops.testing._suite.table import (
     Case,
     Row,
     called,
     cases,
+    cast,
     check_row,
     exercises,
     rows_test,
@@ -119,7 +120,7 @@ class AttentionSuite:
     @pytest.mark.parametrize("size", [1.0, 100.0])
     def test_attention_of_narrow_dtypes(self, variant: Variant, dtype: str, size: float) -> None:
         """Scores and sums are computed in at least single precision, also where the narrow dtype would overflow."""
-        arrays = _narrowed(variant, [*(size * each for each in qkv()[:2]), qkv()[2]], dtype)
+        arrays = [cast(variant, variant.array(x), dtype) for x in (size * Q, size * K, V)]
         _check_narrow(variant, arrays, {"causal": "bottom_right", "scale": 0.5 / size**2}, 4 * NARROW[dtype], 64)
 
     @pytest.mark.parametrize("dtype", NARROW)
@@ -132,7 +133,8 @@ class AttentionSuite:
         for name, case in FUSED.items():
             if not (on_accelerator or case.toy):
                 continue
-            arrays = [FUSED_VIEWS[case.view](x) for x in _narrowed(variant, case.arrays(), dtype)]
+            whole = [cast(variant, variant.array(x), dtype) for x in case.arrays()]
+            arrays = [FUSED_VIEWS[case.view](x) for x in whole]
             try:
                 _check_narrow(variant, arrays, case.options, 8 * NARROW[dtype], 256)
             except AssertionError as error:
@@ -226,14 +228,6 @@ class AttentionSuite:
             xo.attention(*(given.pop(name) for name in "qkv"), **given)
 
         check_mixed(variant, "attention", use)
-
-
-def _narrowed(variant: Variant, arrays: Sequence[Host], dtype: str) -> list[Any]:
-    """The arrays in a dtype; skips the test if the library does not support it."""
-    try:
-        return [xo.astype(variant.array(x), dtype) for x in arrays]
-    except xo.Unsupported:
-        pytest.skip(f"{variant} does not support {dtype}")
 
 
 def _check_narrow(variant: Variant, arrays: list[Any], options: dict[str, Any], error: float, ulps: float) -> None:

@@ -43,6 +43,11 @@ PROMOTIONS = {
     ("bool", "bool"): "bool",
 }
 
+LIMITS: dict[str, tuple[tuple[str, ...], Any, tuple[str, ...], Any]] = {
+    "finfo": (FLOATS, np.finfo, ("eps", "max", "min", "smallest_normal"), float),
+    "iinfo": (INTEGERS, np.iinfo, ("max", "min"), int),
+}
+
 
 def _casts() -> list[Case]:
     """Casts of every dtype to one or more dtypes of each kind; complex dtypes only to complex."""
@@ -115,27 +120,20 @@ class DtypeSuite:
         assert called(variant, "can_cast", xo.can_cast, x, dtype("float64")) is True
         assert called(variant, "can_cast", xo.can_cast, x, "float32") is False
 
-    @exercises("finfo")
-    def test_finfo(self, variant: Variant) -> None:
-        """``finfo`` gives limits as Python numbers, for a dtype and for an array."""
-        for name in sorted(variant.dtypes & {*FLOATS}):
-            want = np.finfo(name)
-            for argument in (variant.backend.native_dtype(name), variant.make(sample(name))):
-                got = called(variant, "finfo", xo.finfo, argument)
-                assert (got.bits, got.dtype) == (want.bits, variant.backend.native_dtype(name))
-                for limit in ("eps", "max", "min", "smallest_normal"):
+    @exercises(*LIMITS)
+    @pytest.mark.parametrize("verb", LIMITS)
+    def test_limits(self, variant: Variant, verb: str) -> None:
+        """``finfo`` and ``iinfo`` give limits as Python numbers, for a dtype and for an array."""
+        names, oracle, limits, kind = LIMITS[verb]
+        for name in sorted(variant.dtypes & {*names}):
+            want, native = oracle(name), variant.backend.native_dtype(name)
+            for argument in (native, variant.make(sample(name))):
+                got = called(variant, verb, getattr(xo, verb), argument)
+                assert (got.bits, got.dtype) == (want.bits, native)
+                for limit in limits:
                     value = getattr(got, limit)
-                    assert type(value) is float, f"{limit} of {name} is a {type(value).__name__}, not a Python float"
-                    assert value == float(getattr(want, limit)), f"{limit} of {name}"
-
-    @exercises("iinfo")
-    def test_iinfo(self, variant: Variant) -> None:
-        """``iinfo`` gives limits as Python integers, for a dtype and for an array."""
-        for name in sorted(variant.dtypes & {*INTEGERS}):
-            want = np.iinfo(name)
-            for argument in (variant.backend.native_dtype(name), variant.make(sample(name))):
-                got = called(variant, "iinfo", xo.iinfo, argument)
-                assert (got.bits, got.max, got.min) == (want.bits, want.max, want.min)
+                    assert type(value) is kind, f"{limit} of {name} is a {type(value).__name__}, not a Python number"
+                    assert value == kind(getattr(want, limit)), f"{limit} of {name}"
 
     @exercises("isdtype")
     def test_isdtype(self, variant: Variant) -> None:
