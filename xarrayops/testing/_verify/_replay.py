@@ -19,7 +19,7 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.testing._verify._kinds import Scene, kind_of
 from xarrayops.testing._verify._report import Divergence
 from xarrayops.testing._verify._run import is_of_user
-from xarrayops.testing._verify._trace import Key, State, Tracer, source_line, statements
+from xarrayops.testing._verify._trace import Key, Operands, State, source_line, statements
 from xarrayops.testing._verify._values import Value
 
 _RAISED = {IndexError: "out of bounds", OverflowError: "cast"}
@@ -73,14 +73,14 @@ def of_error(error: Exception) -> Divergence:
 def first_divergence(
     reference: Reference,
     states: Sequence[State],
-    operands: Callable[[int], Tracer],
+    operands: Callable[[int], Operands | None],
     argument: str = "",
     *,
     is_whole: bool = True,
 ) -> Divergence | None:
     """The first line of a run that differs from the reference, and its kind; None if no variable differs.
 
-    ``operands(step)`` runs again, and keeps what the statement of a step reads. ``argument`` is the name of the
+    ``operands(step)`` runs again, and returns what the statement of a step reads. ``argument`` is the name of the
     argument that differs after the call; empty if a result differs. ``is_whole`` is False for a run that raised.
     """
     pairs = _aligned(reference.states, states, is_whole=is_whole)
@@ -97,30 +97,24 @@ def first_divergence(
     state = found.state
     terms = sum(each.function == state.function and each.name == state.name for each in states)
     kind, why = "bug", "the operands are not known"
-    traced = operands(state.step)
+    read = operands(state.step)
+    written = read is not None and argument in read.statement.targets
     if found.difference.what == "dtype":
         kind, why = "dtype", "the dtype differs from this line on"
-    elif _writes_argument(argument, traced, reference):
+    elif written and not any(each.name == argument and each.number for each in reference.states):
         kind, why = "alias", f"the line writes other values into the argument {argument} than the reference"
-    elif traced.operands is not None:
+    elif read is not None:
         scene = Scene(
             found.want.value,
             state.value,
             reference.spread(found.want),
             found.difference,
-            traced.operands.statement,
-            traced.operands.values,
+            read.statement,
+            read.values,
             terms,
         )
         kind, why = kind_of(scene)
     return _divergence(state, kind, why, found.difference.text)
-
-
-def _writes_argument(argument: str, traced: Tracer, reference: Reference) -> bool:
-    """Whether the statement writes an argument that the reference does not write."""
-    if traced.operands is None or argument not in traced.operands.statement.targets:
-        return False
-    return not any(each.name == argument and each.number for each in reference.states)
 
 
 def _before_return(found: _Found, wanted: Sequence[State], states: Sequence[State]) -> _Found:

@@ -20,7 +20,7 @@ from xarrayops.testing._verify._random import Tape
 from xarrayops.testing._verify._report import Divergence, Outcome, Report, Status
 from xarrayops.testing._verify._rounding import rounding
 from xarrayops.testing._verify._run import NUMPY, Call, Run, Setup, namespaces, run, setups
-from xarrayops.testing._verify._trace import Key, Tracer, source_line
+from xarrayops.testing._verify._trace import Key, Operands, Tracer, source_line
 from xarrayops.testing._verify._values import Value, first_line, is_array, leaves, structure, value
 
 SAMPLES = 5
@@ -221,10 +221,10 @@ class _Verification:
         traced = Tracer()
         reference, got = self._reference_states, self._run(self.port, setup, traced.tracing())
 
-        def operands(step: int) -> Tracer:
+        def operands(step: int) -> Operands | None:
             again = Tracer(step)
             self._run(self.port, setup, again.tracing())
-            return again
+            return again.operands
 
         argument = self._argument(what)
         found = _replay.first_divergence(reference, traced.states, operands, argument, is_whole=got.error is None)
