@@ -19,12 +19,7 @@ from xarrayops.plugin.candidates import Call, Kernel, refusal
 from xarrayops.plugin.native import Results, eager_kernel
 from xarrayops.testing._operations._call import Expected, as_tuple, expected, faults, placed, value_faults
 from xarrayops.testing._operations._samples import PLACEMENTS, Sample, between_poison, derived, given, poison, quietly
-from xarrayops.testing._operations._transformations import (
-    batch_faults,
-    compiled_faults,
-    gradient_faults,
-    lazy_faults,
-)
+from xarrayops.testing._operations._transformations import batch_faults, compiled_faults, gradient_faults, lazy_faults
 from xarrayops.testing._verify._run import Setup, setups
 from xarrayops.testing._verify._values import value
 

@@ -17,6 +17,7 @@ import xarrayops.numpy as xnp
 from xarrayops._host.compare import Difference, difference, spread_of
 from xarrayops.plugin.arrays import Record
 from xarrayops.testing._verify._kinds import Scene, kind_of
+from xarrayops.testing._verify._random import Mismatch
 from xarrayops.testing._verify._report import Divergence
 from xarrayops.testing._verify._run import is_of_user
 from xarrayops.testing._verify._trace import Key, Operands, State, source_line, statements
@@ -104,17 +105,10 @@ def first_divergence(
     elif written and not any(each.name == argument and each.number for each in reference.states):
         kind, why = "alias", f"the line writes other values into the argument {argument} than the reference"
     elif read is not None:
-        scene = Scene(
-            found.want.value,
-            state.value,
-            reference.spread(found.want),
-            found.difference,
-            read.statement,
-            read.values,
-            terms,
-        )
+        want, spread = found.want.value, reference.spread(found.want)
+        scene = Scene(want, state.value, spread, found.difference, read.statement, read.values, terms)
         kind, why = kind_of(scene)
-    return _divergence(state, kind, why, found.difference.text)
+    return divergence(state, state.name, kind, why, found.difference.text)
 
 
 def _before_return(found: _Found, wanted: Sequence[State], states: Sequence[State]) -> _Found:
@@ -130,9 +124,10 @@ def _before_return(found: _Found, wanted: Sequence[State], states: Sequence[Stat
     return found._replace(state=bound[-1]) if bound else found
 
 
-def _divergence(state: State, kind: str, why: str, text: str) -> Divergence:
-    source = source_line(state.file, state.line)
-    return Divergence(state.file, state.line, state.function, source, state.name, kind, why, text)
+def divergence(place: State | Mismatch, variable: str, kind: str, why: str, text: str) -> Divergence:
+    """A difference in a line."""
+    source = source_line(place.file, place.line)
+    return Divergence(place.file, place.line, place.function, source, variable, kind, why, text)
 
 
 def _aligned(wanted: Sequence[State], states: Sequence[State], *, is_whole: bool) -> list[tuple[State, State]]:
@@ -201,7 +196,7 @@ def _first_alias(reference: Reference, states: Sequence[State], found: _Found | 
                 continue
             run = "the run" if own else "the reference"
             text = f"writing {changed.through} changes {changed.name} in {run} only, which shares its memory"
-            return _divergence(line._replace(name=changed.name), "alias", text, f"{changed.name} is {changed.value}")
+            return divergence(line, changed.name, "alias", text, f"{changed.name} is {changed.value}")
     return None
 
 

@@ -20,7 +20,7 @@ from xarrayops.testing._verify._random import Tape
 from xarrayops.testing._verify._report import Divergence, Outcome, Report, Status
 from xarrayops.testing._verify._rounding import rounding
 from xarrayops.testing._verify._run import NUMPY, Call, Run, Setup, namespaces, run, setups
-from xarrayops.testing._verify._trace import Key, Operands, Tracer, source_line
+from xarrayops.testing._verify._trace import Key, Operands, Tracer
 from xarrayops.testing._verify._values import Value, first_line, is_array, leaves, structure, value
 
 SAMPLES = 5
@@ -195,9 +195,8 @@ class _Verification:
         mismatch = self.tape.mismatch
         found = None
         if mismatch is not None:
-            source = source_line(mismatch.file, mismatch.line)
-            place = mismatch.file, mismatch.line, mismatch.function, source
-            found = Divergence(*place, "return", "random stream", mismatch.why, what.partition(": ")[2])
+            text = what.partition(": ")[2]
+            found = _replay.divergence(mismatch, "return", "random stream", mismatch.why, text)
         elif replay and not setup.mode.traces:
             found = self._replayed(setup, what)
         return Outcome(setup.name, "different", what, found, *numbers)

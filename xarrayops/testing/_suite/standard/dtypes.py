@@ -11,15 +11,7 @@ import pytest
 import xarrayops as xo
 from xarrayops.testing._suite.foreign import ForeignDtype
 from xarrayops.testing._suite.samples import ALL, COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED, sample, specials
-from xarrayops.testing._suite.table import (
-    Case,
-    NativeDtype,
-    call,
-    called,
-    exercises,
-    row,
-    rows_test,
-)
+from xarrayops.testing._suite.table import Case, NativeDtype, call, called, exercises, row, rows_test
 from xarrayops.testing._suite.variant import Variant, depends_on
 
 TARGETS = ("float32", "int64", "bool", "uint8", "complex64")
