@@ -6,8 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import combinations
-from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -127,7 +126,7 @@ def poison(dtype: np.dtype[Any]) -> Any:
 def _placed(
     x: Array, strides: tuple[int, ...], *, first: int = 0, before: int = 0, skipped: int = 0
 ) -> tuple[Array, Array]:
-    """An array with these strides, in elements, between poison; ``skipped`` bytes after the beginning of the memory.
+    """An array with these strides between poison; ``skipped`` bytes after the beginning of the memory.
 
     ``first`` is the number of elements of the array before its first one, and ``before`` of those before the border.
     """
@@ -136,19 +135,18 @@ def _placed(
     memory = np.zeros(length * x.itemsize + skipped, np.uint8)
     whole = memory[skipped:].view(x.dtype)
     whole[...] = poison(x.dtype)
-    inner = as_strided(whole[before + border + first :], x.shape, [s * x.itemsize for s in strides])
+    inner = as_strided(whole[before + border + first :], x.shape, strides)
     inner[...] = x
     return inner, memory
 
 
-def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides of a C-contiguous array, in elements."""
-    return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
+def _strides(x: Array, order: Literal["C", "F"] = "C") -> tuple[int, ...]:
+    return np.empty_like(x, order=order).strides
 
 
 def between_poison(x: Array) -> tuple[Array, Array]:
     """A C-contiguous copy of an array between poison, and the memory of both."""
-    return _placed(x, _steps(x.shape))
+    return _placed(x, _strides(x))
 
 
 def _readonly(x: Array) -> tuple[Array, Array]:
@@ -159,11 +157,11 @@ def _readonly(x: Array) -> tuple[Array, Array]:
 
 PLACEMENTS: dict[str, Placement] = {
     "contiguous, between other values": between_poison,
-    "contiguous, at an odd element": lambda x: _placed(x, _steps(x.shape), before=1),
-    "unaligned": lambda x: _placed(x, _steps(x.shape), skipped=1),
-    "with strides": lambda x: _placed(x, tuple(2 * step for step in _steps(x.shape))),
-    "with negative strides": lambda x: _placed(x, tuple(-step for step in _steps(x.shape)), first=max(x.size - 1, 0)),
-    "in Fortran order": lambda x: _placed(x, _steps(x.shape[::-1])[::-1]),
+    "contiguous, at an odd element": lambda x: _placed(x, _strides(x), before=1),
+    "unaligned": lambda x: _placed(x, _strides(x), skipped=1),
+    "with strides": lambda x: _placed(x, tuple(2 * step for step in _strides(x))),
+    "with negative strides": lambda x: _placed(x, tuple(-step for step in _strides(x)), first=max(x.size - 1, 0)),
+    "in Fortran order": lambda x: _placed(x, _strides(x, "F")),
     "read-only": _readonly,
 }
 """The layouts in memory that kernels may get."""
