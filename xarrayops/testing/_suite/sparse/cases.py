@@ -38,9 +38,9 @@ def values(dtype: str, count: int, *, seed: int = 0) -> Host:
     return np.where(drawn == 0, np.ones((), dtype), drawn)
 
 
-def with_data(data: list[float], dtype: str = "float64") -> Entries:
-    """Sorted entries with these values, without duplicates."""
-    return distinct(dtype, count=len(data))._replace(data=np.asarray(data, dtype=dtype))
+def with_data(data: list[float]) -> Entries:
+    """Sorted entries with these values in float64, without duplicates."""
+    return distinct("float64", count=len(data))._replace(data=np.asarray(data))
 
 
 GENERAL = scattered()

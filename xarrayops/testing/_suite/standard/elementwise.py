@@ -43,7 +43,6 @@ def binary(
     high: float = 4,
     low2: float | None = None,
     special: bool = True,
-    scalars: bool = True,
     **options: Any,
 ) -> Row:
     """A row for a function of two arrays: every dtype, broadcasting, edge shapes, promotion, special floats."""
@@ -58,12 +57,11 @@ def binary(
     calls += [pair(d1, d2) for d1, d2 in PROMOTED if d1 in dtypes and d2 in dtypes]
     if special:
         calls += [call(specials(d)[:, None], specials(d)) for d in dtypes if d in FLOATS]
-    if scalars:
-        for d in dtypes:
-            number = {"b": True, "i": 2, "u": 2, "f": 1.5, "c": 2.5}[np.dtype(d).kind]
-            x = sample(d, low=low2, high=high)
-            calls += [call(x, number), call(number, x)]
-            calls += [call(x, 2), call(2, x)] * (d in FLOATS) + [call(x, 2.5j), call(2.5j, x)] * (d in COMPLEX)
+    for d in dtypes:
+        number = {"b": True, "i": 2, "u": 2, "f": 1.5, "c": 2.5}[np.dtype(d).kind]
+        x = sample(d, low=low2, high=high)
+        calls += [call(x, number), call(number, x)]
+        calls += [call(x, 2), call(2, x)] * (d in FLOATS) + [call(x, 2.5j), call(2.5j, x)] * (d in COMPLEX)
     return row(verb, oracle, *calls, **options)
 
 
