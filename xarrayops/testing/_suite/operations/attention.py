@@ -225,7 +225,8 @@ class AttentionSuite:
 
         def use(foreign: Any) -> None:
             given = own | {argument: foreign}
-            xo.attention(*(given.pop(name) for name in "qkv"), **given)
+            arrays = [given.pop(name) for name in "qkv"]
+            xo.attention(*arrays, **given)
 
         check_mixed(variant, "attention", use)
 
