@@ -76,6 +76,7 @@ class ExchangeSuite:
             out = xo.convert(view, "numpy")
             assert np.array_equal(out, want)
             plan = xo.explain("convert", view, "numpy")
+            assert plan.action == "zero-copy" or (plan.action == "copy" and plan.reason), plan
             if want.size and variant.backend.name != "numpy" and not xo.is_lazy(x):
                 assert xo.shares_memory(out, view) is (plan.action == "zero-copy"), plan
             copy = xo.convert(view, "numpy", copy=True)
@@ -92,18 +93,6 @@ class ExchangeSuite:
         other = variant.array(sample("float32", (4, 6)))
         assert called(variant, "shares_memory", xo.shares_memory, x, other) is False
         assert not xo.shares_memory(x, sample("float32", (4, 6)))
-
-    @depends_on()
-    def test_shares_memory_after_zero_copy(self, variant: Variant) -> None:
-        """After a conversion without a copy, both arrays share memory."""
-        x = variant.make(sample("float64", (8,)))
-        plan = xo.explain("convert", x, "numpy")
-        host = xo.convert(x, "numpy")
-        if plan.action == "zero-copy":
-            assert xo.shares_memory(host, x)
-        else:
-            assert plan.action == "copy"
-            assert plan.reason
 
     @depends_on()
     def test_unknown_target(self, variant: Variant) -> None:

@@ -73,7 +73,8 @@ def check_container(
 ) -> None:
     """Compare a container with the oracle; the error message begins with the property that differs.
 
-    The properties are class, format, shape, dtypes, device, canonical format (if ``canonical``), positions and values.
+    The properties are class, format, shape, dtypes, device, laziness, canonical format (if ``canonical``), positions
+    and values.
     If ``exact``, the stored positions must equal the expected ones; else zeros need not be stored. ``index`` is the
     required dtype of the indices; default: any that the library supports.
     """
@@ -85,6 +86,7 @@ def check_container(
     _check_dtypes(variant, got, p, dtype, index)
     device = xo.device(got)
     assert device == variant.device, f"device: {device}, expected {variant.device}"
+    assert not xo.is_lazy(got), "lazy: the entries are not computed"
     xo.sparse.validate(got, canonical=canonical)
     host = host_parts(variant, got)
     if canonical:

@@ -189,14 +189,6 @@ class SparseSuite(Containers):
             check_raises(xo.InvalidSparse, "twice|not sorted", *uses)
             check_entries(variant, make(canonicalize=True), e, format, exact=True)
 
-    @exercises("device", "is_lazy")
-    def test_sparse_device(self, variant: Variant, sparse: SparseBackend) -> None:
-        """A container has the device of its values, and is not lazy."""
-        for format in sparse.formats:
-            s = container(variant, GENERAL, format)
-            assert xo.device(s) == variant.device
-            assert not xo.is_lazy(s)
-
     @exercises("sparse.add", "sparse.multiply", "sparse.sum", "sparse.transpose", "sparse.convert", "matmul")
     @pytest.mark.parametrize("case", HUGE)
     def test_sparse_of_huge_shapes(self, variant: Variant, sparse: SparseBackend, case: str) -> None:
