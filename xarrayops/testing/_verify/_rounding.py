@@ -99,10 +99,12 @@ def _plain(x: Any) -> Any:
 
 def _wrapped(x: Any) -> Any:
     """x and its members as arrays that round at random."""
-    is_plain = lambda each: (
-        isinstance(each, np.ndarray) and not isinstance(each, Rounded) and each.dtype.kind in "biufc"
-    )
-    return fill(x, lambda each: each.view(Rounded) if is_plain(each) else each)
+
+    def wrap(each: Any) -> Any:
+        is_number = isinstance(each, np.ndarray) and each.dtype.kind in "biufc"
+        return each.view(Rounded) if is_number and not isinstance(each, Rounded) else each
+
+    return fill(x, wrap)
 
 
 def _written(target: Array, result: Any, mask: Any = True) -> Array:

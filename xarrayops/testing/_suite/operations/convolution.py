@@ -89,7 +89,7 @@ def windows_of(x: Any, window: list[int], options: Options, fill: float) -> Any:
         padding = [(total // 2, total - total // 2) for total in totals]
     pairs = [pair if isinstance(pair, tuple) else (pair, pair) for pair in _each(padding, rank)]
     padded = np.pad(x.astype("float64"), [(0, 0), (0, 0), *pairs], constant_values=fill)
-    found = np.lib.stride_tricks.sliding_window_view(padded, spans, axis=range(2, 2 + rank))
+    found = np.lib.stride_tricks.sliding_window_view(padded, spans, axis=tuple(range(2, 2 + rank)))
     return found[(..., *(slice(None, None, step) for step in (*stride, *dilation)))]
 
 

@@ -97,7 +97,11 @@ class Operands:
             container(variant, e, self.format, array=variant.make)
             for e in (GENERAL, distinct(shape=(3, 6)), distinct(shape=(4, 4)))
         )
-        self.ones = lambda shape, dtype: variant.make(np.ones(shape, dtype))
+        self.make = variant.make
+
+    def ones(self, shape: tuple[int, ...], dtype: str) -> Any:
+        """An array of ones, as a valid or invalid mask."""
+        return self.make(np.ones(shape, dtype))
 
 
 sparse: Any = xo.sparse
