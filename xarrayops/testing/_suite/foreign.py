@@ -1,4 +1,4 @@
-"""A minimal array library without a backend, and the check that its arrays are refused beside those of another."""
+"""A minimal array library without a backend, and the check that a call refuses its arrays with those of another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,3 @@
-# Long: one table of rows.
 """Layout: the requested order of elements, and no reads outside the memory of x."""
 
 from __future__ import annotations
