@@ -37,7 +37,7 @@ test: env        ## run the tests that find most in a short time, on every backe
 	@$(PYTHON) tools/environment.py $(VENV) test
 	$(RUN) -m pytest -q -n auto --dist worksteal -m "not long"
 
-test-all: env    ## run all tests, and a choice of each sweep
+test-all: env    ## run all short tests, and a sample of the long ones
 	@$(PYTHON) tools/environment.py $(VENV) test
 	$(RUN) -m pytest -q -n auto --dist worksteal
 
@@ -45,11 +45,11 @@ planted-faults: env ## plant faults one at a time and record which tests find th
 	@$(PYTHON) tools/environment.py $(VENV) test
 	$(RUN) tools/planted_faults.py $(ARGUMENTS)
 
-sweeps: env      ## run the whole of the sweeps, which takes hours, and write the counts to benchmarks/results/sweeps
+sweeps: env      ## run the whole of the long tests, an hour or more, and write the counts to benchmarks/results/sweeps
 	@$(PYTHON) tools/environment.py $(VENV) test
 	$(RUN) -m pytest -q -n auto --dist worksteal --sweeps benchmarks/results/sweeps
 
-durations: env   ## run all tests without kept programs, and record how long they take in tests/durations.json
+durations: env   ## run every test without kept programs, and record how long they take in tests/durations.json
 	@$(PYTHON) tools/environment.py $(VENV) test
 	XARRAYOPS_TEST_CACHE=$$(mktemp -d) $(RUN) -m pytest -q -n auto --dist worksteal --record-durations
 

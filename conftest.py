@@ -20,7 +20,8 @@ MISSING = [folder for folder, library in LIBRARIES.items() if find_spec(library)
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options that the tests use; pytest knows them only if they are added here."""
     parser.addoption("--sweeps", metavar="FOLDER", help="run the sweeps alone, and write their results into a folder")
-    parser.addoption("--record-durations", action="store_true", help="record how long the tests take")
+    parser.addoption("--every-test", action="store_true", help="run the tests of the sweeps too")
+    parser.addoption("--record-durations", action="store_true", help="run every test, and record how long it takes")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -175,7 +175,7 @@ def main_sections() -> list[str]:
         table(("NumPy", "here", "what differs"), renamed),
         f"## Names of `xarrayops.numpy` alone\n\n{code(MAIN.served)}.\n",
         "## Names without a counterpart, and why\n",
-        table(("NumPy", "why, and what serves"), reason_rows(MAIN.without)),
+        table(("NumPy", "why, and the alternative"), reason_rows(MAIN.without)),
     ]
 
 
@@ -192,13 +192,13 @@ def module_sections() -> list[str]:
             "These differ in their arguments:\n",
             table(("name", "what differs"), remarks),
             f"In `xarrayops.numpy.{name}` alone: {code(answers.served)}.\n",
-            table(("NumPy", "why, and what serves"), reason_rows(answers.without)),
+            table(("NumPy", "why, and the alternative"), reason_rows(answers.without)),
         ]
     return [
         *sections,
         f"## numpy.random\n\nThe same names: {code(same(np.random, xo.random))}. Their numbers are not NumPy's: "
         "[Random numbers](random.md).\n",
-        table(("NumPy", "what serves"), reason_rows(RANDOM.without)),
+        table(("NumPy", "the alternative"), reason_rows(RANDOM.without)),
     ]
 
 
@@ -212,7 +212,7 @@ def method_sections() -> list[str]:
         f"The function of the same name, with the array first, is right for {code(names)}. These are functions of\n"
         f"`xarrayops.numpy`, with the arguments of NumPy's method: {code(METHODS.served)}.\n",
         table(("NumPy", "here"), renamed),
-        table(("NumPy", "why, and what serves"), reason_rows(METHODS.without)),
+        table(("NumPy", "why, and the alternative"), reason_rows(METHODS.without)),
         "## Keywords\n",
         "Functions that have other keywords in NumPy, such as `out=`, `where=` and `order=`, answer them with a\n"
         "`TypeError` that names the function of `xarrayops.numpy` that has the keyword. Some have another name here:\n",

@@ -8,8 +8,8 @@ so that moved code needs no change in the data.
 
 Nothing is edited in the checkout: the tracked files, or those of a commit, are copied to a temporary folder. There each
 fault is applied, its tests run until the first failure, and the file is restored. The test that failed must then pass
-without the fault. This module is also the plug-in of these runs: the quick tests (not marked ``long``) run before the
-others, so that one run shows which tier finds the fault.
+without the fault. This module is also the plug-in of these runs: the quick tests (not marked ``long``) run first, and
+those of the sweeps last, so that one run shows which tier finds the fault.
 
 Usage: planted_faults.py [--only NAME ...] [--tests quick|all] [--commit COMMIT] [--out FILE] [--against FILE]
 
@@ -40,11 +40,14 @@ FAULTS = ROOT / "tests" / "faults"
 RESULTS = ROOT / "benchmarks" / "results" / "planted_faults.json"
 SOURCES = ("xarrayops", "backends")
 """The folders in which faults are planted."""
-LONG = "long"
-"""The mark of the tests that are not quick."""
+LONG, SWEEP = "long", "sweep"
+"""The marks of the tests that are not quick, and of those among them that only sweeps run."""
+TIERS = ("quick", LONG, SWEEP)
 FAILURES = "PLANTED_FAULTS_FAILURES"
 """The variable that names the file to which a run of tests writes its failures."""
 LIBRARIES = ("numpy", "scipy", "numba", "torch", "jax", "dask", "libcst", "pytest")
+EVERY_TEST = "--every-test"
+"""The option with which the tests of the sweeps run, in commits that have it."""
 NO_TESTS = 5
 """The exit status of pytest if it has collected nothing."""
 
@@ -67,7 +70,7 @@ class Run(NamedTuple):
     outcome: str
     seconds: float
     tier: str = ""
-    """The tier of the first test that failed: "quick" or "long"."""
+    """The tier of the first test that failed: "quick", "long" or "sweep"."""
     test: str = ""
     """The first test that failed."""
 
@@ -119,15 +122,20 @@ def git(*arguments: str) -> str:
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
-    """Run the quick tests first."""
-    items.sort(key=lambda item: item.get_closest_marker(LONG) is not None)
+    """Run the quick tests first, and those of the sweeps last."""
+    items.sort(key=lambda item: TIERS.index(tier(item.keywords)))
+
+
+def tier(marks: Any) -> str:
+    """The tier of a test with these marks."""
+    return next((mark for mark in (SWEEP, LONG) if mark in marks and LONG in marks), TIERS[0])
 
 
 def pytest_runtest_logreport(report: Any) -> None:
     """Write the tier and the name of a test that fails."""
     if report.failed:
         with Path(os.environ[FAILURES]).open("a") as file:
-            print(LONG if LONG in getattr(report, "keywords", ()) else "quick", report.nodeid, file=file)
+            print(tier(getattr(report, "keywords", ())), report.nodeid, file=file)
 
 
 pytest_collectreport = pytest_runtest_logreport
@@ -140,6 +148,7 @@ class Tree:
         self.folder, self.limit, self.is_quick = folder, limit, is_quick
         copy_tree(folder, commit)
         self.sources = read_sources(folder)
+        self.has_sweeps = EVERY_TEST in (folder / "conftest.py").read_text()
         path = [folder, folder / "backends", folder / "tests" / "sample_backend", ROOT / "tools"]
         self.environment = {
             "JAX_COMPILATION_CACHE_DIR": str(folder.parent / "jax"),  # the key of a program is its code
@@ -170,7 +179,7 @@ class Tree:
         """Run the tests of a fault up to the first failure."""
         if any(not (self.folder / name.partition("::")[0]).exists() for name in fault.tests):
             return Run("no tests", 0)
-        marked = ["-m", f"not {LONG}"] if self.is_quick else []
+        marked = ["-m", f"not {LONG}"] if self.is_quick else [EVERY_TEST] if self.has_sweeps else []
         selected = ["-k", fault.select] if fault.select else []
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", Path(__file__).stem]
         failures = self.folder.parent / "failures"

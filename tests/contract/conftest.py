@@ -118,7 +118,6 @@ class ByEngines(Variant):
     def __init__(self, library: Any, *, engines: tuple[str, ...], **options: Any) -> None:
         super().__init__(library, **options)
         self.engines = engines
-        self.is_sweep = "jax" in engines  # it compiles each operation
         self.served: Counter[str] = Counter()
         """How many calls the engines served, by verb."""
 

@@ -47,7 +47,6 @@ def is_alias(case: Case, result: Any) -> bool:
     return hasattr(found, "shape") and any(xo.shares_memory(x, found) for x in arguments)
 
 
-@pytest.mark.long_except(r"numpy-torch|torch-numpy")
 @pytest.mark.parametrize(("library", "engine"), PAIRS)
 def test_engines_serve_every_function(by_engines: Any, library: str, engine: str) -> None:
     """Engines serve at least one row of every function, except the listed ones.

@@ -39,7 +39,6 @@ EXPRESSIONS = (
 )
 
 
-@pytest.mark.long_except(r"xo\.add\(x, x\)-tensor")
 @pytest.mark.parametrize("kind", ["torch.eye(3)", "torch.nn.Parameter(torch.eye(3))"], ids=["tensor", "parameter"])
 @pytest.mark.parametrize("first", ["xo.add(x, x)", 'xo.ones(3, backend="torch")'])
 def test_the_first_dispatch_in_a_compiled_function(kind: str, first: str) -> None:
@@ -71,7 +70,6 @@ def _select(x: Any) -> Any:
     return xo.sum(xo.where(xo.greater(x, 0.0), x, 0.0), axis=-1)
 
 
-@pytest.mark.long
 @pytest.mark.skipif(
     shutil.which("g++") is None and shutil.which("clang++") is None, reason="inductor needs a C++ compiler"
 )

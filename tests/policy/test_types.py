@@ -117,7 +117,6 @@ def errors(request, tmp_path):
     return find
 
 
-@pytest.mark.long_except("mypy-numpy|pyright")
 @pytest.mark.parametrize("library", ARRAYS)
 def test_results_have_the_type_of_the_arguments(library, errors):
     pytest.importorskip(library)

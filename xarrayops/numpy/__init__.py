@@ -6,35 +6,15 @@ NumPy's default dtypes unless those name another. Unsupported arguments raise an
 """
 
 from math import e as e, inf as inf, nan as nan, pi as pi
-from typing import Any
+from typing import Any as _Any
 
 from xarrayops.numpy import fft as fft, linalg as linalg, random as random
 from xarrayops.numpy._creation import *
-from xarrayops.numpy._dtypes import (
-    DTYPES as _DTYPES,
-    KINDS as _KINDS,
-    can_cast as can_cast,
-    common_type as common_type,
-    dtype as dtype,
-    errstate as errstate,
-    finfo as finfo,
-    geterr as geterr,
-    iinfo as iinfo,
-    iscomplexobj as iscomplexobj,
-    isdtype as isdtype,
-    isrealobj as isrealobj,
-    isscalar as isscalar,
-    issubdtype as issubdtype,
-    ndarray as ndarray,
-    promote_types as promote_types,
-    result_type as result_type,
-    seterr as seterr,
-)
+from xarrayops.numpy._dtypes import *
+from xarrayops.numpy._dtypes import DTYPES as _DTYPES, KINDS as _KINDS
 from xarrayops.numpy._elementwise import UFUNCS as _UFUNCS
-from xarrayops.numpy._grids import *
 from xarrayops.numpy._indexing import *
 from xarrayops.numpy._joining import *
-from xarrayops.numpy._nan import *
 from xarrayops.numpy._numeric import *
 from xarrayops.numpy._order import *
 from xarrayops.numpy._products import *
@@ -48,14 +28,12 @@ euler_gamma = 0.5772156649015329
 True_, False_ = True, False
 globals().update(_UFUNCS | _DTYPES | _KINDS)
 
-_SECTIONS = {"annotations", "Any"}
-
 
 def __dir__() -> list[str]:
-    return sorted(name for name in globals() if not name.startswith("_") and name not in _SECTIONS)
+    return sorted(name for name in globals() if not name.startswith("_"))
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     from xarrayops._core.numpy_names import missing
 
     raise missing(__name__, name)

@@ -1,4 +1,3 @@
-# Long: functions of NumPy by the section of its reference.
 """New arrays. Without an array in ``like=`` they follow `xarrayops.use`, with NumPy's default dtypes."""
 
 from __future__ import annotations
@@ -8,21 +7,8 @@ from itertools import islice
 from typing import Any, Literal
 
 import xarrayops as xo
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import (
-    array as as_array,
-    first_array,
-    is_array,
-    is_fortran,
-    new_array,
-    no_subclass,
-    ordered,
-    plain_number,
-    reference,
-    refuse,
-    size_of,
-)
-from xarrayops.numpy._promotion import name_of_default
 from xarrayops.numpy._ranges import arange
 
 Shape = int | tuple[int, ...]
@@ -34,7 +20,7 @@ def _shape(shape: Any) -> Any:
 
 
 def _floating(dtype: Any) -> Any:
-    return name_of_default(float) if dtype is None else named(dtype)
+    return ops.name_of_default(float) if dtype is None else named(dtype)
 
 
 def array(
@@ -49,8 +35,8 @@ def array(
     like: Any = None,
 ) -> Any:
     """An array with the values, copied by default, by `xarrayops.asarray`."""
-    no_subclass("array", subok)
-    refuse("array", "leave it out: nested sequences have all their levels", ndmax=ndmax not in (0, None))
+    ops.no_subclass("array", subok)
+    ops.refuse("array", "leave it out: nested sequences have all their levels", ndmax=ndmax not in (0, None))
     x = asarray(object, dtype, order, copy=copy, like=like)
     return xo.reshape(x, (*(1,) * (ndmin - x.ndim), *x.shape)) if x.ndim < ndmin else x
 
@@ -59,17 +45,13 @@ def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
     """An array with the values, by `xarrayops.asarray`; arrays stay in their library."""
-    if reference(like) is None and not is_array(a) and isinstance(a, (list, tuple)):
-        like = first_array(a)
-    x = new_array(a, dtype=named(dtype), like=like, device=device, copy=copy)
-    return ordered("asarray", x, order)
+    if ops.reference(like) is None and not ops.is_array(a) and isinstance(a, (list, tuple)):
+        like = ops.first_array(a)
+    x = ops.new_array(a, dtype=named(dtype), like=like, device=device, copy=copy)
+    return ops.ordered("asarray", x, order)
 
 
-def asanyarray(
-    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
-) -> Any:
-    """An array with the values, by `xarrayops.asarray`; there are no subclasses."""
-    return asarray(a, dtype, order, device=device, copy=copy, like=like)
+asanyarray = asarray  # there are no subclasses
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
@@ -105,13 +87,13 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
 def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     """A copy of the array, by `xarrayops.asarray`."""
-    no_subclass("copy", subok)
-    return ordered("copy", xo.asarray(as_array(a), copy=True), order)
+    ops.no_subclass("copy", subok)
+    return ops.ordered("copy", xo.asarray(ops.array(a), copy=True), order)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """The array in another dtype, by `xarrayops.astype`."""
-    if not is_array(x):
+    if not ops.is_array(x):
         raise TypeError(f"Input should be a NumPy array. It is of type {type(x)}.")
     return xo.astype(x, named(dtype), copy=copy, device=device)
 
@@ -121,41 +103,46 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     return xo.from_dlpack(x, device=device, copy=copy)
 
 
+def _new(verb: str, shape: Shape, dtype: Any, order: str, device: Any, like: Any) -> Any:
+    x = getattr(xo, verb)(_shape(shape), dtype=_floating(dtype), device=device, like=ops.reference(like))
+    return ops.ordered(verb, x, order)
+
+
 def zeros(shape: Shape, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """An array of zeros, by `xarrayops.zeros`."""
-    return ordered("zeros", xo.zeros(_shape(shape), dtype=_floating(dtype), device=device, like=reference(like)), order)
+    return _new("zeros", shape, dtype, order, device, like)
 
 
 def ones(shape: Shape, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """An array of ones, by `xarrayops.ones`."""
-    return ordered("ones", xo.ones(_shape(shape), dtype=_floating(dtype), device=device, like=reference(like)), order)
+    return _new("ones", shape, dtype, order, device, like)
 
 
 def empty(shape: Shape, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """An array of undefined values, by `xarrayops.empty`."""
-    return ordered("empty", xo.empty(_shape(shape), dtype=_floating(dtype), device=device, like=reference(like)), order)
+    return _new("empty", shape, dtype, order, device, like)
 
 
 def full(
     shape: Shape, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Any:
     """An array of one value, which broadcasts, by `xarrayops.full`."""
-    x = new_array(fill_value, dtype=named(dtype), like=reference(like), device=device)
-    return ordered("full", xo.asarray(xo.broadcast_to(x, _shape(shape)), copy=True), order)
+    x = ops.new_array(fill_value, dtype=named(dtype), like=ops.reference(like), device=device)
+    return ops.ordered("full", xo.asarray(xo.broadcast_to(x, _shape(shape)), copy=True), order)
 
 
 def _another(verb: str, a: Any, dtype: Any, order: str, subok: bool, shape: Any, device: Any) -> Any:
-    no_subclass(verb, subok, True)
-    x = as_array(a)
+    ops.no_subclass(verb, subok, True)
+    x = ops.array(a)
     of_shape = x.shape if shape is None else _shape(shape)
     ours = getattr(xo, verb.removesuffix("_like"))
     made = ours(tuple(of_shape), dtype=x.dtype if dtype is None else named(dtype), like=x, device=device)
-    return ordered(verb, made, _order_of(x, order))
+    return ops.ordered(verb, made, _order_of(x, order))
 
 
 def _order_of(x: Any, order: str) -> str:
     """The order of a new array like x."""
-    return "F" if order in ("K", "A") and is_fortran(x) else order
+    return "F" if order in ("K", "A") and ops.is_fortran(x) else order
 
 
 def zeros_like(
@@ -190,12 +177,12 @@ def full_like(
     device: Any = None,
 ) -> Any:
     """One value, which broadcasts, in the shape, the dtype and the library of a, by `xarrayops.full`."""
-    no_subclass("full_like", subok, True)
-    x = as_array(a)
-    value = new_array(fill_value, like=x, device=device)
+    ops.no_subclass("full_like", subok, True)
+    x = ops.array(a)
+    value = ops.new_array(fill_value, like=x, device=device)
     value = xo.astype(value, x.dtype if dtype is None else named(dtype))
     of_shape = tuple(x.shape) if shape is None else _shape(shape)
-    return ordered("full_like", xo.asarray(xo.broadcast_to(value, of_shape), copy=True), _order_of(x, order))
+    return ops.ordered("full_like", xo.asarray(xo.broadcast_to(value, of_shape), copy=True), _order_of(x, order))
 
 
 def eye(
@@ -210,8 +197,8 @@ def eye(
 ) -> Any:
     """A matrix with ones on a diagonal, by `xarrayops.eye`."""
     columns = None if M is None else int(M)
-    made = xo.eye(int(N), columns, k=k, dtype=_floating(dtype), device=device, like=reference(like))
-    return ordered("eye", made, order)
+    made = xo.eye(int(N), columns, k=k, dtype=_floating(dtype), device=device, like=ops.reference(like))
+    return ops.ordered("eye", made, order)
 
 
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
@@ -225,25 +212,21 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, like: An
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Literal["xy", "ij"] = "xy") -> Any:
-    """Grids of coordinates, by `xarrayops.meshgrid`; with ``sparse`` vectors that broadcast to them."""
-    from xarrayops.numpy._operands import arrays
-
+    """Grids of coordinates, by `xarrayops.broadcast_to`; with ``sparse`` vectors that broadcast to them."""
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     if not xi:
         return ()
-    vectors = [xo.reshape(x, (size_of(x),)) for x in arrays(*xi)]
-    if sparse or len({x.dtype for x in vectors}) > 1 or len(vectors) == 1:
-        places = [1, 0, *range(2, len(vectors))] if indexing == "xy" and len(vectors) > 1 else [*range(len(vectors))]
-        thin = [
-            xo.reshape(x, tuple(-1 if axis == place else 1 for axis in range(len(vectors))))
-            for x, place in zip(vectors, places, strict=True)
-        ]
-        if sparse:
-            return tuple(thin)
-        shape = xo.broadcast_shapes(*(x.shape for x in thin))
-        return tuple(xo.asarray(xo.broadcast_to(x, tuple(shape)), copy=bool(copy)) for x in thin)
-    return tuple(xo.meshgrid(*vectors, indexing=indexing))
+    vectors = [xo.reshape(x, (ops.size_of(x),)) for x in ops.arrays(*xi)]
+    places = [1, 0, *range(2, len(vectors))] if indexing == "xy" and len(vectors) > 1 else [*range(len(vectors))]
+    thin = [
+        xo.reshape(x, tuple(-1 if axis == place else 1 for axis in range(len(vectors))))
+        for x, place in zip(vectors, places, strict=True)
+    ]
+    if sparse:
+        return tuple(thin)
+    shape = tuple(xo.broadcast_shapes(*(x.shape for x in thin)))
+    return tuple(xo.asarray(xo.broadcast_to(x, shape), copy=bool(copy)) for x in thin)
 
 
 def fromfunction(
@@ -256,9 +239,9 @@ def fromfunction(
 def indices(dimensions: tuple[int, ...], dtype: Any = None, sparse: bool = False, *, like: Any = None) -> Any:
     """The grids of the indices of each axis, by `xarrayops.arange`."""
     shape = _shape(dimensions)
-    vectors = [arange(n, dtype=name_of_default(int) if dtype is None else dtype, like=like) for n in shape]
+    vectors = [arange(n, dtype=ops.name_of_default(int) if dtype is None else dtype, like=like) for n in shape]
     if not vectors:
-        return () if sparse else zeros((0,), name_of_default(int) if dtype is None else dtype, like=like)
+        return () if sparse else zeros((0,), ops.name_of_default(int) if dtype is None else dtype, like=like)
     grids = meshgrid(*vectors, sparse=sparse, indexing="ij")
     return grids if sparse else xo.stack(list(grids))
 
@@ -283,11 +266,9 @@ def frombuffer(buffer: Any, dtype: Any = None, count: int = -1, offset: int = 0,
 
 def _window(name: str) -> Callable[[Any], Any]:
     def window(M: Any) -> Any:
-        return getattr(xo, name)(max(int(plain_number(M)), 0), dtype=name_of_default(float))
+        return getattr(xo, name)(max(int(ops.plain_number(M)), 0), dtype=ops.name_of_default(float))
 
-    window.__name__ = window.__qualname__ = name
-    window.__doc__ = f"The window of M values, by `xarrayops.{name}`."
-    return window
+    return ops.entitled(window, name, f"The window of M values, by `xarrayops.{name}`.")
 
 
 bartlett, blackman, hamming, hanning = map(_window, ("bartlett", "blackman", "hamming", "hanning"))
@@ -295,12 +276,7 @@ bartlett, blackman, hamming, hanning = map(_window, ("bartlett", "blackman", "ha
 
 def kaiser(M: Any, beta: float) -> Any:
     """The Kaiser window of M values, by `xarrayops.kaiser`."""
-    return xo.kaiser(max(int(plain_number(M)), 0), float(beta), dtype=name_of_default(float))
+    return xo.kaiser(max(int(ops.plain_number(M)), 0), float(beta), dtype=ops.name_of_default(float))
 
 
-__all__ = [
-    *("array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype"),
-    *("bartlett", "blackman", "copy", "empty", "empty_like", "eye", "from_dlpack", "frombuffer", "fromfunction"),
-    *("fromiter", "full", "full_like", "hamming", "hanning", "identity", "indices", "kaiser"),
-    *("meshgrid", "ones", "ones_like", "require", "tri", "zeros", "zeros_like"),
-]
+__all__ = ops.public(globals())

@@ -1,4 +1,3 @@
-# Long: dtypes, and the classes of NumPy that refer to them.
 """Dtypes: names that are equal to the native dtypes of every library, and that cast when called.
 
 Also the class of all arrays, and the handling of floating-point errors.
@@ -7,7 +6,6 @@ Also the class of all arrays, and the handling of floating-point errors.
 from __future__ import annotations
 
 import builtins
-from contextlib import ContextDecorator
 from math import log10
 from typing import Any, Self
 
@@ -16,11 +14,8 @@ from xarrayops._core.backends.dtype_names import DTypeName, name_of
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.numpy_names.renamed import DTYPE_CODES, RENAMED
 from xarrayops.errors import Unsupported
-from xarrayops.numpy._operands import arrays, is_array, new_array
-from xarrayops.numpy._promotion import KINDS as SIZES, NUMBERS, casts, promoted
+from xarrayops.numpy import _operands as ops
 from xarrayops.plugin.dtypes import DTYPE_NAMES
-
-_KIND_CODES = {"bool": "b", "uint": "u", "int": "i", "float": "f", "complex": "c"}
 
 
 class dtype(DTypeName):  # noqa: N801 - NumPy's name
@@ -42,9 +37,9 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
         if len(values) > 1:
             raise TypeError(f"np.{self.name} takes one value, not {len(values)}")
         value = values[0] if values else 0
-        if is_array(value) and not is_numpy_scalar(value):
+        if ops.is_array(value) and not is_numpy_scalar(value):
             return xo.astype(value, self.name)
-        x = new_array(float(value) if isinstance(value, str) else value, dtype=self.name)
+        x = ops.new_array(float(value) if isinstance(value, str) else value, dtype=self.name)
         return x[()] if x.ndim == 0 else x
 
     def __instancecheck__(self, x: Any) -> bool:
@@ -65,23 +60,29 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
     @property
     def kind(self) -> builtins.str:
         """NumPy's letter for the kind: b, u, i, f or c."""
-        return _KIND_CODES[SIZES[self.name][0]] if self.name in SIZES else "V"
+        return self._of_numpy.kind
 
     @property
     def char(self) -> builtins.str:
         """NumPy's letter for the dtype, such as d for float64."""
-        codes = (code for code, name in DTYPE_CODES.items() if name == self.name and len(code) == 1)
-        return next(codes, "V")
+        return self._of_numpy.char
 
     @property
     def itemsize(self) -> int:
         """The number of bytes of an element."""
-        return SIZES[self.name][1] // 8 if self.name in SIZES else 2 if self.name == "bfloat16" else 1
+        return self._of_numpy.itemsize
 
     @property
     def str(self) -> builtins.str:
         """NumPy's code, such as ``<f8``."""
         return f"{'|' if self.itemsize == 1 else '<'}{self.kind}{self.itemsize}"
+
+    @property
+    def _of_numpy(self) -> Any:
+        """NumPy's dtype; bytes for dtypes that NumPy lacks."""
+        import numpy
+
+        return numpy.dtype(self.name if self.name in ops.DTYPES_OF_NUMPY else "V2" if self.name == "bfloat16" else "V1")
 
 
 class Kind:
@@ -102,22 +103,22 @@ class Kind:
 
 
 def _kind(name: str) -> str:
-    return SIZES[name][0] if name in SIZES else "float"
+    return name.rstrip("0123456789") if name in ops.DTYPES_OF_NUMPY else "float"
 
 
 def is_scalar(x: Any) -> bool:
     """Whether x is a scalar: a NumPy scalar, or a 0-d array of a library without scalars."""
     if is_numpy_scalar(x):
         return True
-    return is_array(x) and x.ndim == 0 and xo.backend(x).name != "numpy"
+    return ops.is_array(x) and x.ndim == 0 and xo.backend(x).name != "numpy"
 
 
 def named(dtype: Any) -> Any:
     """The name of a dtype in any of NumPy's notations; other values, such as None, are returned unchanged."""
     if dtype is None or isinstance(dtype, DTypeName):
         return None if dtype is None else dtype.name
-    if isinstance(dtype, type) and dtype in NUMBERS:
-        return NUMBERS[dtype]
+    if isinstance(dtype, type) and dtype in ops.NUMBERS:
+        return ops.NUMBERS[dtype]
     if isinstance(dtype, str):
         code = dtype.removeprefix("<").removeprefix("=").removeprefix("|")
         return DTYPE_CODES.get(code) or (dtype if code in DTYPE_NAMES else RENAMED.get(code, dtype))
@@ -141,14 +142,14 @@ def _kind_of(arg: Any) -> Any:
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """Whether a cast between dtypes is allowed, by NumPy's rules."""
-    if type(from_) in (bool, int, float, complex):
+    if type(from_) in ops.NUMBERS:
         raise TypeError("can_cast() does not support Python ints, floats, and complex: give a dtype or an array")
-    return casts(_name("can_cast", from_), _name("can_cast", to), casting)
+    return ops.casts(_name("can_cast", from_), _name("can_cast", to), casting)
 
 
 def _name(function: str, obj: Any) -> str:
     """The name of a dtype, or of an array's dtype."""
-    name = name_of(obj.dtype if is_array(obj) else named(obj))
+    name = name_of(obj.dtype if ops.is_array(obj) else named(obj))
     if name not in DTYPE_NAMES:
         raise TypeError(f"np.{function}: {obj!r} is not a dtype of numbers or an array")
     return name
@@ -158,12 +159,9 @@ def result_type(*arrays_and_dtypes: Any) -> dtype:
     """The dtype to which NumPy promotes arrays, dtypes and Python numbers."""
     if not arrays_and_dtypes:
         raise ValueError("at least one array or dtype is required")
-    numbers = [type(x) for x in arrays_and_dtypes if type(x) in (bool, int, float, complex)]
-    names = [_name("result_type", x) for x in arrays_and_dtypes if type(x) not in (bool, int, float, complex)]
-    if not names:
-        return dtype(max(numbers, key=(bool, int, float, complex).index))
-    name = promoted(names, numbers)
-    return dtype(name if name is not None else xo.result_type(*names))
+    numbers = [type(x) for x in arrays_and_dtypes if type(x) in ops.NUMBERS]
+    names = [_name("result_type", x) for x in arrays_and_dtypes if type(x) not in ops.NUMBERS]
+    return dtype(ops.promoted(names or ["bool"], numbers) or xo.result_type(*names))
 
 
 def promote_types(type1: Any, type2: Any, /) -> dtype:
@@ -199,7 +197,7 @@ def iinfo(type: Any) -> Any:
 
 def _of_number(obj: Any) -> Any:
     """The dtype of a number or an array, or the dtype itself."""
-    return name_of(arrays(obj)[0].dtype) if type(obj) in (int, float, complex) or is_array(obj) else named(obj)
+    return name_of(ops.arrays(obj)[0].dtype) if type(obj) in (int, float, complex) or ops.is_array(obj) else named(obj)
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
@@ -210,7 +208,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 def iscomplexobj(x: Any) -> bool:
     """Whether the dtype is complex, by `xarrayops.isdtype`."""
-    return xo.isdtype(arrays(x)[0].dtype, "complex floating")
+    return xo.isdtype(ops.arrays(x)[0].dtype, "complex floating")
 
 
 def isrealobj(x: Any) -> bool:
@@ -227,7 +225,7 @@ _ALIASES = (
     *("bool_", "byte", "cdouble", "csingle", "double", "half", "int_", "intc", "intp", "long", "longlong", "short"),
     *("single", "ubyte", "uint", "uintc", "uintp", "ulong", "ulonglong", "ushort"),
 )
-DTYPES = {name: dtype(name) for name in SIZES} | {name: dtype(RENAMED[name]) for name in _ALIASES}
+DTYPES = {name: dtype(name) for name in ops.DTYPES_OF_NUMPY} | {name: dtype(RENAMED[name]) for name in _ALIASES}
 """The dtypes, by NumPy's names."""
 _CLASSES = {
     "generic": "bool int uint float complex",
@@ -255,21 +253,15 @@ def _require_silent(function: str, settings: dict[str, Any]) -> None:
         )
 
 
-class errstate(ContextDecorator):  # noqa: N801 - NumPy's name
+class errstate:  # noqa: N801 - NumPy's name
     """Floating-point errors in a ``with`` block: "ignore" or "warn" for NumPy; other libraries never warn."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        _require_silent("errstate", kwargs)
-        self._settings = kwargs
-
-    def __enter__(self) -> None:
+    def __new__(cls, **kwargs: Any) -> Any:
+        """NumPy's context, which is a decorator too."""
         import numpy
 
-        self._block = numpy.errstate(**self._settings)
-        self._block.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        self._block.__exit__(*error)
+        _require_silent("errstate", kwargs)
+        return numpy.errstate(**kwargs)
 
 
 def seterr(all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None) -> Any:
@@ -292,7 +284,7 @@ class _Arrays(type):
     """The class of `ndarray`: an array of any known library is an instance."""
 
     def __instancecheck__(cls, x: Any) -> bool:
-        return not is_numpy_scalar(x) and is_array(x)
+        return not is_numpy_scalar(x) and ops.is_array(x)
 
 
 class ndarray(metaclass=_Arrays):  # noqa: N801 - NumPy's name
@@ -300,3 +292,6 @@ class ndarray(metaclass=_Arrays):  # noqa: N801 - NumPy's name
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("np.ndarray is for isinstance only. Instead: np.empty(shape, dtype)")
+
+
+__all__ = [name for name in ops.public(globals()) if name not in ("Kind", "is_scalar", "named")]

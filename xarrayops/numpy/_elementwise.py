@@ -7,7 +7,9 @@ from math import pi
 from typing import Any
 
 import xarrayops as xo
-from xarrayops.numpy._operands import alike, arrays, harmonised, is_complex, is_integer
+from xarrayops._core.numpy_names.renamed import RENAMED
+from xarrayops._surface import FAMILIES, ROLES
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._ufunc import BinaryUfunc, ProductUfunc, UnaryUfunc, ufunc
 from xarrayops.plugin.dtypes import FLOATING_EXTRA, FLOATING_RESULTS
 
@@ -16,20 +18,20 @@ _FLOATING = {*FLOATING_RESULTS, *FLOATING_EXTRA}
 
 def _fabs(x: Any) -> Any:
     """The absolute values of real numbers, as floating-point numbers."""
-    if is_complex(x):
+    if ops.is_complex(x):
         raise TypeError("np.fabs takes real numbers. Instead: np.abs(x)")
     return xo.abs(_as_floating(x))
 
 
 def _as_floating(x: Any) -> Any:
     """x, or integers in NumPy's floating-point dtype."""
-    return xo.astype(x, "float64") if is_integer(x) else x
+    return xo.astype(x, "float64") if ops.is_integer(x) else x
 
 
 def _float_power(x1: Any, x2: Any) -> Any:
     """x1 to the power of x2, in at least double precision."""
-    x1, x2 = arrays(x1, x2)
-    dtype = "complex128" if is_complex(x1) or is_complex(x2) else "float64"
+    x1, x2 = ops.arrays(x1, x2)
+    dtype = "complex128" if ops.is_complex(x1) or ops.is_complex(x2) else "float64"
     return xo.pow(xo.astype(x1, dtype), xo.astype(x2, dtype))
 
 
@@ -48,8 +50,8 @@ def _modf(x: Any) -> tuple[Any, Any]:
 
 def _fmod(x1: Any, x2: Any) -> Any:
     """The remainder of truncated division, with the sign of x1."""
-    x1, x2 = alike(x1, x2)
-    if is_integer(x1) and is_integer(x2):
+    x1, x2 = ops.alike(x1, x2)
+    if ops.is_integer(x1) and ops.is_integer(x2):
         remainder = xo.remainder(xo.abs(x1), xo.abs(x2))
         return xo.where(x1 < 0, -remainder, remainder)
     remainder = xo.remainder(xo.abs(x1), xo.abs(xo.where(xo.isinf(x2), 1.0, x2)))
@@ -59,8 +61,8 @@ def _fmod(x1: Any, x2: Any) -> Any:
 
 def _ldexp(x1: Any, x2: Any) -> Any:
     """x1 times two to the power of x2."""
-    x1, x2 = arrays(x1, x2)
-    if not is_integer(x2):
+    x1, x2 = ops.arrays(x1, x2)
+    if not ops.is_integer(x2):
         raise TypeError("np.ldexp: x2 must hold integers. Instead: x1 * np.exp2(x2)")
     x1 = _as_floating(x1)
     half = xo.astype(xo.floor_divide(x2, 2), x1.dtype)
@@ -70,24 +72,23 @@ def _ldexp(x1: Any, x2: Any) -> Any:
 
 def _heaviside(x1: Any, x2: Any) -> Any:
     """0 for negative x1, x2 for 0, and 1 for positive x1."""
-    x1, x2 = map(_as_floating, alike(x1, x2))
+    x1, x2 = map(_as_floating, ops.alike(x1, x2))
     return xo.where(xo.isnan(x1), x1, xo.where(x1 == 0, x2, xo.astype(x1 > 0, x1.dtype)))
 
 
-def _extremum_of_numbers(extremum: Callable[..., Any]) -> Callable[..., Any]:
+def _extremum_of_numbers(name: str, extremum: Callable[..., Any]) -> Callable[..., Any]:
     def function(x1: Any, x2: Any) -> Any:
-        x1, x2 = alike(x1, x2)
-        if is_integer(x1) and is_integer(x2):
+        x1, x2 = ops.alike(x1, x2)
+        if ops.is_integer(x1) and ops.is_integer(x2):
             return extremum(x1, x2)
         return xo.where(xo.isnan(x1), x2, xo.where(xo.isnan(x2), x1, extremum(x1, x2)))
 
-    function.__doc__ = f"The {extremum.__name__} of each pair; for a number and NaN it is the number."
-    return function
+    return ops.entitled(function, name, f"The {extremum.__name__} of each pair; for a number and NaN it is the number.")
 
 
 def _logaddexp2(x1: Any, x2: Any) -> Any:
     """The logarithm to base 2 of the sum of the powers of two."""
-    x1, x2 = map(_as_floating, alike(x1, x2))
+    x1, x2 = map(_as_floating, ops.alike(x1, x2))
     greater, is_equal = xo.maximum(x1, x2), x1 == x2
     distance = xo.abs(xo.where(is_equal, 0.0, x1) - xo.where(is_equal, 0.0, x2))
     return greater + xo.log1p(xo.pow(2.0, -distance)) / 0.6931471805599453
@@ -95,7 +96,7 @@ def _logaddexp2(x1: Any, x2: Any) -> Any:
 
 def _reciprocal(x: Any) -> Any:
     """One divided by each element; for integers other than 1 and -1 the result is 0."""
-    if not is_integer(x):
+    if not ops.is_integer(x):
         return xo.reciprocal(x)
     return xo.where(xo.logical_or(x == 1, x == -1), x, 0)
 
@@ -111,12 +112,8 @@ def _spacing(x: Any) -> Any:
     return xo.copysign(xo.where(xo.isfinite(x), distance, xo.nan), xo.where(xo.isfinite(x), x, 1.0))
 
 
-def _times(factor: float, text: str) -> Callable[..., Any]:
-    def function(x: Any) -> Any:
-        return _as_floating(x) * factor
-
-    function.__doc__ = text
-    return function
+def _times(name: str, factor: float, text: str) -> Callable[..., Any]:
+    return ops.entitled(lambda x: _as_floating(x) * factor, name, text)
 
 
 def _rint(x: Any) -> Any:
@@ -126,7 +123,7 @@ def _rint(x: Any) -> Any:
 
 def _pow(x1: Any, x2: Any) -> Any:
     """x1 to the power of x2; negative integer powers of integers raise where values are known."""
-    if type(x2) is int and x2 < 0 and is_integer(x1):
+    if type(x2) is int and x2 < 0 and ops.is_integer(x1):
         raise ValueError("Integers to negative integer powers are not allowed.")
     return xo.pow(x1, x2)
 
@@ -138,22 +135,22 @@ def _exp2(x: Any) -> Any:
 
 def _matmul(x1: Any, x2: Any) -> Any:
     """The products of matrices, by `xarrayops.matmul`."""
-    return xo.matmul(*harmonised(*arrays(x1, x2)))
+    return xo.matmul(*ops.together(x1, x2))
 
 
 def _vecdot(x1: Any, x2: Any) -> Any:
     """The products of vectors, the first one conjugated, by `xarrayops.vecdot`."""
-    return xo.vecdot(*harmonised(*arrays(x1, x2)))
+    return xo.vecdot(*ops.together(x1, x2))
 
 
 def _matvec(x1: Any, x2: Any) -> Any:
     """The products of matrices with vectors."""
-    return xo.matmul(*harmonised(*arrays(x1, x2[..., None])))[..., 0]
+    return xo.matmul(*ops.together(x1, x2[..., None]))[..., 0]
 
 
 def _vecmat(x1: Any, x2: Any) -> Any:
     """The products of conjugated vectors with matrices."""
-    return xo.matmul(*harmonised(*arrays(xo.conj(x1)[..., None, :], x2)))[..., 0, :]
+    return xo.matmul(*ops.together(xo.conj(x1)[..., None, :], x2))[..., 0, :]
 
 
 def _ours(name: str) -> Callable[..., Any]:
@@ -161,77 +158,35 @@ def _ours(name: str) -> Callable[..., Any]:
     is_floating = name in _FLOATING
 
     def function(*values: Any) -> Any:
-        ours = getattr(xo, name)
-        if is_floating:
-            values = tuple(harmonised(*values, 0.5)[:-1]) if _are_integers(values) else values
-        return ours(*values)
+        if is_floating and all(ops.is_integer(x) if hasattr(x, "dtype") else isinstance(x, int) for x in values):
+            values = tuple(ops.harmonised(*values, 0.5)[:-1])
+        return getattr(xo, name)(*values)
 
-    function.__doc__ = f"By `xarrayops.{name}`."
-    return function
+    return ops.entitled(function, name, f"By `xarrayops.{name}`.")
 
 
-def _are_integers(values: tuple[Any, ...]) -> bool:
-    """Whether no operand is floating-point."""
-    return all(is_integer(x) if hasattr(x, "dtype") else isinstance(x, int) for x in values)
-
-
-SAME_UNARY = (
-    *("abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_invert", "cbrt", "ceil", "conj", "cos"),
-    *("cosh", "exp", "expm1", "floor", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2"),
-    *("logical_not", "negative", "positive", "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh"),
-    *("trunc",),
+_OTHERS = ("clip", "imag", "pow", "real", "reciprocal", "round")
+"""Elementwise functions of the standard that are not ufuncs, or that need more than our function."""
+_SAME = [*(n for n, family in FAMILIES.items() if family == "standard.elementwise" and n not in _OTHERS), "cbrt"]
+SAME_UNARY = [name for name in _SAME if len(ROLES[name]) == 1]
+SAME_BINARY = [name for name in _SAME if len(ROLES[name]) == 2]
+_UNARY = (
+    _times("deg2rad", pi / 180, "Degrees as radians."),
+    _times("rad2deg", 180 / pi, "Radians as degrees."),
+    *(_exp2, _fabs, _reciprocal, _rint, _spacing),
 )
-SAME_BINARY = (
-    *("add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor"),
-    *("copysign", "divide", "equal", "floor_divide", "greater", "greater_equal", "hypot", "less", "less_equal"),
-    *("logaddexp", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "nextafter"),
-    *("not_equal", "remainder", "subtract"),
+_BINARY = (
+    _extremum_of_numbers("fmax", xo.maximum),
+    _extremum_of_numbers("fmin", xo.minimum),
+    *(_float_power, _fmod, _heaviside, _ldexp, _logaddexp2, _pow),
 )
-_ALIASES = {
-    "absolute": "abs",
-    "arccos": "acos",
-    "arccosh": "acosh",
-    "arcsin": "asin",
-    "arcsinh": "asinh",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arctanh": "atanh",
-    "bitwise_not": "bitwise_invert",
-    "conjugate": "conj",
-    "degrees": "rad2deg",
-    "invert": "bitwise_invert",
-    "left_shift": "bitwise_left_shift",
-    "mod": "remainder",
-    "power": "pow",
-    "radians": "deg2rad",
-    "right_shift": "bitwise_right_shift",
-    "true_divide": "divide",
-}
-"""NumPy's names that are aliases of another name."""
-UFUNCS: dict[str, ufunc] = {
-    **{name: UnaryUfunc(name, _ours(name)) for name in SAME_UNARY},
-    **{name: BinaryUfunc(name, _ours(name)) for name in SAME_BINARY},
-    "deg2rad": UnaryUfunc("deg2rad", _times(pi / 180, "Degrees as radians.")),
-    "divmod": BinaryUfunc("divmod", _divmod, nout=2),
-    "exp2": UnaryUfunc("exp2", _exp2),
-    "fabs": UnaryUfunc("fabs", _fabs),
-    "float_power": BinaryUfunc("float_power", _float_power),
-    "fmax": BinaryUfunc("fmax", _extremum_of_numbers(xo.maximum)),
-    "fmin": BinaryUfunc("fmin", _extremum_of_numbers(xo.minimum)),
-    "fmod": BinaryUfunc("fmod", _fmod),
-    "heaviside": BinaryUfunc("heaviside", _heaviside),
-    "ldexp": BinaryUfunc("ldexp", _ldexp),
-    "logaddexp2": BinaryUfunc("logaddexp2", _logaddexp2),
-    "matmul": ProductUfunc("matmul", _matmul),
-    "matvec": ProductUfunc("matvec", _matvec),
-    "modf": UnaryUfunc("modf", _modf, nout=2),
-    "pow": BinaryUfunc("pow", _pow),
-    "rad2deg": UnaryUfunc("rad2deg", _times(180 / pi, "Radians as degrees.")),
-    "reciprocal": UnaryUfunc("reciprocal", _reciprocal),
-    "rint": UnaryUfunc("rint", _rint),
-    "spacing": UnaryUfunc("spacing", _spacing),
-    "vecdot": ProductUfunc("vecdot", _vecdot),
-    "vecmat": ProductUfunc("vecmat", _vecmat),
-}
+_NAMED = (
+    *map(UnaryUfunc, (*map(_ours, SAME_UNARY), *_UNARY)),
+    *map(BinaryUfunc, (*map(_ours, SAME_BINARY), *_BINARY)),
+    *map(ProductUfunc, (_matmul, _matvec, _vecdot, _vecmat)),
+    *(UnaryUfunc(_modf, nout=2), BinaryUfunc(_divmod, nout=2)),
+)
+UFUNCS: dict[str, ufunc] = {function.__name__: function for function in _NAMED}
 """The elementwise functions by NumPy's name."""
-UFUNCS |= {alias: UFUNCS[name] for alias, name in _ALIASES.items()}
+UFUNCS |= {alias: UFUNCS[name] for alias, name in RENAMED.items() if name in UFUNCS and alias not in (*UFUNCS, "fix")}
+UFUNCS |= {"degrees": UFUNCS["rad2deg"], "radians": UFUNCS["deg2rad"]}

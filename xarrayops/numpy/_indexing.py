@@ -8,21 +8,8 @@ from math import prod
 from typing import Any
 
 import xarrayops as xo
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import can_cast
-from xarrayops.numpy._operands import (
-    alike,
-    array,
-    arrays,
-    harmonised,
-    is_array,
-    one_axis,
-    operands,
-    overwritten,
-    raveled,
-    size_of,
-    written,
-)
-from xarrayops.numpy._promotion import NUMBERS
 from xarrayops.numpy._ranges import arange
 
 
@@ -32,28 +19,26 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    mask = arrays(condition, x, y)[0]
+    mask = ops.arrays(condition, x, y)[0]
     mask = mask if xo.isdtype(mask.dtype, "bool") else mask != 0
-    values = operands(*arrays(mask, x, y)[1:]) if not is_array(x) and not is_array(y) else operands(x, y)
-    return xo.where(mask, *values)
+    if not ops.is_array(x) and not ops.is_array(y):
+        x, y = ops.arrays(mask, x, y)[1:]
+    return xo.where(mask, *ops.operands(x, y))
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:
     """The indices of the elements that are not zero, an array for each axis, by `xarrayops.nonzero`."""
-    x = array(a)
-    if x.ndim == 0:
-        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
-    return tuple(xo.nonzero(x))
+    return tuple(xo.nonzero(ops.array(a)))
 
 
 def flatnonzero(a: Any) -> Any:
     """The indices of the nonzero elements of the flattened array, by `xarrayops.nonzero`."""
-    return xo.nonzero(raveled(array(a)))[0]
+    return xo.nonzero(ops.raveled(ops.array(a)))[0]
 
 
 def argwhere(a: Any) -> Any:
     """The indices of the elements that are not zero, one row each, by `xarrayops.nonzero`."""
-    x = array(a)
+    x = ops.array(a)
     if x.ndim == 0:
         return xo.reshape(xo.nonzero(xo.reshape(x, (1,)))[0], (-1, 1))[:, :0]
     return xo.stack(xo.nonzero(x), axis=-1)
@@ -62,7 +47,8 @@ def argwhere(a: Any) -> Any:
 def _in_bounds(function: str, indices: Any, extent: int, mode: str) -> Any:
     """The indices, with out-of-bounds ones handled by NumPy's mode."""
     if mode == "raise":
-        if not xo.is_lazy(indices) and size_of(indices) and _is_outside(indices, extent):
+        is_known = not xo.is_lazy(indices) and ops.size_of(indices)
+        if is_known and bool(xo.any(xo.logical_or(indices < -extent, indices >= extent))):
             raise IndexError(f"np.{function}: an index is out of bounds for size {extent}")
         return xo.where(indices < 0, indices + extent, indices)
     if mode not in ("clip", "wrap"):
@@ -70,12 +56,8 @@ def _in_bounds(function: str, indices: Any, extent: int, mode: str) -> Any:
     return xo.clip(indices, 0, extent - 1) if mode == "clip" else xo.remainder(indices, extent)
 
 
-def _is_outside(indices: Any, extent: int) -> bool:
-    return bool(xo.any(xo.logical_or(indices < -extent, indices >= extent)))
-
-
 def _integers(function: str, indices: Any) -> Any:
-    if size_of(indices) == 0:
+    if ops.size_of(indices) == 0:
         return xo.astype(indices, "int64")
     if not xo.isdtype(indices.dtype, ("integral", "bool")):
         raise TypeError(f"np.{function}: indices must be integers. Instead: indices.astype(np.int64)")
@@ -84,11 +66,11 @@ def _integers(function: str, indices: Any) -> Any:
 
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     """The elements at the indices along an axis, by default of the flattened array, by `xarrayops.take`."""
-    x, i = arrays(a, indices)
-    x, axis = (raveled(x), 0) if axis is None else (x, one_axis(axis, x.ndim))
+    x, i = ops.arrays(a, indices)
+    x, axis = (ops.raveled(x), 0) if axis is None else (x, ops.one_axis(axis, x.ndim))
     i = _in_bounds("take", _integers("take", i), x.shape[axis], mode)
-    taken = xo.take(x, raveled(i), axis=axis)
-    return written("take", xo.reshape(taken, (*x.shape[:axis], *i.shape, *x.shape[axis + 1 :])), out)
+    taken = xo.take(x, ops.raveled(i), axis=axis)
+    return ops.written("take", xo.reshape(taken, (*x.shape[:axis], *i.shape, *x.shape[axis + 1 :])), out)
 
 
 def _require_vector(indices: Any) -> None:
@@ -98,12 +80,12 @@ def _require_vector(indices: Any) -> None:
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """The elements at the indices along an axis, for each position, by `xarrayops.take_along_axis`."""
-    x, i = arrays(arr, indices)
+    x, i = ops.arrays(arr, indices)
     if not xo.isdtype(i.dtype, "integral"):
         raise IndexError("`indices` must be an integer array")
     if axis is None:
         _require_vector(i)
-        x, axis = raveled(x), 0
+        x, axis = ops.raveled(x), 0
     if x.ndim != i.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     return xo.take_along_axis(x, i, axis=axis)
@@ -111,46 +93,43 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
     """Set the elements at the indices along an axis, for each position, in place, by `xarrayops.at`."""
-    i = arrays(arr, indices)[1]
+    i = ops.arrays(arr, indices)[1]
     if axis is None:
         _require_vector(i)
         put(arr, i, values)
         return
-    axis = one_axis(axis, arr.ndim)
+    axis = ops.one_axis(axis, arr.ndim)
     index = [
         xo.reshape(arange(n, like=arr), tuple(-1 if a == b else 1 for b in range(arr.ndim)))
         for a, n in enumerate(arr.shape)
     ]
     index[axis] = i
-    values = arrays(arr, values)[1]
-    overwritten("put_along_axis", arr, tuple(index), values, "arr = xo.at(arr)[index].set(values)")
+    values = ops.arrays(arr, values)[1]
+    ops.overwritten("put_along_axis", arr, tuple(index), values, "arr = xo.at(arr)[index].set(values)")
 
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
     """The members along an axis where the condition is true, by `xarrayops.compress`."""
-    mask, x = arrays(condition, a)
-    if mask.ndim != 1:
-        raise ValueError("condition must be a 1-d array")
-    return written("compress", xo.compress(mask != 0, x, axis=axis), out)
+    mask, x = ops.arrays(condition, a)
+    return ops.written("compress", xo.compress(mask != 0, x, axis=axis), out)
 
 
 def extract(condition: Any, arr: Any) -> Any:
     """The elements where the condition is true, as a vector, by `xarrayops.compress`."""
-    mask, x = arrays(condition, arr)
-    return xo.compress(raveled(mask) != 0, raveled(x))
+    mask, x = ops.arrays(condition, arr)
+    return xo.compress(ops.raveled(mask) != 0, ops.raveled(x))
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """Each element from the choice that the index names, by `xarrayops.where`."""
-    members = [choices[i] for i in range(len(choices))] if not isinstance(choices, list) else choices
-    index, *members = arrays(a, *members)
+    index, *members = ops.arrays(a, *choices)
     index = _in_bounds("choose", _integers("choose", index), len(members), mode)
-    members = harmonised(*members)
+    members = ops.harmonised(*members)
     shape = xo.broadcast_shapes(index.shape, *(x.shape for x in members))
     result = xo.broadcast_to(members[0], tuple(shape))
     for i, x in enumerate(members[1:], 1):
         result = xo.where(index == i, x, result)
-    return written("choose", result, out)
+    return ops.written("choose", result, out)
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
@@ -159,8 +138,8 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
         raise ValueError("list of cases must be same length as list of conditions")
     if not len(condlist):
         raise ValueError("select with an empty condition list is not possible")
-    masks = arrays(*condlist, *choicelist)[: len(condlist)]
-    choices = alike(*choicelist, default)
+    masks = ops.arrays(*condlist, *choicelist)[: len(condlist)]
+    choices = ops.alike(*choicelist, default)
     for i, mask in enumerate(masks):
         if not xo.isdtype(mask.dtype, "bool"):
             raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
@@ -173,9 +152,9 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 def piecewise(x: Any, condlist: Any, funclist: list[Any], *args: Any, **kw: Any) -> Any:
     """The values of the function whose condition is true, or of a last function; each is called with all of x."""
-    x = array(x)
+    x = ops.array(x)
     conditions = condlist if isinstance(condlist, (list, tuple)) and not _are_truths(condlist, x) else [condlist]
-    masks = [xo.broadcast_to(mask, tuple(x.shape)) for mask in arrays(x, *conditions)[1:]]
+    masks = [xo.broadcast_to(mask, tuple(x.shape)) for mask in ops.arrays(x, *conditions)[1:]]
     if len(funclist) not in (len(masks), len(masks) + 1):
         raise ValueError(
             f"with {len(masks)} condition(s), either {len(masks)} or {len(masks) + 1} functions are expected"
@@ -186,7 +165,7 @@ def piecewise(x: Any, condlist: Any, funclist: list[Any], *args: Any, **kw: Any)
         masks = [xo.ones_like(x, dtype="bool"), *masks]
     for mask, function in zip(masks, functions, strict=True):
         value = function(x, *args, **kw) if callable(function) else function
-        result = xo.where(mask, xo.astype(arrays(x, value)[1], x.dtype), result)
+        result = xo.where(mask, xo.astype(ops.arrays(x, value)[1], x.dtype), result)
     return result
 
 
@@ -197,54 +176,58 @@ def _are_truths(conditions: Any, x: Any) -> bool:
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """Copy the values into an array, in place, by `xarrayops.at`."""
-    if not is_array(dst):
+    if not ops.is_array(dst):
         raise TypeError(f"copyto() argument 1 must be an array, not {type(dst).__name__}")
-    is_number = type(src) in NUMBERS
-    value = xo.asarray(src, dtype=dst.dtype, like=dst) if is_number else arrays(dst, src)[1]
-    if is_array(src) and not can_cast(value, dst.dtype, casting):
+    is_number = type(src) in ops.NUMBERS
+    value = xo.asarray(src, dtype=dst.dtype, like=dst) if is_number else ops.arrays(dst, src)[1]
+    if ops.is_array(src) and not can_cast(value, dst.dtype, casting):
         raise TypeError(f"Cannot cast array data from {value.dtype} to {dst.dtype} according to the rule '{casting}'")
     value = xo.broadcast_to(xo.astype(value, dst.dtype), tuple(dst.shape))
     if where is not True:
-        value = xo.where(arrays(dst, where)[1], value, dst)
-    overwritten("copyto", dst, ..., value, "dst = xo.at(dst)[...].set(src)")
+        value = xo.where(ops.arrays(dst, where)[1], value, dst)
+    ops.overwritten("copyto", dst, ..., value, "dst = xo.at(dst)[...].set(src)")
 
 
 def putmask(a: Any, /, mask: Any, values: Any) -> None:
     """Set the elements where the mask is true to the repeated values at their places, in place, by `xarrayops.at`."""
-    m, v = arrays(a, mask, values)[1:]
-    if size_of(v) == 0:
+    m, v = ops.arrays(a, mask, values)[1:]
+    if ops.size_of(v) == 0:
         return
-    filled = xo.astype(xo.take(raveled(v), xo.remainder(arange(size_of(a), like=a), size_of(v)), axis=0), a.dtype)
+    filled = _repeated(v, ops.size_of(a), a)
     result = xo.where(m != 0, xo.reshape(filled, tuple(a.shape)), a)
-    overwritten("putmask", a, ..., result, "a = xo.where(mask, values, a)")
+    ops.overwritten("putmask", a, ..., result, "a = xo.where(mask, values, a)")
+
+
+def _repeated(values: Any, count: int, like: Any) -> Any:
+    """That many values in the dtype of an array, repeated as needed."""
+    places = xo.remainder(arange(count, like=like), ops.size_of(values))
+    return xo.astype(xo.take(ops.raveled(values), places, axis=0), like.dtype)
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Set the elements where the mask is true to the repeated values in order, in place, by `xarrayops.at`."""
-    if not is_array(arr):
+    if not ops.is_array(arr):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}")
-    m, v = arrays(arr, mask, vals)[1:]
-    index = xo.nonzero(raveled(m))[0]
+    m, v = ops.arrays(arr, mask, vals)[1:]
+    index = xo.nonzero(ops.raveled(m))[0]
     if index.shape[0] == 0:
         return
-    if size_of(v) == 0:
+    if ops.size_of(v) == 0:
         raise ValueError("Cannot insert from an empty array!")
-    chosen = xo.take(raveled(v), xo.remainder(arange(index.shape[0], like=arr), size_of(v)), axis=0)
-    overwritten("place", arr, tuple(_unraveled(index, tuple(arr.shape))), chosen, "arr = xo.where(mask, vals, arr)")
+    chosen = _repeated(v, index.shape[0], arr)
+    ops.overwritten("place", arr, tuple(_unraveled(index, tuple(arr.shape))), chosen, "arr = xo.where(mask, vals, arr)")
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Set the elements at the indices of the flattened array, in place, by `xarrayops.at`."""
-    if not is_array(a):
+    if not ops.is_array(a):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
-    index, values = arrays(a, ind, v)[1:]
-    index = _in_bounds("put", raveled(_integers("put", index)), size_of(a), mode)
-    if index.shape[0] == 0 or size_of(values) == 0:
+    index, values = ops.arrays(a, ind, v)[1:]
+    index = _in_bounds("put", ops.raveled(_integers("put", index)), ops.size_of(a), mode)
+    if index.shape[0] == 0 or ops.size_of(values) == 0:
         return
-    values = xo.take(raveled(values), xo.remainder(arange(index.shape[0], like=a), size_of(values)), axis=0)
-    overwritten(
-        "put", a, tuple(_unraveled(index, tuple(a.shape))), xo.astype(values, a.dtype), "a = xo.at(a)[index].set(v)"
-    )
+    values = _repeated(values, index.shape[0], a)
+    ops.overwritten("put", a, tuple(_unraveled(index, tuple(a.shape))), values, "a = xo.at(a)[index].set(v)")
 
 
 def _unraveled(index: Any, shape: tuple[int, ...]) -> list[Any]:
@@ -259,11 +242,11 @@ def _unraveled(index: Any, shape: tuple[int, ...]) -> list[Any]:
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """The indices of each axis for indices into the flattened array, by `xarrayops.remainder`."""
     extents = (shape,) if isinstance(shape, int) else tuple(shape)
-    i = _integers("unravel_index", array(indices))
+    i = _integers("unravel_index", ops.array(indices))
     if not extents and i.ndim:
         raise ValueError("multiple indices are not supported for 0d array: an index is out of bounds")
     size = prod(extents)
-    if not xo.is_lazy(i) and size_of(i) and bool(xo.any(xo.logical_or(i < 0, i >= size))):
+    if not xo.is_lazy(i) and ops.size_of(i) and bool(xo.any(xo.logical_or(i < 0, i >= size))):
         raise ValueError(f"an index is out of bounds for array with size {size}")
     if order not in ("C", "F"):
         raise ValueError("only 'C' or 'F' order is permitted")
@@ -273,17 +256,17 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
     """The indices into the flattened array for the indices of each axis."""
     extents = (dims,) if isinstance(dims, int) else tuple(dims)
-    members = xo.unstack(multi_index) if is_array(multi_index) else multi_index
+    members = xo.unstack(multi_index) if ops.is_array(multi_index) else multi_index
     modes = (mode,) * len(extents) if isinstance(mode, str) else tuple(mode)
     if order not in ("C", "F"):
         raise ValueError("only 'C' or 'F' order is permitted")
-    indices = [_integers("ravel_multi_index", x) for x in arrays(*members)]
+    indices = [_integers("ravel_multi_index", x) for x in ops.arrays(*members)]
     if len(indices) != len(extents):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(extents)}")
     total, step = 0, 1
     each = list(zip(indices, extents, modes, strict=True))
     for x, n, one_mode in reversed(each) if order == "C" else each:
-        is_known = not xo.is_lazy(x) and size_of(x)
+        is_known = not xo.is_lazy(x) and ops.size_of(x)
         if is_known and (not n or (one_mode == "raise" and bool(xo.any(xo.logical_or(x < 0, x >= n))))):
             raise ValueError("invalid entry in coordinates array")
         total = total + (x if one_mode == "raise" else _in_bounds("ravel_multi_index", x, n, one_mode)) * step
@@ -294,10 +277,10 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 def ix_(*args: Any) -> tuple[Any, ...]:
     """The vectors as indices of a grid, each along a separate axis, by `xarrayops.reshape`."""
     found = []
-    for place, (x, given) in enumerate(zip(arrays(*args), args, strict=True)):
+    for place, (x, given) in enumerate(zip(ops.arrays(*args), args, strict=True)):
         if x.ndim != 1:
             raise ValueError("Cross index must be 1 dimensional")
-        is_empty_list = not size_of(x) and not is_array(given)
+        is_empty_list = not ops.size_of(x) and not ops.is_array(given)
         index = xo.nonzero(x)[0] if xo.isdtype(x.dtype, "bool") else xo.astype(x, "int64") if is_empty_list else x
         found.append(xo.reshape(index, tuple(index.shape[0] if i == place else 1 for i in range(len(args)))))
     return tuple(found)
@@ -310,7 +293,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
 
 def diag_indices_from(arr: Any) -> tuple[Any, ...]:
     """The indices of the main diagonal of an array, by `xarrayops.arange`."""
-    x = array(arr)
+    x = ops.array(arr)
     if x.ndim < 2:
         raise ValueError("input array must be at least 2-d")
     if len({*x.shape}) > 1:
@@ -340,28 +323,21 @@ def _matrix(arr: Any) -> Any:
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
     """The indices of the lower triangle of an array, by `xarrayops.tril`."""
-    x = _matrix(array(arr))
+    x = _matrix(ops.array(arr))
     return _triangle(xo.tril, tuple(x.shape), k, x)
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
     """The indices of the upper triangle of an array, by `xarrayops.triu`."""
-    x = _matrix(array(arr))
+    x = _matrix(ops.array(arr))
     return _triangle(xo.triu, tuple(x.shape), k, x)
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Set the main diagonal, in place, by `xarrayops.fill_diagonal`."""
-    if a.ndim < 2:
-        raise ValueError("array must be at least 2-d")
-    value = arrays(a, val)[1]
+    value = ops.arrays(a, val)[1]
     filled = xo.fill_diagonal(a, xo.astype(value, a.dtype) if value.ndim else val, wrap=wrap)
-    overwritten("fill_diagonal", a, ..., filled, "a = xo.fill_diagonal(a, val)")
+    ops.overwritten("fill_diagonal", a, ..., filled, "a = xo.fill_diagonal(a, val)")
 
 
-__all__ = [
-    *("argwhere", "choose", "compress", "copyto", "diag_indices", "diag_indices_from", "extract", "fill_diagonal"),
-    *("flatnonzero", "ix_", "nonzero", "piecewise", "place", "put", "put_along_axis", "putmask", "ravel_multi_index"),
-    *("select", "take", "take_along_axis", "tril_indices", "tril_indices_from", "triu_indices", "triu_indices_from"),
-    *("unravel_index", "where"),
-]
+__all__ = ops.public(globals())

@@ -1,28 +1,24 @@
-"""Functions that join and split arrays, and that insert or remove elements along an axis."""
+# Long: functions of NumPy by the section of its reference.
+"""Functions that join and split arrays, and that insert or remove elements along an axis.
+
+Also the objects that are indexed instead of called: grids, and arrays of slices.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import xarrayops as xo
+from xarrayops._generic.extra.common import part
+from xarrayops.errors import Unsupported
+from xarrayops.numpy import _operands as ops
+from xarrayops.numpy._creation import meshgrid
 from xarrayops.numpy._dtypes import can_cast, named
-from xarrayops.numpy._operands import (
-    array,
-    arrays,
-    arrays as as_arrays,
-    axes_of,
-    first_array,
-    harmonised,
-    is_array,
-    is_integer,
-    one_axis,
-    raveled,
-    size_of,
-    written,
-)
+from xarrayops.numpy._ranges import arange, linspace
 from xarrayops.numpy._shapes import of_dimensions
+from xarrayops.plugin import nested
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
@@ -31,7 +27,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     if unused:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {', '.join(unused)}")
     width = pad_width if isinstance(pad_width, dict) else _plain(pad_width)
-    return xo.pad(arrays(array)[0], width, mode, **{name: _plain(value) for name, value in kwargs.items()})
+    return xo.pad(ops.arrays(array)[0], width, mode, **{name: _plain(value) for name, value in kwargs.items()})
 
 
 _PAD_OPTIONS = {"constant": "constant_values", "linear_ramp": "end_values"} | {
@@ -51,54 +47,50 @@ def _places(obj: Any, extent: int | None = None) -> Any:
     """The positions for `insert` and `delete`: a slice, an integer or a list of integers, also from a mask."""
     if isinstance(obj, slice):
         return obj
-    x = array(obj)
+    x = ops.array(obj)
     if xo.isdtype(x.dtype, "bool"):
         if x.ndim != 1 or (extent is not None and x.shape[0] != extent):
             raise ValueError(f"a mask must be a vector with a value for each position, not of shape {x.shape}")
         return xo.nonzero(x)[0].tolist()
-    if not is_integer(x) and (size_of(x) or is_array(obj)):
+    if not ops.is_integer(x) and (ops.size_of(x) or ops.is_array(obj)):
         raise IndexError(f"indices must be integers or booleans, not {x.dtype}")
     return _plain(obj)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """The values before the indices along an axis, by `xarrayops.insert`."""
-    x, v = arrays(arr, values)
+    x, v = ops.arrays(arr, values)
     return xo.insert(x, _places(obj), xo.astype(v, x.dtype), axis=axis)
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """The array without the members at the indices along an axis, by `xarrayops.delete`."""
-    x = array(arr)
-    extent = size_of(x) if axis is None else x.shape[one_axis(axis, x.ndim)]
+    x = ops.array(arr)
+    extent = ops.size_of(x) if axis is None else x.shape[ops.one_axis(axis, x.ndim)]
     return xo.delete(x, _places(obj, extent), axis=axis)
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """The array without leading and trailing zeros, by `xarrayops.nonzero`; the values are read."""
-    x = array(filt)
-    axes = axes_of(x, axis)
+    x = ops.array(filt)
+    axes = ops.axes_of(x, axis)
     if trim.lower() not in ("f", "b", "fb", "bf"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     if x.ndim == 0:
         return x
     found = xo.nonzero(x)
-    if found[0].shape[0] == 0:
-        return x[tuple(slice(0, 0) if place in axes else slice(None) for place in range(x.ndim))]
-    ends = trim.lower()
-    index = tuple(
-        slice(int(xo.min(i)) if "f" in ends else None, int(xo.max(i)) + 1 if "b" in ends else None)
-        if place in axes
-        else slice(None)
-        for place, i in enumerate(found)
-    )
-    result = x[index]
-    return result.tolist() if isinstance(filt, list) and first_array((filt,)) is None else result
+    index: list[Any] = [slice(None)] * x.ndim
+    for place in axes:
+        i = found[place]
+        low, high = (int(xo.min(i)), int(xo.max(i)) + 1) if i.shape[0] else (0, 0)
+        index[place] = slice(low if "f" in trim.lower() else None, high if "b" in trim.lower() or not high else None)
+    result = x[tuple(index)]
+    return result.tolist() if isinstance(filt, list) and ops.first_array((filt,)) is None else result
 
 
 def _sequence(function: str, members: Any) -> list[Any]:
     """The arrays of a sequence, in NumPy's common dtype; an array is the sequence of its members."""
-    if is_array(members):
+    if ops.is_array(members):
         members = xo.unstack(members)
     elif not isinstance(members, (list, tuple)):
         if not hasattr(members, "__getitem__"):
@@ -106,7 +98,7 @@ def _sequence(function: str, members: Any) -> list[Any]:
         members = list(members)
     if not members:
         raise ValueError(f"np.{function}: need at least one array to {function}")
-    return as_arrays(*members)
+    return ops.arrays(*members)
 
 
 def concatenate(
@@ -115,10 +107,10 @@ def concatenate(
     """The arrays joined along an axis, by `xarrayops.concat`."""
     members = _cast(_sequence("concatenate", arrays), dtype, casting)
     if axis is None:
-        members, axis = [raveled(x) for x in members], 0
+        members, axis = [ops.raveled(x) for x in members], 0
     elif members[0].ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    return written("concatenate", xo.concat(members, axis=one_axis(axis, members[0].ndim)), out, casting)
+    return ops.written("concatenate", xo.concat(members, axis=ops.one_axis(axis, members[0].ndim)), out, casting)
 
 
 concat = concatenate
@@ -126,7 +118,7 @@ concat = concatenate
 
 def _cast(members: list[Any], dtype: Any, casting: str) -> list[Any]:
     if dtype is None:
-        return harmonised(*members)
+        return ops.harmonised(*members)
     for x in members:
         if not can_cast(x, dtype, casting):
             raise TypeError(
@@ -140,12 +132,12 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
     members = _cast(_sequence("stack", arrays), dtype, casting)
     if len({tuple(x.shape) for x in members}) > 1:
         raise ValueError("all input arrays must have the same shape")
-    return written("stack", xo.stack(members, axis=one_axis(axis, members[0].ndim + 1)), out, casting)
+    return ops.written("stack", xo.stack(members, axis=ops.one_axis(axis, members[0].ndim + 1)), out, casting)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """The members of an array along an axis, by `xarrayops.unstack`."""
-    x = array(x)
+    x = ops.array(x)
     if x.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
     return tuple(xo.unstack(x, axis=axis))
@@ -180,8 +172,8 @@ def column_stack(tup: Any) -> Any:
 def block(arrays: Any) -> Any:
     """An array of nested lists of blocks, by `xarrayops.concat`."""
     depth = _depth(arrays)
-    members = as_arrays(*_blocks(arrays))
-    return _joined(arrays, iter(members), max(depth, *(x.ndim for x in members)), depth, 0)
+    leaves = ops.arrays(*nested.members(arrays))
+    return _joined(arrays, iter(leaves), max(depth, *(x.ndim for x in leaves)), depth, 0)
 
 
 def _depth(blocks: Any) -> int:
@@ -198,10 +190,6 @@ def _depth(blocks: Any) -> int:
     return 1 + depths.pop()
 
 
-def _blocks(blocks: Any) -> list[Any]:
-    return [leaf for each in blocks for leaf in _blocks(each)] if isinstance(blocks, list) else [blocks]
-
-
 def _joined(blocks: Any, rest: Iterator[Any], ndim: int, depth: int, level: int) -> Any:
     """The blocks of one level joined; ``rest`` has their arrays, in order."""
     if not isinstance(blocks, list):
@@ -212,13 +200,13 @@ def _joined(blocks: Any, rest: Iterator[Any], ndim: int, depth: int, level: int)
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     """The values after the array along an axis, by default both as vectors, by `xarrayops.concat`."""
-    return concatenate(as_arrays(arr, values), axis)
+    return concatenate(ops.arrays(arr, values), axis)
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """The parts of an array along an axis: a number of parts, or split at indices."""
-    x = array(ary)
-    axis = one_axis(axis, x.ndim)
+    x = ops.array(ary)
+    axis = ops.one_axis(axis, x.ndim)
     extent = x.shape[axis]
     if isinstance(indices_or_sections, Iterable):
         ends = [0, *(int(i) for i in indices_or_sections), extent]
@@ -227,58 +215,96 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
         if sections <= 0:
             raise ValueError("number sections must be larger than 0.")
         each, extra = divmod(extent, sections)
-        ends = [0]
-        for i in range(sections):
-            ends.append(ends[-1] + each + (i < extra))
-    index = (slice(None),) * axis
-    return [x[(*index, slice(start, stop))] for start, stop in pairwise(ends)]
+        ends = [0, *accumulate([each + 1] * extra + [each] * (sections - extra))]
+    return [part(x, axis, start, stop) for start, stop in pairwise(ends)]
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """The parts of an array along an axis: equal parts, or split at indices."""
-    x = array(ary)
-    if not isinstance(indices_or_sections, Iterable) and x.shape[one_axis(axis, x.ndim)] % int(indices_or_sections):
+    x = ops.array(ary)
+    if not isinstance(indices_or_sections, Iterable) and x.shape[ops.one_axis(axis, x.ndim)] % int(indices_or_sections):
         raise ValueError("array split does not result in an equal division")
     return array_split(x, indices_or_sections, axis)
 
 
+def _of_rank(function: str, ary: Any, least: int) -> Any:
+    x = ops.array(ary)
+    if x.ndim < least:
+        raise ValueError(f"{function} only works on arrays of {least} or more dimensions")
+    return x
+
+
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """The parts of an array along its second axis, or of a vector along its only axis."""
-    x = array(ary)
-    if x.ndim == 0:
-        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    x = _of_rank("hsplit", ary, 1)
     return split(x, indices_or_sections, 1 if x.ndim > 1 else 0)
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """The parts of an array of two or more dimensions along its first axis."""
-    x = array(ary)
-    if x.ndim < 2:
-        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
-    return split(x, indices_or_sections, 0)
+    return split(_of_rank("vsplit", ary, 2), indices_or_sections, 0)
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """The parts of an array of three or more dimensions along its third axis."""
-    x = array(ary)
-    if x.ndim < 3:
-        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
-    return split(x, indices_or_sections, 2)
+    return split(_of_rank("dsplit", ary, 3), indices_or_sections, 2)
 
 
-__all__ = [
-    *("delete", "insert", "pad", "trim_zeros"),
-    *(
-        "append",
-        "array_split",
-        "block",
-        "column_stack",
-        "concat",
-        "concatenate",
-        "dsplit",
-        "dstack",
-        "hsplit",
-        "hstack",
-    ),
-    *("row_stack", "split", "stack", "unstack", "vsplit", "vstack"),
-]
+def _vector(given: slice, like: Any = None) -> Any:
+    """The values of a slice; an imaginary step is the number of values."""
+    start = 0 if given.start is None else given.start
+    step = 1 if given.step is None else given.step
+    if isinstance(step, complex):
+        return linspace(start, given.stop, int(abs(step)))
+    return arange(start, given.stop, step, like=like)
+
+
+class _Grid:
+    """Returns the grids of the values of its slices: ``np.mgrid[0:3, 0:2]``."""
+
+    def __init__(self, sparse: bool) -> None:
+        self.sparse = sparse
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return _vector(key)
+        vectors = [_vector(each) for each in key]
+        if any(xo.isdtype(x.dtype, "real floating") for x in vectors):
+            vectors = [xo.astype(x, "float64") for x in vectors]
+        grids = meshgrid(*vectors, sparse=self.sparse, indexing="ij")
+        return grids if self.sparse else xo.stack(list(grids))
+
+
+class _Joined:
+    """Joins arrays, numbers and slices: ``np.r_[1:4, 0, x]``, and as columns ``np.c_[x, y]``."""
+
+    def __init__(self, columns: bool) -> None:
+        self.columns = columns
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(each, str) for each in parts):
+            raise Unsupported("np.r_ with a string is not supported. Instead: np.concatenate or np.stack with axis=")
+        like = ops.first_array(each for each in parts if not isinstance(each, slice))
+        members = ops.arrays(*(_vector(each, like) if isinstance(each, slice) else each for each in parts))
+        members = [xo.reshape(x, (1,)) if x.ndim == 0 else x for x in members]
+        if not self.columns:
+            return concatenate(members)
+        return concatenate([xo.reshape(x, (-1, 1)) if x.ndim == 1 else x for x in members], -1)
+
+
+class _Index:
+    """Returns its index: ``np.s_[1:3]``. With ``maketuple`` always a tuple."""
+
+    def __init__(self, maketuple: bool) -> None:
+        self.maketuple = maketuple
+
+    def __getitem__(self, item: Any) -> Any:
+        return (item,) if self.maketuple and not isinstance(item, tuple) else item
+
+
+mgrid, ogrid = _Grid(sparse=False), _Grid(sparse=True)
+r_, c_ = _Joined(columns=False), _Joined(columns=True)
+index_exp, s_ = _Index(maketuple=True), _Index(maketuple=False)
+
+__all__ = ops.public(globals())

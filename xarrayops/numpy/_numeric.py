@@ -9,33 +9,17 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops._core.backends.numpy_scalars import as_number
+from xarrayops._generic.extra.common import part
 from xarrayops.errors import Unsupported
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import (
-    array,
-    arrays,
-    floating,
-    harmonised,
-    is_array,
-    is_complex,
-    is_integer,
-    one_axis,
-    operands,
-    overwritten,
-    raveled,
-    refuse,
-    size_of,
-    written,
-)
 
 
 def clip(
     a: Any, a_min: Any = ..., a_max: Any = ..., out: Any = None, *, min: Any = ..., max: Any = ..., **kwargs: Any
 ) -> Any:
     """The elements limited to a minimum and a maximum, by `xarrayops.clip`."""
-    refuse(
-        "clip", "np.where(where, np.clip(...), out), or astype", **{name: True for name in kwargs if name != "casting"}
-    )
+    ops.refuse("clip", "np.where(where, np.clip(...), out), or astype", **{name: name != "casting" for name in kwargs})
     if (a_min is not ... or a_max is not ...) and (min is not ... or max is not ...):
         raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
     if (a_min is ...) != (a_max is ...):
@@ -45,22 +29,19 @@ def clip(
         )
     limits = (min, max) if a_min is ... else (a_min, a_max)
     low, high = (None if limit is ... else limit for limit in limits)
-    x = arrays(a, *(limit for limit in (low, high) if is_array(limit)))[0]
-    x, *given = operands(x, *(limit for limit in (low, high) if limit is not None))
-    values = iter(given)
-    low, high = (None if limit is None else next(values) for limit in (low, high))
-    return written("clip", xo.clip(x, low, high), out, kwargs.get("casting", "same_kind"))
+    x, low, high = ops.operands(ops.arrays(a, low, high)[0], low, high)
+    return ops.written("clip", xo.clip(x, low, high), out, kwargs.get("casting", "same_kind"))
 
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """The elements rounded to a number of decimals, halves to even, by `xarrayops.round`."""
-    x = array(a)
-    if decimals == 0 or (is_integer(x) and decimals > 0):
-        return written("round", xo.round(x) if not xo.isdtype(x.dtype, "bool") else xo.astype(x, "float64"), out)
+    x = ops.array(a)
+    if decimals == 0 or (ops.is_integer(x) and decimals > 0):
+        return ops.written("round", xo.round(x) if not xo.isdtype(x.dtype, "bool") else xo.astype(x, "float64"), out)
     power = 10.0 ** abs(decimals)
-    values = floating(x)
+    values = ops.floating(x)
     values = xo.round(values * power) / power if decimals > 0 else xo.round(values / power) * power
-    return written("round", xo.astype(values, x.dtype) if is_integer(x) else values, out)
+    return ops.written("round", xo.astype(values, x.dtype) if ops.is_integer(x) else values, out)
 
 
 around = round
@@ -68,37 +49,37 @@ around = round
 
 def fix(x: Any, out: Any = None) -> Any:
     """The elements without their fractions, by `xarrayops.trunc`."""
-    return written("fix", xo.trunc(array(x)), out)
+    return ops.written("fix", xo.trunc(ops.array(x)), out)
 
 
 def real(val: Any) -> Any:
     """The real parts, by `xarrayops.real`."""
-    x = array(val)
-    return _like_number(val, xo.real(x) if is_complex(x) else x)
+    x = ops.array(val)
+    return _like_number(val, xo.real(x) if ops.is_complex(x) else x)
 
 
 def imag(val: Any) -> Any:
     """The imaginary parts, by `xarrayops.imag`."""
-    x = array(val)
-    return _like_number(val, xo.imag(x) if is_complex(x) else xo.zeros_like(x))
+    x = ops.array(val)
+    return _like_number(val, xo.imag(x) if ops.is_complex(x) else xo.zeros_like(x))
 
 
 def _like_number(value: Any, result: Any) -> Any:
     """The result for a number: a scalar if the library has scalars."""
-    return result if is_array(value) or result.ndim else result[()]
+    return result if ops.is_array(value) or result.ndim else result[()]
 
 
 def angle(z: Any, deg: bool = False) -> Any:
     """The angle of complex numbers in the plane, by `xarrayops.atan2`."""
-    x = floating(array(z))
-    result = xo.atan2(xo.imag(x), xo.real(x)) if is_complex(x) else xo.atan2(xo.zeros_like(x), x)
+    x = ops.floating(ops.array(z))
+    result = xo.atan2(xo.imag(x), xo.real(x)) if ops.is_complex(x) else xo.atan2(xo.zeros_like(x), x)
     return result * (180 / pi) if deg else result
 
 
 def real_if_close(a: Any, tol: float = 100) -> Any:
     """The real parts if all imaginary parts are close to 0, by `xarrayops.real`; the values are read."""
-    x = array(a)
-    if not is_complex(x):
+    x = ops.array(a)
+    if not ops.is_complex(x):
         return x
     limit = xo.finfo(xo.real(x).dtype).eps * tol if tol > 1 else tol
     return xo.real(x) if bool(xo.all(xo.abs(xo.imag(x)) < limit)) else x
@@ -106,34 +87,35 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """NaN and infinities replaced by numbers, by `xarrayops.nan_to_num`; in place without ``copy``."""
-    values = array(x)
+    values = ops.array(x)
     result = xo.nan_to_num(values, nan=nan, posinf=posinf, neginf=neginf)
-    return result if copy or not is_array(x) else overwritten("nan_to_num", x, ..., result, "x = np.nan_to_num(x)")
+    if copy or not ops.is_array(x):
+        return result
+    return ops.overwritten("nan_to_num", x, ..., result, "x = np.nan_to_num(x)")
 
 
 def isposinf(x: Any, out: Any = None) -> Any:
     """Whether each element is the positive infinity, by `xarrayops.equal`."""
-    return written("isposinf", _real_numbers("isposinf", x) == xo.inf, out)
+    return ops.written("isposinf", _real_numbers("isposinf", x) == xo.inf, out)
 
 
 def isneginf(x: Any, out: Any = None) -> Any:
     """Whether each element is the negative infinity, by `xarrayops.equal`."""
-    return written("isneginf", _real_numbers("isneginf", x) == -xo.inf, out)
+    return ops.written("isneginf", _real_numbers("isneginf", x) == -xo.inf, out)
 
 
 def _real_numbers(function: str, x: Any) -> Any:
-    x = array(x)
-    if is_complex(x):
+    x = ops.array(x)
+    if ops.is_complex(x):
         raise TypeError(
             f"This operation is not supported for complex128 values because it would be ambiguous: {function}"
         )
-    return floating(x)
+    return ops.floating(x)
 
 
 def sinc(x: Any) -> Any:
     """The function ``sin(pi x) / (pi x)``, by `xarrayops.sin`."""
-    v = floating(array(x))
-    v = (xo.astype(v, "float64") if is_integer(v) else v) * pi
+    v = ops.inexact(ops.array(x)) * pi
     v = xo.where(v == 0, 1.0e-20 if xo.finfo(v.dtype).bits > 16 else 1.0e-4, v)
     return xo.sin(v) / v
 
@@ -144,41 +126,40 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         return a
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
-    x, before, after = arrays(a, prepend, append)
+    x, before, after = ops.arrays(a, prepend, append)
     if x.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
-    axis = one_axis(axis, x.ndim)
+    axis = ops.one_axis(axis, x.ndim)
     members = [
         each if each.ndim else xo.broadcast_to(each, tuple(1 if i == axis else k for i, k in enumerate(x.shape)))
         for each in (before, x, after)
         if each is not None
     ]
     if len(members) > 1:
-        x = xo.concat(harmonised(*members), axis=axis)
+        x = xo.concat(ops.harmonised(*members), axis=axis)
     for _ in range(n):
-        upper, lower = (x[(*(slice(None),) * axis, part)] for part in (slice(1, None), slice(None, -1)))
+        upper, lower = part(x, axis, 1, None), part(x, axis, None, -1)
         x = xo.not_equal(upper, lower) if xo.isdtype(x.dtype, "bool") else xo.subtract(upper, lower)
     return x
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """The differences of neighbours in the flattened array, with values before and after, by `xarrayops.subtract`."""
-    x, after, before = arrays(ary, to_end, to_begin)
-    x = raveled(x)
-    members = [raveled(xo.astype(each, x.dtype)) if each is not None else None for each in (before, after)]
+    x, after, before = ops.arrays(ary, to_end, to_begin)
+    x = ops.raveled(x)
     for given, name in ((before, "to_begin"), (after, "to_end")):
-        if given is not None and is_integer(x) and not is_integer(given):
+        if given is not None and ops.is_integer(x) and not ops.is_integer(given):
             raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
-    parts = [each for each in (members[0], xo.subtract(x[1:], x[:-1]), members[1]) if each is not None]
-    return xo.concat(parts) if len(parts) > 1 else parts[0]
+    parts = [each for each in (before, xo.subtract(x[1:], x[:-1]), after) if each is not None]
+    return xo.concat([ops.raveled(xo.astype(each, x.dtype)) for each in parts])
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """The gradient along the axes, by `xarrayops.gradient`."""
-    x, *spacing = arrays(f, *varargs)
-    x = floating(x)
+    x, *spacing = ops.arrays(f, *varargs)
+    x = ops.floating(x)
     spacing = [
-        floating(s) if s.ndim else as_number(v) if type(as_number(v)) in (int, float) else float(s)
+        ops.floating(s) if s.ndim else as_number(v) if type(as_number(v)) in (int, float) else float(s)
         for s, v in zip(spacing, varargs, strict=True)
     ]
     return xo.gradient(x, *spacing, axis=axis, edge_order=edge_order)
@@ -186,35 +167,33 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """The linear interpolation between points, by `xarrayops.interp`."""
-    at, points, values = harmonised(*map(floating, arrays(x, xp, fp)))
-    return xo.interp(at, points, values, left=left, right=right, period=period)
+    return xo.interp(*ops.floats(x, xp, fp), left=left, right=right, period=period)
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral of samples by the trapezoidal rule, by `xarrayops.trapezoid`."""
-    values, places = arrays(y, x)
+    values, places = ops.arrays(y, x)
     if places is None:
-        return xo.trapezoid(floating(values), dx=dx, axis=axis)
+        return xo.trapezoid(ops.floating(values), dx=dx, axis=axis)
     if places.ndim > 1 and places.shape != values.shape:
         places = xo.broadcast_to(places, tuple(values.shape))
-    return xo.trapezoid(floating(values), floating(places), axis=axis)
+    return xo.trapezoid(ops.floating(values), ops.floating(places), axis=axis)
 
 
 def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * pi) -> Any:
     """Angles without jumps of more than half a period, by `xarrayops.cumulative_sum`."""
-    x = array(p)
+    x = ops.array(p)
     steps = diff(x, axis=axis)
-    is_whole = is_integer(x) and isinstance(period, int)
+    is_whole = ops.is_integer(x) and isinstance(period, int)
     low = period // 2 if is_whole else period / 2
     wrapped = xo.remainder(steps + low, period) - low
     if not is_whole or period % 2 == 0:
         wrapped = xo.where(xo.logical_and(wrapped == -low, steps > 0), low, wrapped)
     correction = wrapped - steps
     correction = xo.where(xo.abs(steps) < (period / 2 if discont is None else discont), 0, correction)
-    first = (*(slice(None),) * one_axis(axis, x.ndim), slice(0, 1))
-    rest = (*first[:-1], slice(1, None))
-    changed = x[rest] + xo.cumulative_sum(correction, axis=axis)
-    return xo.concat(harmonised(xo.astype(x[first], changed.dtype), changed), axis=axis)
+    axis = ops.one_axis(axis, x.ndim)
+    changed = part(x, axis, 1, None) + xo.cumulative_sum(correction, axis=axis)
+    return xo.concat(ops.harmonised(xo.astype(part(x, axis, 0, 1), changed.dtype), changed), axis=axis)
 
 
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
@@ -228,8 +207,7 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
 
 
 def _sliding(function: Callable[..., Any], a: Any, v: Any, mode: Any) -> Any:
-    x, y = harmonised(*arrays(a, v))
-    x, y = (xo.reshape(z, (1,)) if z.ndim == 0 else z for z in (x, y))
+    x, y = (xo.reshape(z, (1,)) if z.ndim == 0 else z for z in ops.together(a, v))
     return function(x, y, _mode(mode))
 
 
@@ -247,15 +225,15 @@ def _mode(mode: Any) -> Any:
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """The number of occurrences of each integer, or the sum of their weights, by `xarrayops.bincount`."""
-    values, w = arrays(x, weights)
-    if size_of(values) == 0 and not is_integer(values):
+    values, w = ops.arrays(x, weights)
+    if ops.size_of(values) == 0 and not ops.is_integer(values):
         values = xo.astype(values, "int64")
     return xo.bincount(values, None if w is None else xo.astype(w, "float64"), minlength=minlength)
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """The index of the bin of each element, by `xarrayops.digitize`."""
-    return xo.digitize(*harmonised(*arrays(x, bins)), right=right)
+    return xo.digitize(*ops.together(x, bins), right=right)
 
 
 def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
@@ -264,25 +242,16 @@ def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
             f"np.histogram: the estimator {bins!r} is not supported. Instead: a number of bins, or the "
             'edges from numpy.histogram_bin_edges(xo.convert(x, "numpy"), ...)'
         )
-    x, w = arrays(a, weights)
+    x, w = ops.arrays(a, weights)
     x = xo.astype(x, "uint8") if xo.isdtype(x.dtype, "bool") else x
-    bins = (
-        bins
-        if type(bins) is int
-        else int(bins)
-        if not hasattr(bins, "ndim") and hasattr(bins, "__index__")
-        else (arrays(x, bins)[1])
-    )
-    return floating(x), bins, w
+    is_number = hasattr(bins, "__index__") and not hasattr(bins, "ndim")
+    return ops.floating(x), int(bins) if is_number else ops.arrays(x, bins)[1], w
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """The number of elements in each bin, and the edges of the bins, by `xarrayops.histogram`."""
     x, bins, w = _bins(a, bins, weights)
-    counts, edges = xo.histogram(x, bins, range=range, weights=w)
-    if density:
-        counts = xo.astype(counts, edges.dtype) / xo.diff(edges) / xo.astype(xo.sum(counts), edges.dtype)
-    return counts, edges
+    return xo.histogram(x, bins, range=range, density=bool(density), weights=w)
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
@@ -304,7 +273,7 @@ def cov(
     """The covariance matrix, by `xarrayops.cov`."""
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
-    f, w = arrays(m, fweights, aweights)[1:]
+    f, w = ops.arrays(m, fweights, aweights)[1:]
     correction = (0 if bias else 1) if ddof is None else ddof
     return xo.cov(*_variables(m, y, dtype), rowvar=rowvar, correction=correction, fweights=f, aweights=w)
 
@@ -316,22 +285,22 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
 
 def _variables(x: Any, y: Any, dtype: Any) -> list[Any]:
     """One or two arrays of variables, in one dtype."""
-    found = [z for z in arrays(x, y) if z is not None]
-    return harmonised(*map(floating, found)) if dtype is None else [xo.astype(z, named(dtype)) for z in found]
+    found = [z for z in ops.arrays(x, y) if z is not None]
+    return ops.harmonised(*map(ops.floating, found)) if dtype is None else [xo.astype(z, named(dtype)) for z in found]
 
 
 def polyval(p: Any, x: Any) -> Any:
     """The values of a polynomial, by `xarrayops.polyval`."""
-    return xo.polyval(*harmonised(*arrays(p, x)))
+    return xo.polyval(*ops.together(p, x))
 
 
 def polyfit(
     x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False
 ) -> Any:
     """The coefficients of the least-squares polynomial, by `xarrayops.linalg.lstsq`."""
-    refuse("polyfit", "np.linalg.lstsq(np.vander(x, deg + 1), y)", full=full, cov=bool(cov))
-    places, values, weights = arrays(x, y, w)
-    places, values = (xo.astype(z, "float64") if is_integer(z) else z for z in (floating(places), floating(values)))
+    ops.refuse("polyfit", "np.linalg.lstsq(np.vander(x, deg + 1), y)", full=full, cov=bool(cov))
+    places, values, weights = ops.arrays(x, y, w)
+    places, values = map(ops.inexact, (places, values))
     powers = xo.stack([places**k for k in range(int(deg), -1, -1)], axis=1)
     if weights is not None:
         powers = powers * weights[:, None]
@@ -350,9 +319,4 @@ def shares_memory(a: Any, b: Any, /, max_work: int | None = -1) -> bool:
 may_share_memory = shares_memory
 
 
-__all__ = [
-    *("angle", "around", "bincount", "clip", "convolve", "corrcoef", "correlate", "cov", "diff", "digitize"),
-    *("ediff1d", "fix", "gradient", "histogram", "histogram_bin_edges", "imag", "interp", "isneginf"),
-    *("isposinf", "may_share_memory", "nan_to_num", "polyfit", "polyval", "real", "real_if_close", "round"),
-    *("shares_memory", "sinc", "trapezoid", "unwrap"),
-]
+__all__ = ops.public(globals())

@@ -1,22 +1,41 @@
-"""Operands: arrays are unchanged; numbers and sequences become arrays of the same library."""
+# Long: what every function does with its arguments and its result.
+"""Operands: arrays are unchanged; numbers and sequences become arrays of the same library, in NumPy's dtypes."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
-from typing import Any, NoReturn
+from typing import Any
 
 import xarrayops as xo
 from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.modes.defaults import floating_dtype
 from xarrayops.errors import BackendNotFound, Unsupported
-from xarrayops.numpy._promotion import NUMBERS, casts, name_of_default, promoted
+from xarrayops.plugin.candidates import constant_while_tracing
+from xarrayops.plugin.dtypes import STANDARD_DTYPES
 from xarrayops.plugin.nested import members
 
+NUMBERS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+"""NumPy's default dtypes by class of Python number, the narrowest first."""
+DTYPES_OF_NUMPY = frozenset((*STANDARD_DTYPES, "float16"))
+"""The names of NumPy's dtypes of numbers."""
 _is_array_class: dict[type, bool] = {}
 _harmonised: dict[Any, str | None] = {}
+
+
+def public(module: dict[str, Any]) -> list[str]:
+    """The public names that a module defines itself, for its ``__all__``."""
+    own = module["__name__"]
+    return [n for n, x in module.items() if not n.startswith("_") and getattr(x, "__module__", None) == own]
+
+
+def entitled(function: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
+    """The function under its public name, with its docstring: for functions made by another one."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function
 
 
 def is_array(x: Any) -> bool:
@@ -40,11 +59,10 @@ def first_array(values: Iterable[Any]) -> Any:
     scalar = None
     for value in values:
         for x in members(value):
-            if not is_array(x):
-                continue
-            if not is_numpy_scalar(x):
-                return x
-            scalar = x if scalar is None else scalar
+            if is_array(x):
+                if not is_numpy_scalar(x):
+                    return x
+                scalar = x if scalar is None else scalar
     return scalar
 
 
@@ -68,6 +86,19 @@ def _dtype_of_members(listed: list[Any]) -> str | None:
     return name_of_default(widest)
 
 
+def name_of_default(cls: type) -> str | None:
+    """The dtype of new arrays of Python numbers; None for the library's default integers and booleans.
+
+    It is NumPy's default, unless `xarrayops.use` or `xarrayops.set_default` has a floating-point dtype.
+    """
+    name = floating_dtype()
+    if name is None:
+        return NUMBERS[cls]
+    if cls is complex:
+        return "complex128" if name == "float64" else "complex64"
+    return name if cls is float else None
+
+
 def arrays(*values: Any) -> list[Any]:
     """The values as arrays of one library; None stays None."""
     like = first_array(values)
@@ -85,13 +116,18 @@ def array(value: Any) -> Any:
     return value if is_array(value) else arrays(value)[0]
 
 
+def together(*values: Any) -> list[Any]:
+    """The values as arrays of one library, in NumPy's common dtype."""
+    return harmonised(*arrays(*values))
+
+
 def operands(*values: Any) -> list[Any]:
-    """The values as arrays; Python numbers are unchanged if there is an array."""
+    """The values as arrays; Python numbers are unchanged if there is an array. None stays None."""
     like = first_array(values)
     if like is None:
-        return harmonised(*arrays(*values))
+        return together(*values)
     return harmonised(
-        *(value if type(value) in NUMBERS or is_array(value) else new_array(value, like=like) for value in values)
+        *(x if x is None or type(x) in NUMBERS or is_array(x) else new_array(x, like=like) for x in values)
     )
 
 
@@ -122,10 +158,29 @@ def _differing(values: Sequence[Any]) -> str | None:
     if wanted is None or all(name_of(x.dtype) == wanted for x in native):
         return None
     try:
-        found = name_of(xo.result_type(*values))
+        found = name_of(xo.result_type(*native, *numbers))
     except (TypeError, xo.Unsupported):
         found = None
     return None if found == wanted and not _follows_default(native, numbers) else wanted
+
+
+@constant_while_tracing
+def promoted(names: Sequence[str | None], numbers: Sequence[type]) -> str | None:
+    """NumPy's common dtype of arrays with these dtypes and of Python numbers; None for dtypes that NumPy lacks."""
+    import numpy
+
+    if not names or not {*names} <= DTYPES_OF_NUMPY:
+        return None
+    return numpy.result_type(*names, *(cls() for cls in numbers)).name
+
+
+@constant_while_tracing
+def casts(source: str | None, target: str | None, casting: Any) -> bool:
+    """Whether ``casting`` allows the cast; dtypes that NumPy lacks may be cast."""
+    import numpy
+
+    names: tuple[Any, Any] = (source, target) if {source, target} <= DTYPES_OF_NUMPY else ("bool", "bool")
+    return numpy.can_cast(*names, "same_kind" if casting == "same_value" else casting)
 
 
 def _follows_default(native: Sequence[Any], numbers: Sequence[Any]) -> bool:
@@ -137,6 +192,17 @@ def _follows_default(native: Sequence[Any], numbers: Sequence[Any]) -> bool:
 def floating(x: Any) -> Any:
     """x, or integers in NumPy's default floating-point dtype if the library has another default."""
     return x if floating_dtype() is not None or not is_integer(x) else harmonised(x, 0.5)[0]
+
+
+def inexact(x: Any) -> Any:
+    """x, or integers in NumPy's default floating-point dtype: for steps that the library takes in the dtype of x."""
+    x = floating(x)
+    return xo.astype(x, "float64") if is_integer(x) else x
+
+
+def floats(*values: Any) -> list[Any]:
+    """The values as arrays of one library, as floating-point numbers in NumPy's common dtype."""
+    return harmonised(*map(floating, arrays(*values)))
 
 
 def is_integer(x: Any) -> bool:
@@ -165,15 +231,10 @@ def one_axis(axis: Any, ndim: int) -> int:
     """The axis as a non-negative integer; NumPy's AxisError if it is out of bounds."""
     index = operator.index(axis)
     if not -ndim <= index < ndim:
-        raise_out_of_bounds(index, ndim)
+        from numpy.exceptions import AxisError
+
+        raise AxisError(f"axis {index} is out of bounds for array of dimension {ndim}")
     return index % ndim if ndim else index
-
-
-def raise_out_of_bounds(axis: int, ndim: int) -> NoReturn:
-    """Raise NumPy's AxisError."""
-    from numpy.exceptions import AxisError
-
-    raise AxisError(f"axis {axis} is out of bounds for array of dimension {ndim}")
 
 
 def raveled(x: Any) -> Any:

@@ -2,51 +2,46 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import Any, Literal
 
 import xarrayops as xo
 from xarrayops.errors import Unsupported
-from xarrayops.numpy._operands import (
-    alike,
-    array,
-    arrays,
-    floating,
-    harmonised,
-    is_complex,
-    is_integer,
-    one_axis,
-    operands,
-    raveled,
-    refuse,
-    size_of,
-)
+from xarrayops.numpy import _operands as ops
 
 _KINDS = ("quicksort", "mergesort", "heapsort", "stable", "introselect", None)
 _FIELDS = "sort by several keys with np.lexsort"
 
 
-def _sorting(function: str, a: Any, axis: int | None, kind: Any, order: Any, stable: Any) -> tuple[Any, int, bool]:
-    """The array, the axis, and whether the order of equal elements is kept."""
-    refuse(function, _FIELDS, order=order is not None)
+def _sorted(function: str, a: Any, axis: int | None, kind: Any, order: Any, stable: Any, *kth: Any) -> Any:
+    ops.refuse(function, _FIELDS, order=order is not None)
     if kind not in _KINDS:
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
     if kind is not None and stable is not None:
         raise ValueError("`kind` and keyword parameters can't be provided at the same time.")
-    x = array(a)
-    x, axis = (raveled(x), 0) if axis is None else (x, axis)
-    return x, one_axis(axis, x.ndim), True
+    x = ops.array(a)
+    x, axis = (ops.raveled(x), 0) if axis is None else (x, axis)
+    return getattr(xo, function)(x, *kth, axis=ops.one_axis(axis, x.ndim))
 
 
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
     """The elements in ascending order along an axis, by `xarrayops.sort`; the sort is stable."""
-    x, axis, is_stable = _sorting("sort", a, axis, kind, order, stable)
-    return xo.sort(x, axis=axis, stable=is_stable)
+    return _sorted("sort", a, axis, kind, order, stable)
 
 
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
     """The indices that sort along an axis, by `xarrayops.argsort`; the sort is stable."""
-    x, axis, is_stable = _sorting("argsort", a, axis, kind, order, stable)
-    return xo.argsort(x, axis=axis, stable=is_stable)
+    return _sorted("argsort", a, axis, kind, order, stable)
+
+
+def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+    """The elements with each kth element at its sorted position, by `xarrayops.partition`."""
+    return _sorted("partition", a, axis, kind, order, None, kth)
+
+
+def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+    """The indices that bring each kth element to its sorted position, by `xarrayops.argpartition`."""
+    return _sorted("argpartition", a, axis, kind, order, None, kth)
 
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
@@ -54,28 +49,15 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     members = list(xo.unstack(keys)) if hasattr(keys, "dtype") else list(keys)
     if not members:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
-    return xo.lexsort(arrays(*members), axis=axis)
-
-
-def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
-    """The elements with each kth element at its sorted position, by `xarrayops.partition`."""
-    x, axis, _ = _sorting("partition", a, axis, kind, order, None)
-    return xo.partition(x, kth, axis=axis)
-
-
-def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
-    """The indices that bring each kth element to its sorted position, by `xarrayops.argpartition`."""
-    x, axis, _ = _sorting("argpartition", a, axis, kind, order, None)
-    return xo.argpartition(x, kth, axis=axis)
+    return xo.lexsort(ops.arrays(*members), axis=axis)
 
 
 def searchsorted(a: Any, v: Any, side: Literal["left", "right"] = "left", sorter: Any = None) -> Any:
     """The positions of the values in a sorted vector, by `xarrayops.searchsorted`."""
-    x, values, order = arrays(a, v, sorter)
-    x, values = harmonised(x, values)
+    *values, order = ops.arrays(a, v, sorter)
     if side not in ("left", "right"):
         raise ValueError(f"search side must be one of 'left' or 'right' (got {side!r})")
-    return xo.searchsorted(x, values, side=side, sorter=order)
+    return xo.searchsorted(*ops.harmonised(*values), side=side, sorter=order)
 
 
 def isin(
@@ -84,7 +66,7 @@ def isin(
     """Whether each element is one of the others, by `xarrayops.isin`."""
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
-    return xo.isin(*harmonised(*arrays(element, test_elements)), invert=invert)
+    return xo.isin(*ops.together(element, test_elements), invert=invert)
 
 
 def unique(
@@ -98,21 +80,14 @@ def unique(
     sorted: bool = True,
 ) -> Any:
     """The distinct elements in ascending order, by `xarrayops.unique`; with options also indices and counts."""
-    x = array(ar)
-    if not equal_nan and not is_integer(x):
+    x = ops.array(ar)
+    if not equal_nan and not ops.is_integer(x):
         if axis is not None:
             raise Unsupported("np.unique: equal_nan=False with axis= is not supported. Instead: leave out one of them")
-        found = xo.unique_all(x)
-        wanted = (
-            (True, found.values),
-            (return_index, found.indices),
-            (return_inverse, found.inverse_indices),
-            (return_counts, found.counts),
-        )
-        results = tuple(each for is_wanted, each in wanted if is_wanted)
+        results = tuple(compress(xo.unique_all(x), (True, return_index, return_inverse, return_counts)))
         return results if len(results) > 1 else results[0]
     if axis is not None:
-        axis = one_axis(axis, x.ndim)
+        axis = ops.one_axis(axis, x.ndim)
     return xo.unique(
         x, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts, axis=axis
     )
@@ -120,56 +95,51 @@ def unique(
 
 def unique_all(x: Any) -> Any:
     """The distinct elements, their indices, inverse indices and counts, by `xarrayops.unique_all`."""
-    return xo.unique_all(array(x))
+    return xo.unique_all(ops.array(x))
 
 
 def unique_counts(x: Any) -> Any:
     """The distinct elements and their counts, by `xarrayops.unique_counts`."""
-    return xo.unique_counts(array(x))
+    return xo.unique_counts(ops.array(x))
 
 
 def unique_inverse(x: Any) -> Any:
     """The distinct elements and the inverse indices, by `xarrayops.unique_inverse`."""
-    return xo.unique_inverse(array(x))
+    return xo.unique_inverse(ops.array(x))
 
 
 def unique_values(x: Any) -> Any:
     """The distinct elements, by `xarrayops.unique_values`."""
-    return xo.unique_values(array(x))
+    return xo.unique_values(ops.array(x))
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """The sorted distinct elements of both arrays, by `xarrayops.intersect1d`."""
-    x, y = harmonised(*arrays(ar1, ar2))
+    x, y = ops.together(ar1, ar2)
     return xo.intersect1d(x, y, assume_unique=assume_unique, return_indices=return_indices)
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """The distinct elements of the first array that are not in the second, by `xarrayops.setdiff1d`."""
-    x, y = arrays(ar1, ar2)
-    return xo.setdiff1d(x, *(arrays(x, y)[1:] if size_of(y) else [xo.astype(y, x.dtype)]), assume_unique=assume_unique)
+    x, y = ops.arrays(ar1, ar2)
+    return xo.setdiff1d(x, y if ops.size_of(y) else xo.astype(y, x.dtype), assume_unique=assume_unique)
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """The sorted distinct elements that are in exactly one of the arrays, by `xarrayops.setxor1d`."""
-    return xo.setxor1d(*harmonised(*arrays(ar1, ar2)), assume_unique=assume_unique)
+    return xo.setxor1d(*ops.together(ar1, ar2), assume_unique=assume_unique)
 
 
 def union1d(ar1: Any, ar2: Any) -> Any:
     """The sorted distinct elements of both arrays, by `xarrayops.union1d`."""
-    return xo.union1d(*harmonised(*arrays(ar1, ar2)))
-
-
-def _close(a: Any, b: Any) -> list[Any]:
-    """Two operands of a comparison with tolerances, as arrays; Python numbers are weakly typed."""
-    return [xo.astype(z, "float64") if xo.isdtype(z.dtype, "bool") else z for z in alike(a, b)]
+    return xo.union1d(*ops.together(ar1, ar2))
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
     """Whether the elements of each pair are close, by `xarrayops.isclose`."""
-    x, y = _close(a, b)
+    x, y = (xo.astype(z, "float64") if xo.isdtype(z.dtype, "bool") else z for z in ops.alike(a, b))
     if hasattr(rtol, "dtype") or hasattr(atol, "dtype"):
-        x, y, rtol, atol = harmonised(*arrays(floating(x), floating(y), rtol, atol))
+        x, y, rtol, atol = ops.together(*(ops.floating(x), ops.floating(y), rtol, atol))
         near = xo.logical_and(xo.abs(x - y) <= atol + rtol * xo.abs(y), xo.isfinite(y))
         near = xo.logical_or(near, x == y)
         return xo.logical_or(near, xo.logical_and(xo.isnan(x), xo.isnan(y))) if equal_nan else near
@@ -183,13 +153,13 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Whether shapes and elements are equal, by `xarrayops.array_equal`; a Python bool, so lazy arrays compute."""
-    x, y = harmonised(*arrays(a1, a2))
+    x, y = ops.together(a1, a2)
     return bool(xo.array_equal(x, y, equal_nan=equal_nan))
 
 
 def array_equiv(a1: Any, a2: Any) -> bool:
     """Whether all elements are equal after broadcasting, by `xarrayops.equal`; a Python bool."""
-    x, y = operands(a1, a2)
+    x, y = ops.operands(a1, a2)
     try:
         xo.broadcast_shapes(x.shape, y.shape)
     except ValueError:
@@ -199,8 +169,8 @@ def array_equiv(a1: Any, a2: Any) -> bool:
 
 def iscomplex(x: Any) -> Any:
     """Whether the imaginary part of each element is not 0, by `xarrayops.imag`."""
-    z = array(x)
-    return xo.imag(z) != 0 if is_complex(z) else xo.zeros_like(z, dtype="bool")
+    z = ops.array(x)
+    return xo.imag(z) != 0 if ops.is_complex(z) else xo.zeros_like(z, dtype="bool")
 
 
 def isreal(x: Any) -> Any:
@@ -208,8 +178,4 @@ def isreal(x: Any) -> Any:
     return xo.logical_not(iscomplex(x))
 
 
-__all__ = [
-    *("allclose", "argpartition", "argsort", "array_equal", "array_equiv", "intersect1d", "isclose", "iscomplex"),
-    *("isin", "isreal", "lexsort", "partition", "searchsorted", "setdiff1d", "setxor1d", "sort", "union1d", "unique"),
-    *("unique_all", "unique_counts", "unique_inverse", "unique_values"),
-]
+__all__ = ops.public(globals())

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import xarrayops as xo
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import array, arrays, harmonised, one_axis, raveled, refuse, size_of, written
-
-
-def _pair(a: Any, b: Any) -> list[Any]:
-    return harmonised(*arrays(a, b))
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """The sums of the products along the last axis of a and the second to last of b, by `xarrayops.tensordot`."""
-    x, y = _pair(a, b)
+    x, y = ops.together(a, b)
     if x.ndim == 0 or y.ndim == 0:
-        return written("dot", xo.multiply(x, y), out)
+        return ops.written("dot", xo.multiply(x, y), out)
     if x.ndim <= 2 and y.ndim <= 2:
-        return written("dot", xo.matmul(x, y), out)
-    return written("dot", xo.tensordot(x, y, axes=((x.ndim - 1,), (max(y.ndim - 2, 0),))), out)
+        return ops.written("dot", xo.matmul(x, y), out)
+    return ops.written("dot", xo.tensordot(x, y, axes=((x.ndim - 1,), (max(y.ndim - 2, 0),))), out)
 
 
 def inner(a: Any, b: Any, /) -> Any:
     """The sums of the products along the last axes, by `xarrayops.tensordot`."""
-    x, y = _pair(a, b)
+    x, y = ops.together(a, b)
     if x.ndim == 0 or y.ndim == 0:
         return xo.multiply(x, y)
     if x.shape[-1] != y.shape[-1]:
@@ -35,28 +32,24 @@ def inner(a: Any, b: Any, /) -> Any:
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """The products of all pairs of elements, by `xarrayops.multiply`."""
-    x, y = _pair(a, b)
-    return written("outer", xo.multiply(raveled(x)[:, None], raveled(y)[None, :]), out)
+    x, y = ops.together(a, b)
+    return ops.written("outer", xo.multiply(ops.raveled(x)[:, None], ops.raveled(y)[None, :]), out)
 
 
 def vdot(a: Any, b: Any, /) -> Any:
     """The sum of the products of the conjugated elements of a with the elements of b, by `xarrayops.vecdot`."""
-    x, y = _pair(a, b)
-    x, y = raveled(x), raveled(y)
-    if tuple(x.shape) != tuple(y.shape):
-        raise ValueError("cannot reshape: vdot needs arrays of the same size")
-    return xo.vecdot(x, y)
+    return xo.vecdot(*map(ops.raveled, ops.together(a, b)))
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """The sums of the products along pairs of axes, by `xarrayops.tensordot`."""
-    x, y = _pair(a, b)
+    x, y = ops.together(a, b)
     if isinstance(axes, int):
         return xo.tensordot(x, y, axes=axes)
     places = [(each,) if isinstance(each, int) else tuple(each) for each in axes]
     if len(places[0]) != len(places[1]):
         raise ValueError("shape-mismatch for sum")
-    places = [tuple(one_axis(i, z.ndim) for i in each) for z, each in zip((x, y), places, strict=True)]
+    places = [tuple(ops.one_axis(i, z.ndim) for i in each) for z, each in zip((x, y), places, strict=True)]
     if any(x.shape[i] != y.shape[j] for i, j in zip(*places, strict=True)):
         raise ValueError("shape-mismatch for sum")
     return xo.tensordot(x, y, axes=(places[0], places[1]))
@@ -64,15 +57,13 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 def kron(a: Any, b: Any) -> Any:
     """The Kronecker product, by `xarrayops.kron`."""
-    return xo.kron(*_pair(a, b))
+    return xo.kron(*ops.together(a, b))
 
 
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
     """Sums of products in Einstein notation, by `xarrayops.einsum`, which chooses the order of the products."""
-    refuse(
-        "einsum", "cast the operands or the result with astype", **{name: True for name in kwargs if name == "dtype"}
-    )
-    refuse("einsum", "leave it out", **{name: True for name in kwargs if name not in ("dtype", "order", "casting")})
+    ops.refuse("einsum", "cast the operands or the result with astype", dtype="dtype" in kwargs)
+    ops.refuse("einsum", "leave it out", **{name: name not in ("dtype", "order", "casting") for name in kwargs})
     if not operands:
         raise ValueError(
             "must specify the einstein sum subscripts string and at least one operand, or at least one "
@@ -81,7 +72,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     if not isinstance(operands[0], str):
         operands = _with_letters(operands)
     subscripts, *values = operands
-    return written("einsum", xo.einsum(subscripts, *harmonised(*arrays(*values))), out)
+    return ops.written("einsum", xo.einsum(subscripts, *ops.together(*values)), out)
 
 
 def _with_letters(operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -102,8 +93,8 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     """The cross products of vectors of three elements, by `xarrayops.linalg.cross`."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = _pair(a, b)
-    x, y = xo.moveaxis(x, one_axis(axisa, x.ndim), -1), xo.moveaxis(y, one_axis(axisb, y.ndim), -1)
+    x, y = ops.together(a, b)
+    x, y = xo.moveaxis(x, ops.one_axis(axisa, x.ndim), -1), xo.moveaxis(y, ops.one_axis(axisb, y.ndim), -1)
     if x.shape[-1] not in (2, 3) or y.shape[-1] not in (2, 3):
         raise ValueError("incompatible dimensions for cross product (dimension must be 2 or 3)")
     shape = tuple(xo.broadcast_shapes(x.shape[:-1], y.shape[:-1]))
@@ -111,7 +102,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         return x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
     x, y = (xo.broadcast_to(_of_three(z), (*shape, 3)) for z in (x, y))
     result = xo.linalg.cross(x, y)
-    return xo.moveaxis(result, -1, one_axis(axisc, result.ndim))
+    return xo.moveaxis(result, -1, ops.one_axis(axisc, result.ndim))
 
 
 def _of_three(x: Any) -> Any:
@@ -121,10 +112,10 @@ def _of_three(x: Any) -> Any:
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The diagonals in the plane of two axes, by `xarrayops.linalg.diagonal`."""
-    x = array(a)
+    x = ops.array(a)
     if x.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
-    first, second = one_axis(axis1, x.ndim), one_axis(axis2, x.ndim)
+    first, second = ops.one_axis(axis1, x.ndim), ops.one_axis(axis2, x.ndim)
     if first == second:
         raise ValueError("axis1 and axis2 cannot be the same")
     return xo.linalg.diagonal(xo.moveaxis(x, (first, second), (-2, -1)), offset=offset)
@@ -132,24 +123,21 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
     """The sums of the diagonals in the plane of two axes, by `xarrayops.sum`."""
-    return written("trace", xo.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=named(dtype)), out)
+    return ops.written("trace", xo.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=named(dtype)), out)
 
 
 def diag(v: Any, k: int = 0) -> Any:
     """The diagonal of a matrix, or the matrix with a diagonal, by `xarrayops.diag`."""
-    x = array(v)
-    if x.ndim not in (1, 2):
-        raise ValueError("Input must be 1- or 2-d.")
-    return xo.diag(x, k)
+    return xo.diag(ops.array(v), k)
 
 
 def diagflat(v: Any, k: int = 0) -> Any:
     """The matrix with the elements on a diagonal, by `xarrayops.diag`."""
-    return xo.diag(raveled(array(v)), k)
+    return xo.diag(ops.raveled(ops.array(v)), k)
 
 
 def _triangle(name: str, m: Any, k: int) -> Any:
-    x = array(m)
+    x = ops.array(m)
     x = xo.broadcast_to(x, (x.shape[0], x.shape[0])) if x.ndim == 1 else x
     return getattr(xo, name)(x, k=k)
 
@@ -166,20 +154,15 @@ def triu(m: Any, k: int = 0) -> Any:
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """The matrix of the powers of each element, in descending order by default, by `xarrayops.pow`."""
-    v = array(x)
+    v = ops.array(x)
     if v.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    columns = size_of(v) if N is None else N
+    columns = ops.size_of(v) if N is None else N
     v = xo.astype(v, "int64") if xo.isdtype(v.dtype, ("integral", "bool")) else v
-    powers = [xo.ones_like(v)]
-    for _ in range(1, columns):
-        powers.append(powers[-1] * v)
+    powers = list(accumulate([v] * (columns - 1), xo.multiply, initial=xo.ones_like(v)))
     if not columns:
-        return xo.zeros((size_of(v), 0), dtype=v.dtype, like=v)
+        return xo.zeros((ops.size_of(v), 0), dtype=v.dtype, like=v)
     return xo.stack(powers if increasing else powers[::-1], axis=1)
 
 
-__all__ = [
-    *("cross", "diag", "diagflat", "diagonal", "dot", "einsum", "inner", "kron", "outer", "tensordot", "trace"),
-    *("tril", "triu", "vander", "vdot"),
-]
+__all__ = ops.public(globals())

@@ -7,23 +7,22 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops._core.backends.numpy_scalars import as_number
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import array as as_array, arrays, floating, harmonised, one_axis, plain_number, reference
-from xarrayops.numpy._promotion import NUMBERS, name_of_default
 
 
 def arange(
     start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, like: Any = None
 ) -> Any:
     """Evenly spaced values of a half-open interval, by `xarrayops.arange`."""
-    start, stop, step = map(plain_number, (start_or_stop, stop, 1 if step is None else step))
+    start, stop, step = map(ops.plain_number, (start_or_stop, stop, 1 if step is None else step))
     start, stop = (0, start) if stop is None else (start, stop)
     classes = {type(start), type(stop), type(step)}
-    if not classes <= NUMBERS.keys():
+    if not classes <= ops.NUMBERS.keys():
         raise TypeError(f"np.arange takes numbers, not {start!r}, {stop!r} and {step!r}")
-    found = name_of_default(max(classes, key=list(NUMBERS).index))
-    dtype = (name_of_default(int) if found == "bool" else found) if dtype is None else named(dtype)
-    return xo.arange(start, stop, step, dtype=dtype, device=device, like=reference(like))
+    found = ops.name_of_default(max(classes, key=list(ops.NUMBERS).index))
+    dtype = (ops.name_of_default(int) if found == "bool" else found) if dtype is None else named(dtype)
+    return xo.arange(start, stop, step, dtype=dtype, device=device, like=ops.reference(like))
 
 
 def linspace(
@@ -43,14 +42,15 @@ def linspace(
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     parts = num - 1 if endpoint else num
     if _are_numbers(start, stop):
-        start, stop = plain_number(start), plain_number(stop)
-        x = xo.linspace(start, stop, num, dtype=_widest(start, stop), device=device, endpoint=endpoint)
+        start, stop = ops.plain_number(start), ops.plain_number(stop)
+        dtype_of_numbers = ops.name_of_default(complex if complex in (type(start), type(stop)) else float)
+        x = xo.linspace(start, stop, num, dtype=dtype_of_numbers, device=device, endpoint=endpoint)
         step = (stop - start) / parts if parts > 0 else xo.nan
     else:
         x, step = _between(start, stop, num, parts)
     if dtype is not None:
         x = xo.astype(xo.floor(x) if xo.isdtype(named(dtype), "integral") else x, named(dtype))
-    x = xo.moveaxis(x, 0, one_axis(axis, x.ndim)) if axis != 0 and x.ndim > 1 else x
+    x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 and x.ndim > 1 else x
     return (x, step) if retstep else x
 
 
@@ -58,14 +58,9 @@ def _are_numbers(*values: Any) -> bool:
     return all(isinstance(as_number(value), (int, float, complex)) for value in values)
 
 
-def _widest(*values: Any) -> str | None:
-    return name_of_default(complex if any(isinstance(value, complex) for value in values) else float)
-
-
 def _between(start: Any, stop: Any, num: int, parts: int) -> tuple[Any, Any]:
     """Values between arrays along a new first axis, and the step."""
-    start, stop = xo.broadcast_arrays(*harmonised(*map(floating, arrays(start, stop))))
-    start, stop = (xo.astype(x, "float64") if xo.isdtype(x.dtype, ("integral", "bool")) else x for x in (start, stop))
+    start, stop = map(ops.inexact, xo.broadcast_arrays(*ops.floats(start, stop)))
     steps = xo.arange(num, dtype=start.dtype, like=start)
     steps = xo.reshape(steps, (num, *(1,) * start.ndim))
     step = (stop - start) / parts if parts > 0 else xo.full_like(start, xo.nan)
@@ -80,32 +75,26 @@ def logspace(
 ) -> Any:
     """Values from ``base**start`` to ``base**stop``, evenly spaced by factors, by `xarrayops.pow`."""
     if _are_numbers(base):
-        x = xo.pow(plain_number(base), linspace(start, stop, num, endpoint, axis=axis))
+        x = xo.pow(ops.plain_number(base), linspace(start, stop, num, endpoint, axis=axis))
     else:
-        start, stop, bases = _of_equal_ndim(start, stop, base)
+        start, stop, bases = ops.arrays(start, stop, base)
+        ndim = max(x.ndim for x in (start, stop, bases))
+        start, stop, bases = (xo.reshape(x, (*(1,) * (ndim - x.ndim), *x.shape)) for x in (start, stop, bases))
         exponents = linspace(start, stop, num, endpoint, axis=axis)
         x = xo.pow(xo.astype(xo.expand_dims(bases, axis=axis), exponents.dtype), exponents)
     return x if dtype is None else xo.astype(x, named(dtype))
 
 
-def _of_equal_ndim(*values: Any) -> list[Any]:
-    """The values as arrays with the same number of dimensions: axes of extent 1 come first."""
-    found = arrays(*values)
-    ndim = max(x.ndim for x in found)
-    return [xo.reshape(x, (*(1,) * (ndim - x.ndim), *x.shape)) for x in found]
-
-
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """Values from start to stop, each the same multiple of the one before, by `xarrayops.geomspace`."""
     if dtype is not None and xo.isdtype(named(dtype), "complex floating"):
-        start, stop = (xo.astype(as_array(x), named(dtype)) for x in (start, stop))
-    if _are_numbers(start, stop) and _have_one_sign(plain_number(start), plain_number(stop)):
-        x = xo.geomspace(
-            plain_number(start), plain_number(stop), int(num), endpoint=endpoint, dtype=name_of_default(float)
-        )
+        start, stop = (xo.astype(ops.array(x), named(dtype)) for x in (start, stop))
+    if _are_numbers(start, stop) and _have_one_sign(*map(ops.plain_number, (start, stop))):
+        first, last = map(ops.plain_number, (start, stop))
+        x = xo.geomspace(first, last, int(num), endpoint=endpoint, dtype=ops.name_of_default(float))
     else:
         x = _between_by_factors(start, stop, num, endpoint)
-        x = xo.moveaxis(x, 0, one_axis(axis, x.ndim)) if axis != 0 and x.ndim > 1 else x
+        x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 and x.ndim > 1 else x
     return x if dtype is None else xo.astype(x, named(dtype))
 
 
@@ -115,7 +104,7 @@ def _have_one_sign(start: Any, stop: Any) -> bool:
 
 def _between_by_factors(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
     """Values between arrays, or between complex numbers, along a new first axis, as NumPy computes them."""
-    first, last = xo.broadcast_arrays(*harmonised(*map(floating, arrays(start, stop))))
+    first, last = xo.broadcast_arrays(*ops.floats(start, stop))
     if bool(xo.any(xo.logical_or(first == 0, last == 0))):
         raise ValueError("Geometric sequence cannot include zero")
     sign = xo.sign(first)
@@ -125,4 +114,4 @@ def _between_by_factors(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
     return xo.concat([*ends[0], x[1 : num - len(ends[1])], *ends[1]], axis=0) if num else x
 
 
-__all__ = ["arange", "geomspace", "linspace", "logspace"]
+__all__ = ops.public(globals())

@@ -1,13 +1,15 @@
-"""Sums, products, extrema, moments and truth along axes."""
+# Long: the reductions, with those of the elements that are not NaN.
+"""Sums, products, extrema, moments, quantiles and truth along axes, also of the elements that are not NaN."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import xarrayops as xo
 from xarrayops._generic.extra.statistics import along
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import array, arrays, axes_of, floating, is_complex, is_integer, raveled, written
 
 Axis = int | tuple[int, ...] | None
 
@@ -28,16 +30,16 @@ LIMITED = ("max", "min")
 
 def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     """A reduction of some elements, joined with an initial value, in a dtype, into an output."""
-    x = array(a)
+    x = ops.array(a)
     if isinstance(axis, list):
         raise TypeError(f"np.{verb}: axis must be an integer or a tuple of integers, not a list")
-    axis = None if axis is None else axes_of(x, axis)
+    axis = None if axis is None else ops.axes_of(x, axis)
     if dtype is not None and verb in LIMITED:
         x = xo.astype(x, named(dtype))
     if where is not True:
         x = _selected(verb, x, where, initial)
     options = {"dtype": named(dtype)} if verb in ("sum", "prod") else {}
-    if verb in LIMITED and initial is not None and _is_empty(x, axis):
+    if verb in LIMITED and initial is not None and 0 in [x.shape[a] for a in ops.axes_of(x, axis)]:
         result = _of_no_elements(x, axis, keepdims, initial)
     elif axis == ():
         result = xo.astype(x, named(dtype) or x.dtype) if verb not in ("all", "any") else xo.astype(x, "bool")
@@ -46,7 +48,7 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
         result = getattr(xo, verb)(x, axis=axis, keepdims=bool(keepdims), **options)
         if initial is not None:
             result = getattr(xo, COMBINED[verb])(result, initial)
-    return written(verb, result, out)
+    return ops.written(verb, result, out)
 
 
 def _selected(verb: str, x: Any, where: Any, initial: Any) -> Any:
@@ -59,60 +61,76 @@ def _selected(verb: str, x: Any, where: Any, initial: Any) -> Any:
         )
     if verb in ("all", "any") and not xo.isdtype(x.dtype, "bool"):
         x = x != 0
-    return xo.where(arrays(x, where)[1], x, NEUTRAL.get(verb, initial))
-
-
-def _is_empty(x: Any, axis: tuple[int, ...] | None) -> bool:
-    return 0 in [x.shape[a] for a in axes_of(x, axis)]
+    return xo.where(ops.arrays(x, where)[1], x, NEUTRAL.get(verb, initial))
 
 
 def _of_no_elements(x: Any, axis: tuple[int, ...] | None, keepdims: bool, initial: Any) -> Any:
     """The initial value in the shape of the reduction."""
-    axes = axes_of(x, axis)
+    axes = ops.axes_of(x, axis)
     shape = tuple(1 if a in axes else n for a, n in enumerate(x.shape) if keepdims or a not in axes)
     return xo.full(shape, initial, dtype=x.dtype, like=x)
 
 
-def sum(
-    a: Any,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """The sum along the axes, by `xarrayops.sum`."""
-    return reduced("sum", a, axis, dtype, out, keepdims, initial, where)
+def _numbers(x: Any, where: Any) -> Any:
+    """A mask of the selected elements that are not NaN; True for all elements."""
+    if ops.is_integer(x):
+        return where
+    mask = xo.logical_not(xo.isnan(x))
+    return mask if where is True else xo.logical_and(mask, ops.arrays(mask, where)[1])
 
 
-def prod(
-    a: Any,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """The product along the axes, by `xarrayops.prod`."""
-    return reduced("prod", a, axis, dtype, out, keepdims, initial, where)
+def _replaced(a: Any, value: Any) -> Any:
+    """The elements with NaN replaced by a value."""
+    x = ops.array(a)
+    return x if ops.is_integer(x) else xo.where(xo.isnan(x), value, x)
 
 
-def max(
-    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Any:
-    """The largest element along the axes, by `xarrayops.max`."""
-    return reduced("max", a, axis, None, out, keepdims, initial, where)
+def _total(name: str, text: str) -> Callable[..., Any]:
+    """A sum or a product."""
+    verb = name.removeprefix("nan")
+
+    def function(
+        a: Any,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        x = a if name == verb else _replaced(a, NEUTRAL[verb])
+        return reduced(verb, x, axis, dtype, out, keepdims, initial, where)
+
+    return ops.entitled(function, name, text)
 
 
-def min(
-    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Any:
-    """The smallest element along the axes, by `xarrayops.min`."""
-    return reduced("min", a, axis, None, out, keepdims, initial, where)
+sum = _total("sum", "The sum along the axes, by `xarrayops.sum`.")
+prod = _total("prod", "The product along the axes, by `xarrayops.prod`.")
+nansum = _total("nansum", "The sum of the elements that are not NaN, by `xarrayops.sum`.")
+nanprod = _total("nanprod", "The product of the elements that are not NaN, by `xarrayops.prod`.")
 
 
+def _extremum(name: str, text: str) -> Callable[..., Any]:
+    """A maximum or a minimum."""
+    verb = name.removeprefix("nan")
+
+    def function(
+        a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Any:
+        if name == verb:
+            return reduced(verb, a, axis, None, out, keepdims, initial, where)
+        x = ops.array(a)
+        if initial is None and where is True:
+            return ops.written(name, getattr(xo, name)(x, axis=axis, keepdims=bool(keepdims)), out)
+        return reduced(verb, x, axis, None, out, keepdims, initial, _numbers(x, where))
+
+    return ops.entitled(function, name, text)
+
+
+max = _extremum("max", "The largest element along the axes, by `xarrayops.max`.")
+min = _extremum("min", "The smallest element along the axes, by `xarrayops.min`.")
+nanmax = _extremum("nanmax", "The largest element that is not NaN, by `xarrayops.nanmax`.")
+nanmin = _extremum("nanmin", "The smallest element that is not NaN, by `xarrayops.nanmin`.")
 amax, amin = max, min
 
 
@@ -128,18 +146,17 @@ def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, w
 
 def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
     """The largest element minus the smallest along the axes, by `xarrayops.ptp`."""
-    return written("ptp", xo.ptp(array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("ptp", xo.ptp(ops.array(a), axis=axis, keepdims=keepdims), out)
 
 
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The number of elements that are not zero, by `xarrayops.count_nonzero`."""
-    return xo.count_nonzero(array(a), axis=axis, keepdims=keepdims)
+    return xo.count_nonzero(ops.array(a), axis=axis, keepdims=keepdims)
 
 
 def _in(dtype: Any, x: Any) -> Any:
     """x in the given dtype, its own floating-point dtype, or the default; float64 instead of an integer dtype."""
-    x = floating(x) if dtype is None else xo.astype(x, named(dtype))
-    return xo.astype(x, "float64") if is_integer(x) else x
+    return ops.inexact(x if dtype is None else xo.astype(x, named(dtype)))
 
 
 def _sums(x: Any, mask: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
@@ -151,141 +168,217 @@ def _sums(x: Any, mask: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
 
 def _real(x: Any) -> Any:
     """The real dtype of a floating-point x."""
-    return xo.real(x).dtype if is_complex(x) else x.dtype
+    return xo.real(x).dtype if ops.is_complex(x) else x.dtype
 
 
 def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
     """The mean along the axes, by `xarrayops.mean`."""
-    x = _in(dtype, array(a))
+    x = _in(dtype, ops.array(a))
     if where is True:
-        return written("mean", xo.mean(x, axis=axis, keepdims=bool(keepdims)), out)
-    total, count = _sums(x, arrays(x, where)[1], axis, bool(keepdims))
-    return written("mean", xo.divide(total, count), out)
+        return ops.written("mean", xo.mean(x, axis=axis, keepdims=bool(keepdims)), out)
+    total, count = _sums(x, ops.arrays(x, where)[1], axis, bool(keepdims))
+    return ops.written("mean", xo.divide(total, count), out)
 
 
-def var(
-    a: Any,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: Any = None,
+def nanmean(
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
-    """The variance along the axes, by `xarrayops.var`; ``correction`` is another name of ``ddof``."""
-    return written("var", _variance(a, axis, dtype, ddof, keepdims, where, mean, correction), out)
+    """The mean of the elements that are not NaN, by `xarrayops.nanmean`."""
+    x = _of_inexact("nanmean", ops.array(a), dtype)
+    if where is True and dtype is None:
+        return ops.written("nanmean", xo.nanmean(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
+    return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where))
 
 
-def std(
-    a: Any,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: Any = None,
-) -> Any:
-    """The standard deviation along the axes, by `xarrayops.std`; ``correction`` is another name of ``ddof``."""
-    return written("std", xo.sqrt(_variance(a, axis, dtype, ddof, keepdims, where, mean, correction)), out)
+def _of_inexact(name: str, x: Any, dtype: Any) -> Any:
+    """x; TypeError if it is floating-point and dtype is an integer dtype."""
+    if dtype is not None and not ops.is_integer(x) and xo.isdtype(named(dtype), ("integral", "bool")):
+        raise TypeError(f"np.{name}: if x is inexact, then dtype must be inexact, not {dtype!r}")
+    return x
 
 
-def _variance(a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any, correction: Any) -> Any:
-    if correction is not None:
-        if ddof != 0:
-            raise ValueError("ddof and correction can't be provided simultaneously.")
-        ddof = correction
-    x = _in(dtype, array(a))
-    if where is True and mean is None and not is_complex(x):
-        return xo.var(x, axis=axis, correction=ddof, keepdims=bool(keepdims))
-    mask = xo.ones_like(x, dtype="bool") if where is True else arrays(x, where)[1]
+def _spread(name: str, text: str) -> Callable[..., Any]:
+    """A variance or a standard deviation."""
+    is_root = name.endswith("std")
+
+    def function(
+        a: Any,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: Any = None,
+    ) -> Any:
+        if correction is not None:
+            if ddof != 0:
+                raise ValueError("ddof and correction can't be provided simultaneously.")
+            ddof = correction
+        found = _variance(name, ops.array(a), axis, dtype, ddof, bool(keepdims), where, mean)
+        return ops.written(name, xo.sqrt(found) if is_root else found, out)
+
+    return ops.entitled(function, name, f"{text}; ``correction`` is another name of ``ddof``.")
+
+
+def _variance(name: str, x: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any) -> Any:
+    if name.startswith("nan"):
+        if where is True and dtype is None and mean is None and not ops.is_complex(x):
+            return xo.nanvar(ops.floating(x), axis=axis, correction=ddof, keepdims=keepdims)
+        where = _numbers(_of_inexact(name, x, dtype), where)
+    x = _in(dtype, x)
+    if where is True and mean is None and not ops.is_complex(x):
+        return xo.var(x, axis=axis, correction=ddof, keepdims=keepdims)
+    mask = xo.ones_like(x, dtype="bool") if where is True else ops.arrays(x, where)[1]
     if mean is None:
         mean = xo.divide(*_sums(x, mask, axis, True))
-    centered = xo.subtract(x, arrays(x, mean)[1])
-    total, count = _sums(xo.square(xo.abs(centered)), mask, axis, bool(keepdims))
+    centered = xo.subtract(x, ops.arrays(x, mean)[1])
+    total, count = _sums(xo.square(xo.abs(centered)), mask, axis, keepdims)
     return xo.divide(total, xo.maximum(count - ddof, 0))
+
+
+var = _spread("var", "The variance along the axes, by `xarrayops.var`")
+std = _spread("std", "The standard deviation along the axes, by `xarrayops.std`")
+nanvar = _spread("nanvar", "The variance of the elements that are not NaN, by `xarrayops.nanvar`")
+nanstd = _spread("nanstd", "The standard deviation of the elements that are not NaN, by `xarrayops.nanvar`")
 
 
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the largest element along an axis, by `xarrayops.argmax`."""
-    return written("argmax", xo.argmax(array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("argmax", xo.argmax(ops.array(a), axis=axis, keepdims=keepdims), out)
 
 
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the smallest element along an axis, by `xarrayops.argmin`."""
-    return written("argmin", xo.argmin(array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("argmin", xo.argmin(ops.array(a), axis=axis, keepdims=keepdims), out)
 
 
-def _cumulative(verb: str, a: Any, axis: int | None, dtype: Any, out: Any) -> Any:
-    x = array(a)
-    x, axis = (raveled(x), 0) if axis is None else (x, axis)
-    return written(verb, getattr(xo, verb)(x, axis=axis, dtype=named(dtype)), out)
+def _extreme_place(verb: str, worst: float, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
+    x = ops.array(a)
+    missing = None if ops.is_integer(x) else xo.isnan(x)
+    if missing is not None:
+        if not xo.is_lazy(x) and bool(xo.any(xo.all(missing, axis=axis))):
+            raise ValueError("All-NaN slice encountered")
+        x = xo.where(missing, worst, x)
+    return ops.written(f"nan{verb}", getattr(xo, verb)(x, axis=axis, keepdims=keepdims), out)
+
+
+def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    """The index of the largest element that is not NaN, by `xarrayops.argmax`."""
+    return _extreme_place("argmax", -xo.inf, a, axis, out, keepdims)
+
+
+def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    """The index of the smallest element that is not NaN, by `xarrayops.argmin`."""
+    return _extreme_place("argmin", xo.inf, a, axis, out, keepdims)
+
+
+def _accumulated(verb: str, x: Any, axis: int | None, dtype: Any, out: Any) -> Any:
+    x, axis = (ops.raveled(x), 0) if axis is None else (x, axis)
+    return ops.written(verb, getattr(xo, verb)(x, axis=axis, dtype=named(dtype)), out)
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """The partial sums along an axis, by default of all elements, by `xarrayops.cumulative_sum`."""
-    return _cumulative("cumulative_sum", a, axis, dtype, out)
+    return _accumulated("cumulative_sum", ops.array(a), axis, dtype, out)
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """The partial products along an axis, by default of all elements, by `xarrayops.cumulative_prod`."""
-    return _cumulative("cumulative_prod", a, axis, dtype, out)
+    return _accumulated("cumulative_prod", ops.array(a), axis, dtype, out)
 
 
-def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Any:
-    """The partial sums along an axis, by `xarrayops.cumulative_sum`."""
-    result = xo.cumulative_sum(
-        _axis_given("cumulative_sum", array(x), axis), axis=axis, dtype=named(dtype), include_initial=include_initial
-    )
-    return written("cumulative_sum", result, out)
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    """The partial sums with NaN as 0, by `xarrayops.cumulative_sum`."""
+    return _accumulated("cumulative_sum", _replaced(a, 0), axis, dtype, out)
 
 
-def cumulative_prod(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Any:
-    """The partial products along an axis, by `xarrayops.cumulative_prod`."""
-    result = xo.cumulative_prod(
-        _axis_given("cumulative_prod", array(x), axis), axis=axis, dtype=named(dtype), include_initial=include_initial
-    )
-    return written("cumulative_prod", result, out)
+def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    """The partial products with NaN as 1, by `xarrayops.cumulative_prod`."""
+    return _accumulated("cumulative_prod", _replaced(a, 1), axis, dtype, out)
 
 
-def _axis_given(verb: str, x: Any, axis: int | None) -> Any:
-    if axis is None and x.ndim != 1:
-        raise ValueError(f"np.{verb}: for arrays that have not one dimension the axis is required")
-    return x
+def _cumulative(verb: str, text: str) -> Callable[..., Any]:
+    """The partial sums or products, with the arguments of the standard."""
+
+    def function(
+        x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+    ) -> Any:
+        x = ops.array(x)
+        if axis is None and x.ndim != 1:
+            raise ValueError(f"np.{verb}: for arrays that have not one dimension the axis is required")
+        found = getattr(xo, verb)(x, axis=axis, dtype=named(dtype), include_initial=include_initial)
+        return ops.written(verb, found, out)
+
+    return ops.entitled(function, verb, text)
+
+
+cumulative_sum = _cumulative("cumulative_sum", "The partial sums along an axis, by `xarrayops.cumulative_sum`.")
+cumulative_prod = _cumulative("cumulative_prod", "The partial products along an axis, by `xarrayops.cumulative_prod`.")
 
 
 def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """The weighted mean along the axes, by `xarrayops.average`; with ``returned`` also the sum of the weights."""
-    x = floating(array(a))
+    x = ops.floating(ops.array(a))
     if weights is None:
         result = xo.mean(x, axis=axis, keepdims=keepdims)
         count = xo.count_nonzero(xo.ones_like(x, dtype="bool"), axis=axis, keepdims=keepdims)
         total = xo.astype(count, result.dtype)
     else:
-        x, w = arrays(x, weights)
-        result = xo.average(x, axis=axis, weights=floating(w), keepdims=keepdims)
-        total = xo.astype(_sum_of_weights(x, w, axis, keepdims), result.dtype)
+        x, w = ops.arrays(x, weights)
+        result = xo.average(x, axis=axis, weights=ops.floating(w), keepdims=keepdims)
+        w = w if tuple(w.shape) == tuple(x.shape) else along(xo, w, x, axis)
+        total = xo.astype(xo.sum(w, axis=axis, keepdims=keepdims), result.dtype)
     return (result, xo.broadcast_to(total, tuple(result.shape))) if returned else result
 
 
-def _sum_of_weights(x: Any, w: Any, axis: Any, keepdims: bool) -> Any:
-    """The sum of weights with the shape of x or of its axes."""
-    w = w if tuple(w.shape) == tuple(x.shape) else along(xo, w, x, axis)
-    return xo.sum(w, axis=axis, keepdims=keepdims)
+def median(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+    """The median along the axes, by `xarrayops.median`; the input is never overwritten."""
+    return ops.written("median", xo.median(ops.floating(ops.array(a)), axis=axis, keepdims=bool(keepdims)), out)
 
 
-__all__ = [
-    *("all", "amax", "amin", "any", "argmax", "argmin", "average", "count_nonzero", "cumprod", "cumsum"),
-    *("cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "ptp", "std", "sum", "var"),
-]
+def nanmedian(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+    """The median of the elements that are not NaN, by `xarrayops.nanmedian`; the input is never overwritten."""
+    return ops.written("nanmedian", xo.nanmedian(ops.floating(ops.array(a)), axis=axis, keepdims=bool(keepdims)), out)
+
+
+_CHOOSING = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
+"""The methods that choose an element: integers stay integers."""
+
+
+def _quantile(name: str, text: str) -> Callable[..., Any]:
+    """Quantiles or percentiles."""
+
+    def function(
+        a: Any,
+        q: Any,
+        axis: Axis = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: bool = False,
+        *,
+        weights: Any = None,
+    ) -> Any:
+        ops.refuse(name, "repeat each element by its weight, np.repeat(a, weights)", weights=weights is not None)
+        (x,) = ops.arrays(a) if ops.first_array((a,)) is not None else ops.arrays(a, q)[:1]
+        x = x if method in _CHOOSING else ops.floating(x)
+        q = q if isinstance(q, (int, float)) else ops.floating(ops.arrays(x, q)[1])
+        is_of_axes = getattr(q, "ndim", 0) > 1
+        places = ops.raveled(q) if is_of_axes else q
+        found = getattr(xo, name)(x, places, axis=axis, method=method, keepdims=bool(keepdims))
+        return ops.written(name, xo.reshape(found, (*q.shape, *found.shape[1:])) if is_of_axes else found, out)
+
+    return ops.entitled(function, name, f"{text}, by `xarrayops.{name}`; the input is never overwritten.")
+
+
+quantile = _quantile("quantile", "Quantiles along the axes")
+percentile = _quantile("percentile", "Percentiles along the axes")
+nanquantile = _quantile("nanquantile", "Quantiles of the elements that are not NaN")
+nanpercentile = _quantile("nanpercentile", "Percentiles of the elements that are not NaN")
+
+__all__ = [name for name in ops.public(globals()) if name != "reduced"]

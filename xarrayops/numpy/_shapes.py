@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 from typing import Any
 
 import xarrayops as xo
-from xarrayops.numpy._operands import (
-    array,
-    arrays,
-    axes_of,
-    is_fortran,
-    no_subclass,
-    one_axis,
-    raise_out_of_bounds,
-    raveled,
-    size_of,
-)
+from xarrayops.numpy import _operands as ops
 
 
 def _extents(shape: Any, size: int) -> tuple[int, ...]:
     """The shape, with -1 replaced by its extent."""
     extents = tuple(int(n) for n in shape) if isinstance(shape, Iterable) else (int(shape),)
-    rest = 1
-    for n in extents:
-        rest *= n if n != -1 else 1
+    rest = prod(n for n in extents if n != -1)
     if extents.count(-1) == 1 and rest and size % rest == 0:
         return tuple(size // rest if n == -1 else n for n in extents)
     return extents
@@ -32,12 +21,12 @@ def _extents(shape: Any, size: int) -> tuple[int, ...]:
 
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
     """The elements in another shape, by `xarrayops.reshape`; "F" reads and writes them in Fortran order."""
-    x = array(a)
+    x = ops.array(a)
     if order not in ("C", "F", "A"):
         raise ValueError(f"order must be one of 'C', 'F', 'A' (got {order!r})")
     is_lazy = any(n != n for n in x.shape)
-    extents = tuple(shape) if is_lazy and isinstance(shape, (tuple, list)) else _extents(shape, size_of(x))
-    if order == "C" or (order == "A" and not is_fortran(x)):
+    extents = tuple(shape) if is_lazy and isinstance(shape, (tuple, list)) else _extents(shape, ops.size_of(x))
+    if order == "C" or (order == "A" and not ops.is_fortran(x)):
         return xo.reshape(x, extents, copy=copy)
     reverse = xo.reshape(_reversed_axes(x), extents[::-1], copy=copy)
     return _reversed_axes(reverse)
@@ -49,34 +38,31 @@ def _reversed_axes(x: Any) -> Any:
 
 def ravel(a: Any, order: str = "C") -> Any:
     """The elements as a vector, by `xarrayops.reshape`; "F" reads them in Fortran order."""
-    x = array(a)
-    is_reversed = order == "F" or (order in ("A", "K") and is_fortran(x))
+    x = ops.array(a)
+    is_reversed = order == "F" or (order in ("A", "K") and ops.is_fortran(x))
     return reshape(x, -1, "F" if is_reversed else "C" if order == "K" else order)
 
 
 def resize(a: Any, new_shape: Any) -> Any:
     """The elements in another shape, repeated or cut off as needed, by `xarrayops.tile`."""
-    x = raveled(array(a))
+    x = ops.raveled(ops.array(a))
     shape = _extents(new_shape, 0)
-    size = 1
-    for n in shape:
-        if n < 0:
-            raise ValueError("all elements of `new_shape` must be non-negative")
-        size *= n
-    if size_of(x) == 0:
+    if any(n < 0 for n in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    if ops.size_of(x) == 0:
         return xo.zeros(shape, dtype=x.dtype, like=x)
-    return xo.reshape(xo.tile(x, (-(-size // size_of(x)),))[:size], shape)
+    return xo.reshape(xo.tile(x, (-(-prod(shape) // ops.size_of(x)),))[: prod(shape)], shape)
 
 
 def transpose(a: Any, axes: Any = None) -> Any:
     """The array with its axes in another order, by default reversed, by `xarrayops.permute_dims`."""
-    x = array(a)
+    x = ops.array(a)
     if axes is None:
         return _reversed_axes(x)
     axes = (axes,) if not isinstance(axes, Iterable) else tuple(axes)
     if len(axes) != x.ndim:
         raise ValueError("axes don't match array")
-    return xo.permute_dims(x, tuple(one_axis(axis, x.ndim) for axis in axes))
+    return xo.permute_dims(x, tuple(ops.one_axis(axis, x.ndim) for axis in axes))
 
 
 permute_dims = transpose
@@ -84,22 +70,20 @@ permute_dims = transpose
 
 def matrix_transpose(x: Any, /) -> Any:
     """The array with its last two axes swapped, by `xarrayops.matrix_transpose`."""
-    return xo.matrix_transpose(array(x))
+    return xo.matrix_transpose(ops.array(x))
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    """The array with two axes swapped, by `xarrayops.permute_dims`."""
-    x = array(a)
-    axes = list(range(x.ndim))
-    i, j = one_axis(axis1, x.ndim), one_axis(axis2, x.ndim)
-    axes[i], axes[j] = axes[j], axes[i]
-    return xo.permute_dims(x, tuple(axes))
+    """The array with two axes swapped, by `xarrayops.moveaxis`."""
+    x = ops.array(a)
+    i, j = ops.one_axis(axis1, x.ndim), ops.one_axis(axis2, x.ndim)
+    return x if i == j else xo.moveaxis(x, (i, j), (j, i))
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """The array with axes moved to other places, by `xarrayops.moveaxis`."""
-    x = array(a)
-    places = [axes_of(x, tuple(axes) if isinstance(axes, Iterable) else axes) for axes in (source, destination)]
+    x = ops.array(a)
+    places = [ops.axes_of(x, tuple(axes) if isinstance(axes, Iterable) else axes) for axes in (source, destination)]
     if len(places[0]) != len(places[1]):
         raise ValueError("`source` and `destination` arguments must have the same number of elements")
     if any(len({*each}) < len(each) for each in places):
@@ -109,26 +93,24 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """The array with one axis moved before another, by `xarrayops.moveaxis`."""
-    x = array(a)
-    axis = one_axis(axis, x.ndim)
-    start = start + x.ndim if start < 0 else start
-    if not 0 <= start <= x.ndim:
-        raise_out_of_bounds(start, x.ndim + 1)
+    x = ops.array(a)
+    axis = ops.one_axis(axis, x.ndim)
+    start = ops.one_axis(start, x.ndim + (start >= 0))
     return xo.moveaxis(x, axis, start - 1 if axis < start else start)
 
 
 def squeeze(a: Any, axis: Any = None) -> Any:
     """The 0-d array of extent 1, by `xarrayops.squeeze`."""
-    x = array(a)
+    x = ops.array(a)
     return xo.squeeze(x, tuple(i for i, n in enumerate(x.shape) if n == 1) if axis is None else axis)
 
 
 def expand_dims(a: Any, axis: Any) -> Any:
     """The array with new axes of extent 1, by `xarrayops.reshape`."""
-    x = array(a)
+    x = ops.array(a)
     axes = tuple(axis) if isinstance(axis, Iterable) else (axis,)
     ndim = x.ndim + len(axes)
-    places = [one_axis(each, ndim) for each in axes]
+    places = [ops.one_axis(each, ndim) for each in axes]
     if len({*places}) < len(places):
         raise ValueError("repeated axis")
     extents = iter(x.shape)
@@ -136,7 +118,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
 
 
 def _at_least(ndim: int, arys: tuple[Any, ...]) -> Any:
-    results = tuple(of_dimensions(array(x), ndim) for x in arys)
+    results = tuple(of_dimensions(ops.array(x), ndim) for x in arys)
     return results[0] if len(results) == 1 else results
 
 
@@ -167,16 +149,14 @@ def atleast_3d(*arys: Any) -> Any:
 
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """The array broadcast to a shape, by `xarrayops.broadcast_to`."""
-    no_subclass("broadcast_to", subok)
-    return xo.broadcast_to(arrays(array)[0], tuple(shape) if isinstance(shape, Iterable) else (shape,))
+    ops.no_subclass("broadcast_to", subok)
+    return xo.broadcast_to(ops.arrays(array)[0], tuple(shape) if isinstance(shape, Iterable) else (shape,))
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     """The arrays broadcast to their common shape, by `xarrayops.broadcast_to`."""
-    no_subclass("broadcast_arrays", subok)
-    members = arrays(*args)
-    shape = tuple(xo.broadcast_shapes(*(x.shape for x in members)))
-    return tuple(x if tuple(x.shape) == shape else xo.broadcast_to(x, shape) for x in members)
+    ops.no_subclass("broadcast_arrays", subok)
+    return tuple(xo.broadcast_arrays(*ops.arrays(*args)))
 
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
@@ -186,8 +166,8 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
 
 def flip(m: Any, axis: Any = None) -> Any:
     """The elements in reverse order along the axes, by `xarrayops.flip`."""
-    x = array(m)
-    return xo.flip(x, axis=None if axis is None else axes_of(x, axis)) if x.ndim else x
+    x = ops.array(m)
+    return xo.flip(x, axis=None if axis is None else ops.axes_of(x, axis)) if x.ndim else x
 
 
 def fliplr(m: Any) -> Any:
@@ -202,8 +182,8 @@ def flipud(m: Any) -> Any:
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     """The array rotated by quarter turns in the plane of two axes, by `xarrayops.flip`."""
-    x = array(m)
-    first, second = axes_of(x, tuple(axes))
+    x = ops.array(m)
+    first, second = ops.axes_of(x, tuple(axes))
     if first == second:
         raise ValueError("Axes must be different.")
     turns = k % 4
@@ -215,29 +195,29 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """The elements moved along the axes; elements moved beyond the end reappear at the start, by `xarrayops.roll`."""
-    x = array(a)
+    x = ops.array(a)
     if isinstance(shift, Iterable) or isinstance(axis, Iterable):
         shifts = tuple(int(s) for s in shift) if isinstance(shift, Iterable) else (int(shift),)
-        places = axes_of(x, tuple(axis) if isinstance(axis, Iterable) else axis)
+        places = ops.axes_of(x, tuple(axis) if isinstance(axis, Iterable) else axis)
         longest = max(len(shifts), len(places))
         shifts, places = (each * longest if len(each) == 1 else each for each in (shifts, places))
         for one_shift, place in zip(shifts, places, strict=True):
             x = xo.roll(x, one_shift, axis=place)
         return x
-    return xo.roll(x, int(shift), axis=axis if axis is None else one_axis(axis, x.ndim))
+    return xo.roll(x, int(shift), axis=axis if axis is None else ops.one_axis(axis, x.ndim))
 
 
 def tile(A: Any, reps: Any) -> Any:
     """The array repeated along each axis, by `xarrayops.tile`."""
-    return xo.tile(array(A), tuple(int(n) for n in reps) if isinstance(reps, Iterable) else (int(reps),))
+    return xo.tile(ops.array(A), tuple(int(n) for n in reps) if isinstance(reps, Iterable) else (int(reps),))
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """Each element repeated along an axis, by `xarrayops.repeat`."""
-    x = array(a)
-    x, axis = (raveled(x), 0) if axis is None else (x, axis)
+    x = ops.array(a)
+    x, axis = (ops.raveled(x), 0) if axis is None else (x, axis)
     if not isinstance(repeats, int):
-        repeats = raveled(arrays(x, repeats)[1])
+        repeats = ops.raveled(ops.arrays(x, repeats)[1])
         if repeats.shape[0] == 1:
             repeats = xo.broadcast_to(repeats, (x.shape[axis],))
     return xo.repeat(x, repeats, axis=axis)
@@ -245,26 +225,23 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
 
 def ndim(a: Any) -> int:
     """The number of dimensions."""
-    return array(a).ndim
+    return ops.array(a).ndim
 
 
 def shape(a: Any) -> tuple[int, ...]:
     """The extents of all axes."""
-    return tuple(array(a).shape)
+    return tuple(ops.array(a).shape)
 
 
 def size(a: Any, axis: Any = None) -> int:
     """The number of elements, or of elements along the axes."""
-    x = array(a)
-    result = 1
-    for place in axes_of(x, axis):
-        result *= x.shape[place]
-    return result
+    x = ops.array(a)
+    return prod(x.shape[place] for place in ops.axes_of(x, axis))
 
 
 def isfortran(a: Any) -> bool:
     """Whether the array is in Fortran order and not in C order, by `xarrayops.layout_of`."""
-    return is_fortran(a)
+    return ops.is_fortran(a)
 
 
 def iterable(y: Any) -> bool:
@@ -276,9 +253,4 @@ def iterable(y: Any) -> bool:
     return getattr(y, "ndim", 1) > 0
 
 
-__all__ = [
-    *("atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "expand_dims"),
-    *("flip", "fliplr", "flipud", "isfortran", "iterable", "matrix_transpose", "moveaxis", "ndim", "permute_dims"),
-    *("ravel", "repeat", "reshape", "resize", "roll", "rollaxis", "rot90", "shape", "size", "squeeze", "swapaxes"),
-    *("tile", "transpose"),
-]
+__all__ = [name for name in ops.public(globals()) if name != "of_dimensions"]

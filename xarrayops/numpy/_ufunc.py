@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from itertools import accumulate
-from math import inf, prod
+from math import inf
 from typing import Any
 
 import xarrayops as xo
+from xarrayops._generic.extra.common import part, rows
 from xarrayops.errors import Unsupported
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import (
-    array,
-    arrays,
-    axes_of,
-    is_array,
-    kept,
-    no_subclass,
-    one_axis,
-    only_of,
-    operands,
-    ordered,
-    refuse,
-    written,
-)
 from xarrayops.numpy._reductions import COMBINED, reduced
 
 REDUCTIONS = {function: verb for verb, function in COMBINED.items()}
@@ -51,12 +40,11 @@ class ufunc:  # noqa: N801 - NumPy's name
     nin = 1
     nout = 1
 
-    def __init__(self, name: str, function: Callable[..., Any], *, nout: int = 1, kernel: str = "") -> None:
-        self.__name__ = self.__qualname__ = name
+    def __init__(self, function: Callable[..., Any], *, nout: int = 1) -> None:
+        self.__name__ = self.__qualname__ = function.__name__.removeprefix("_")
+        self.__module__ = "xarrayops.numpy"
         self._function = function
         self.nout = nout
-        self.kernel = kernel or name
-        """The name of the function; aliases such as power and pow share one."""
         self.__doc__ = (getattr(function, "__doc__", None) or "").partition("\n")[0]
 
     def __repr__(self) -> str:
@@ -73,46 +61,37 @@ class ufunc:  # noqa: N801 - NumPy's name
     @property
     def identity(self) -> float | None:
         """The result of an empty reduction; None if there is none."""
-        return IDENTITIES.get(self.kernel)
+        return IDENTITIES.get(self.__name__)
 
-    def _call(self, values: tuple[Any, ...], out: Any, where: Any, casting: str, order: Any, dtype: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function of the operands; each kind of function has its parameters."""
+        raise NotImplementedError
+
+    def _call(
+        self, values: tuple[Any, ...], out: Any, where: Any, casting: str, order: Any, dtype: Any, subok: Any
+    ) -> Any:
+        ops.no_subclass(self.__name__, subok, True)
         if where is not True:
-            values = _guarded(values, out, where)
+            *guarded, mask = ops.arrays(*values, where)
+            values = tuple(xo.where(mask, x, 1) for x in guarded)  # 1, so that unused values cause no warnings
         if dtype is not None:
-            values = tuple(
-                xo.astype(x, named(dtype))
-                for x in arrays(*values, only_of(out) if self.nout == 1 else None)
-                if x is not None
-            )[: self.nin]
-        result = self._function(*operands(*values))
+            like = ops.only_of(out) if self.nout == 1 else None
+            values = tuple(xo.astype(x, named(dtype)) for x in ops.arrays(*values, like)[: self.nin])
+        result = self._function(*ops.operands(*values))
         if self.nout > 1:
             return self._several(result, out, casting)
         if where is not True:
-            result = kept(self.__name__, result, out, where)
-        return written(self.__name__, ordered(self.__name__, result, order), out, casting)
-
-    def _of(
-        self,
-        *values: Any,
-        out: Any = None,
-        where: Any = True,
-        casting: str = "same_kind",
-        order: str = "K",
-        dtype: Any = None,
-    ) -> Any:
-        """The function of the operands, with the options of all ufuncs."""
-        return self._call(values, out, where, casting, order, dtype)
+            result = ops.kept(self.__name__, result, out, where)
+        return ops.written(self.__name__, ops.ordered(self.__name__, result, order), out, casting)
 
     def _several(self, results: tuple[Any, ...], out: Any, casting: str) -> tuple[Any, ...]:
         if out is None:
             return results
-        if not isinstance(out, tuple) or len(out) != self.nout:
-            raise TypeError(
-                "'out' must be a tuple of arrays"
-                if not isinstance(out, tuple)
-                else "The 'out' tuple must have exactly one entry per ufunc output"
-            )
-        return tuple(written(self.__name__, r, o, casting) for r, o in zip(results, out, strict=True))
+        if not isinstance(out, tuple):
+            raise TypeError("'out' must be a tuple of arrays")
+        if len(out) != self.nout:
+            raise TypeError("The 'out' tuple must have exactly one entry per ufunc output")
+        return tuple(ops.written(self.__name__, r, o, casting) for r, o in zip(results, out, strict=True))
 
     def _require_two(self, method: str) -> None:
         if self.nin != 2 or self.nout != 1:
@@ -130,74 +109,69 @@ class ufunc:  # noqa: N801 - NumPy's name
     ) -> Any:
         """The function applied along the axes, from the first element to the last."""
         self._require_two("reduce")
-        (x,) = arrays(array)
-        if self.kernel in REDUCTIONS:
-            return reduced(REDUCTIONS[self.kernel], x, axis, dtype, out, keepdims, initial, where)
+        (x,) = ops.arrays(array)
+        if self.__name__ in REDUCTIONS:
+            return reduced(REDUCTIONS[self.__name__], x, axis, dtype, out, keepdims, initial, where)
         if where is not True:
             raise Unsupported(
                 f"np.{self.__name__}.reduce: where= is not supported. Instead: np.where(where, x, value) "
                 f"with the neutral value of the function"
             )
-        return written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out)
+        return ops.written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out)
 
     def _folded(self, x: Any, axis: int | tuple[int, ...] | None, dtype: Any, keepdims: bool, initial: Any) -> Any:
         x = x if dtype is None else xo.astype(x, named(dtype))
-        axes = axes_of(x, axis)
+        axes = ops.axes_of(x, axis)
         if not axes:
             return x
-        rest = [a for a in range(x.ndim) if a not in axes]
-        shape = tuple(1 if a in axes else n for a, n in enumerate(x.shape)) if keepdims else None
-        x = xo.permute_dims(x, (*rest, *axes))
-        x = xo.reshape(x, (*x.shape[: len(rest)], prod(x.shape[len(rest) :])))
-        result = None if initial is None else xo.full(x.shape[:-1], initial, dtype=x.dtype, like=x)
-        for member in xo.unstack(x, axis=-1):
-            result = member if result is None else self._of(result, member)
-        if result is None:
+        values, shape = rows(xo, x, axes, keepdims=keepdims)
+        if initial is None and not values.shape[-1]:
             if self.identity is None:
                 raise ValueError(f"zero-size array to reduction operation {self.__name__} which has no identity")
-            result = xo.full(x.shape[:-1], self.identity, dtype=x.dtype, like=x)
-        return result if shape is None else xo.reshape(result, shape)
+            initial = self.identity
+        start = [] if initial is None else [xo.full(values.shape[:-1], initial, dtype=x.dtype, like=x)]
+        return xo.reshape(reduce(self, [*start, *xo.unstack(values, axis=-1)]), shape)
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The results of applying the function to the first elements along an axis: all partial results."""
         self._require_two("accumulate")
-        (x,) = arrays(array)
-        axis = one_axis(axis, x.ndim)
-        if self.kernel in ("add", "multiply") and not xo.isdtype(x.dtype, "bool"):
-            cumulative = xo.cumulative_sum if self.kernel == "add" else xo.cumulative_prod
-            return written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out)
+        (x,) = ops.arrays(array)
+        axis = ops.one_axis(axis, x.ndim)
+        if self.__name__ in ("add", "multiply") and not xo.isdtype(x.dtype, "bool"):
+            cumulative = xo.cumulative_sum if self.__name__ == "add" else xo.cumulative_prod
+            return ops.written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out)
         x = x if dtype is None else xo.astype(x, named(dtype))
-        partial = list(accumulate(xo.unstack(x, axis=axis), self._of))
-        return written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out)
+        partial = list(accumulate(xo.unstack(x, axis=axis), self))
+        return ops.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out)
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The reductions of the slices between consecutive indices along an axis; the indices are read."""
         self._require_two("reduceat")
-        (x,) = arrays(array)
-        axis = one_axis(axis, x.ndim)
-        parts = [self.reduce(x[_along(axis, slice(*ends))], axis, dtype) for ends in _slices(indices, x.shape[axis])]
-        found = xo.stack(parts, axis=axis) if parts else x[_along(axis, slice(0, 0))]
-        return written(self.__name__, found, out)
+        (x,) = ops.arrays(array)
+        axis = ops.one_axis(axis, x.ndim)
+        parts = [self.reduce(part(x, axis, *ends), axis, dtype) for ends in _slices(indices, x.shape[axis])]
+        found = xo.stack(parts, axis=axis) if parts else part(x, axis, 0, 0)
+        return ops.written(self.__name__, found, out)
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
         """The function of all pairs of elements of A and B."""
         self._require_two("outer")
-        a, b = arrays(A, B)
-        return self._of(xo.reshape(a, (*a.shape, *(1,) * b.ndim)), b, **kwargs)
+        a, b = ops.arrays(A, B)
+        return self(xo.reshape(a, (*a.shape, *(1,) * b.ndim)), b, **kwargs)
 
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
         """Apply the function to the selected elements of a, in place; duplicate indices accumulate."""
-        update = UPDATES.get(self.kernel)
+        update = UPDATES.get(self.__name__)
         if update is None:
             raise Unsupported(
                 f"np.{self.__name__}.at is not supported. Instead, for distinct indices: "
                 f"a[indices] = np.{self.__name__}(a[indices], ...)"
             )
-        if not is_array(a):
+        if not ops.is_array(a):
             raise TypeError("first operand must be array")
-        value = array(b) if isinstance(b, (list, tuple)) else b
+        value = ops.arrays(a, b)[1] if isinstance(b, (list, tuple)) or ops.is_array(b) else b
         try:
-            getattr(xo.at(a)[indices], update)(value if not is_array(value) else arrays(a, value)[1], copy=False)
+            getattr(xo.at(a)[indices], update)(value, copy=False)
         except Unsupported as error:
             raise Unsupported(
                 f"np.{self.__name__}.at: {error}. Instead, for a library whose arrays do not change: "
@@ -220,8 +194,7 @@ class UnaryUfunc(ufunc):
         dtype: Any = None,
         subok: bool = True,
     ) -> Any:
-        no_subclass(self.__name__, subok, True)
-        return self._call((x,), out, where, casting, order, dtype)
+        return self._call((x,), out, where, casting, order, dtype, subok)
 
 
 class BinaryUfunc(ufunc):
@@ -242,8 +215,7 @@ class BinaryUfunc(ufunc):
         dtype: Any = None,
         subok: bool = True,
     ) -> Any:
-        no_subclass(self.__name__, subok, True)
-        return self._call((x1, x2), out, where, casting, order, dtype)
+        return self._call((x1, x2), out, where, casting, order, dtype, subok)
 
 
 class ProductUfunc(ufunc):
@@ -266,28 +238,16 @@ class ProductUfunc(ufunc):
         dtype: Any = None,
         subok: bool = True,
     ) -> Any:
-        no_subclass(self.__name__, subok, True)
         moved = "np.moveaxis of the operands, and np.expand_dims of the result"
-        is_moved = axis is not None and self.kernel != "vecdot"
-        refuse(self.__name__, moved, axes=axes is not None, axis=is_moved, keepdims=bool(keepdims))
-        values = (x1, x2) if axis is None else tuple(xo.moveaxis(x, axis, -1) for x in arrays(x1, x2))
-        return self._call(values, out, True, casting, order, dtype)
-
-
-def _guarded(values: tuple[Any, ...], out: Any, where: Any) -> tuple[Any, ...]:
-    """The operands, with 1 where the mask is false, so that unused values cause no warnings."""
-    *values_, mask = arrays(*values, where)
-    return tuple(xo.where(mask, x, 1) for x in values_)
-
-
-def _along(axis: int, index: Any) -> tuple[Any, ...]:
-    """The index of one axis."""
-    return (*(slice(None),) * axis, index)
+        is_moved = axis is not None and self.__name__ != "vecdot"
+        ops.refuse(self.__name__, moved, axes=axes is not None, axis=is_moved, keepdims=bool(keepdims))
+        values = (x1, x2) if axis is None else tuple(xo.moveaxis(x, axis, -1) for x in ops.arrays(x1, x2))
+        return self._call(values, out, True, casting, order, dtype, subok)
 
 
 def _slices(indices: Any, extent: int) -> Iterator[tuple[int, int]]:
     """The ends of the slices of reduceat; an index that does not increase selects one element."""
-    starts = [int(i) for i in (indices if isinstance(indices, (list, tuple)) else xo.unstack(array(indices)))]
+    starts = [int(i) for i in (indices if isinstance(indices, (list, tuple)) else xo.unstack(ops.array(indices)))]
     if any(not 0 <= i < extent for i in starts):
         raise IndexError(f"index out of bounds in reduceat [0, {extent})")
     for i, start in enumerate(starts):

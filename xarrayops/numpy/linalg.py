@@ -1,28 +1,16 @@
-# Long: the functions of NumPy's module linalg.
 """NumPy's module linalg for the arrays of every library."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from math import prod
 from typing import Any, Literal, NamedTuple
 
 import xarrayops as xo
 from xarrayops.errors import Unsupported
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import (
-    array,
-    arrays,
-    axes_of,
-    floating,
-    harmonised,
-    is_complex,
-    is_integer,
-    one_axis,
-    raveled,
-    size_of,
-    written,
-)
 from xarrayops.numpy._products import dot, outer as _outer, tensordot as _tensordot
 
 
@@ -35,11 +23,7 @@ class EigResult(NamedTuple):
 
 def _matrices(a: Any) -> Any:
     """The argument as an array of floating-point numbers."""
-    return floating(array(a))
-
-
-def _pair(a: Any, b: Any) -> list[Any]:
-    return harmonised(*map(floating, arrays(a, b)))
+    return ops.floating(ops.array(a))
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
@@ -50,7 +34,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
 def cond(x: Any, p: Any = None) -> Any:
     """The condition number, by `xarrayops.linalg.cond`."""
     a = _matrices(x)
-    if not size_of(a):
+    if not ops.size_of(a):
         from numpy.linalg import LinAlgError
 
         raise LinAlgError("cond is not defined on empty arrays")
@@ -59,7 +43,7 @@ def cond(x: Any, p: Any = None) -> Any:
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The cross products of vectors of three elements, by `xarrayops.linalg.cross`."""
-    x, y = harmonised(*arrays(x1, x2))
+    x, y = ops.together(x1, x2)
     if x.shape[axis] != 3 or y.shape[axis] != 3:
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
@@ -75,7 +59,7 @@ def det(a: Any) -> Any:
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """The diagonals of the last two axes, by `xarrayops.linalg.diagonal`."""
-    return xo.linalg.diagonal(array(x), offset=offset)
+    return xo.linalg.diagonal(ops.array(x), offset=offset)
 
 
 def eig(a: Any) -> Any:
@@ -94,9 +78,9 @@ def eigvals(a: Any) -> Any:
 
 def _are_real(x: Any, eigenvalues: Any) -> bool:
     """Whether a real matrix has only real eigenvalues; the values are read."""
-    return (
-        not is_complex(x) and is_complex(eigenvalues) and not xo.is_lazy(x) and bool(xo.all(xo.imag(eigenvalues) == 0))
-    )
+    if ops.is_complex(x) or not ops.is_complex(eigenvalues) or xo.is_lazy(x):
+        return False
+    return bool(xo.all(xo.imag(eigenvalues) == 0))
 
 
 def _hermitian(a: Any, UPLO: str) -> Any:
@@ -125,8 +109,8 @@ def inv(a: Any) -> Any:
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
     """The least-squares solution, by `xarrayops.linalg.lstsq`, with NumPy's form of the residuals."""
-    x, y = _pair(a, b)
-    rounding = float(xo.finfo("float64" if is_integer(x) else x.dtype).eps) / 2
+    x, y = ops.floats(a, b)
+    rounding = float(xo.finfo("float64" if ops.is_integer(x) else x.dtype).eps) / 2
     rtol = rounding if rcond == -1 else rcond
     solution, sums, rank, values = xo.linalg.lstsq(x, y, rtol=rtol)
     if xo.is_lazy(rank):
@@ -139,7 +123,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
 
 def matmul(x1: Any, x2: Any, /) -> Any:
     """The products of matrices, by `xarrayops.matmul`."""
-    return xo.matmul(*harmonised(*arrays(x1, x2)))
+    return xo.matmul(*ops.together(x1, x2))
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
@@ -156,14 +140,14 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     """The norm of vectors or matrices, by `xarrayops.linalg.norm`."""
     a = _matrices(x)
     for each in axis if isinstance(axis, tuple) else () if axis is None else (axis,):
-        one_axis(each, a.ndim)
+        ops.one_axis(each, a.ndim)
     return xo.linalg.norm(a, ord=ord, axis=axis, keepdims=keepdims)
 
 
 def matrix_power(a: Any, n: int) -> Any:
     """The power of square matrices, by `xarrayops.linalg.matrix_power`."""
-    x = array(a)
-    return xo.linalg.matrix_power(floating(x) if n < 0 else x, n)
+    x = ops.array(a)
+    return xo.linalg.matrix_power(ops.floating(x) if n < 0 else x, n)
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
@@ -173,22 +157,22 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
         raise ValueError("`tol` and `rtol` can't be both set.")
     if x.ndim < 2:
         return int(not bool(xo.all(x == 0)))
-    if not size_of(x):
+    if not ops.size_of(x):
         return xo.zeros(tuple(x.shape[:-2]), dtype="int64", like=x)[()]
     values = xo.abs(xo.linalg.eigvalsh(x)) if hermitian else xo.linalg.svdvals(x)
     if tol is None:
-        relative = max(x.shape[-2:]) * xo.finfo(values.dtype).eps if rtol is None else arrays(values, rtol)[1]
+        relative = max(x.shape[-2:]) * xo.finfo(values.dtype).eps if rtol is None else ops.arrays(values, rtol)[1]
         limit = xo.max(values, axis=-1, keepdims=True) * (
             relative[..., None] if hasattr(relative, "ndim") else relative
         )
     else:
-        limit = arrays(values, tol)[1][..., None]
+        limit = ops.arrays(values, tol)[1][..., None]
     return xo.count_nonzero(values > limit, axis=-1)
 
 
 def matrix_transpose(x: Any, /) -> Any:
     """The matrices with rows and columns swapped, by `xarrayops.matrix_transpose`."""
-    return xo.matrix_transpose(array(x))
+    return xo.matrix_transpose(ops.array(x))
 
 
 def multi_dot(arrays: Any, *, out: Any = None) -> Any:
@@ -196,15 +180,12 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     members = list(arrays)
     if len(members) < 2:
         raise ValueError("Expecting at least two arrays.")
-    result = members[0]
-    for member in members[1:]:
-        result = dot(result, member)
-    return written("linalg.multi_dot", result, out)
+    return ops.written("linalg.multi_dot", reduce(dot, members), out)
 
 
 def outer(x1: Any, x2: Any, /) -> Any:
     """The products of all pairs of elements of two vectors, by `xarrayops.multiply`."""
-    x, y = arrays(x1, x2)
+    x, y = ops.arrays(x1, x2)
     if x.ndim != 1 or y.ndim != 1:
         raise ValueError(
             f"Input arrays must be one-dimensional, but they are x1.ndim={x.ndim!r} and x2.ndim={y.ndim!r}."
@@ -218,8 +199,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
         raise ValueError("`rtol` and `rcond` can't be both set.")
     x = _hermitian(a, "L") if hermitian else _matrices(a)
     limit = rcond if rtol is None else rtol
-    default = None if limit is None and rtol is None and rcond is None else limit
-    return xo.linalg.pinv(x, rtol=1e-15 if default is None else default)
+    return xo.linalg.pinv(x, rtol=1e-15 if limit is None else limit)
 
 
 def qr(a: Any, mode: Literal["reduced", "complete", "r", "raw"] = "reduced") -> Any:
@@ -239,7 +219,7 @@ def slogdet(a: Any) -> Any:
 
 def solve(a: Any, b: Any) -> Any:
     """The solution of linear equations, by `xarrayops.linalg.solve`."""
-    return xo.linalg.solve(*_pair(a, b))
+    return xo.linalg.solve(*ops.floats(a, b))
 
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
@@ -269,27 +249,27 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
     """The solution of linear equations between arrays, by `xarrayops.linalg.solve`."""
-    x, y = _pair(a, b)
+    x, y = ops.floats(a, b)
     if axes is not None:
-        moved = axes_of(x, tuple(axes))
+        moved = ops.axes_of(x, tuple(axes))
         x = xo.permute_dims(x, (*(i for i in range(x.ndim) if i not in moved), *moved))
     shape = tuple(x.shape[-(x.ndim - y.ndim) :])
-    solved = xo.linalg.solve(xo.reshape(x, (size_of(y), prod(shape))), raveled(y))
+    solved = xo.linalg.solve(xo.reshape(x, (ops.size_of(y), prod(shape))), ops.raveled(y))
     return xo.reshape(solved, shape)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """The sums of the diagonals of the last two axes, by `xarrayops.linalg.trace`."""
-    return xo.linalg.trace(array(x), offset=offset, dtype=named(dtype))
+    return xo.linalg.trace(ops.array(x), offset=offset, dtype=named(dtype))
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The products of vectors, the first one conjugated, by `xarrayops.vecdot`."""
-    return xo.vecdot(*harmonised(*arrays(x1, x2)), axis=axis)
+    return xo.vecdot(*ops.together(x1, x2), axis=axis)
 
 
 def __dir__() -> list[str]:
-    return sorted(name for name in __all__)
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:
@@ -298,8 +278,4 @@ def __getattr__(name: str) -> Any:
     raise missing(__name__, name)
 
 
-__all__ = [
-    *("cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul"),
-    *("matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr"),
-    *("slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm"),
-]
+__all__ = [name for name in ops.public(globals()) if name != "EigResult"]

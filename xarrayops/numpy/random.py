@@ -9,8 +9,8 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops._core.numpy_names import missing
+from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import arrays, is_array, overwritten, refuse, written
 
 
 class Generator:
@@ -87,14 +87,14 @@ class Generator:
         keys = self._generator.random(tuple(x.shape))
         if axis is None:
             flat = xo.take(xo.reshape(x, (-1,)), xo.argsort(xo.reshape(keys, (-1,))), axis=0)
-            return written("random.permuted", xo.reshape(flat, tuple(x.shape)), out)
-        return written("random.permuted", xo.take_along_axis(x, xo.argsort(keys, axis=axis), axis=axis), out)
+            return ops.written("random.permuted", xo.reshape(flat, tuple(x.shape)), out)
+        return ops.written("random.permuted", xo.take_along_axis(x, xo.argsort(keys, axis=axis), axis=axis), out)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """Shuffle the slices of an array, in place if the library can."""
-        if not is_array(x):
+        if not ops.is_array(x):
             raise TypeError("np.random.Generator.shuffle takes an array. Instead: x = rng.permutation(x)")
-        overwritten("random.Generator.shuffle", x, ..., self._generator.shuffled(x, axis), "x = rng.permutation(x)")
+        ops.overwritten("random.Generator.shuffle", x, ..., self._generator.shuffled(x, axis), "x = rng.permutation(x)")
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Independent generators."""
@@ -102,7 +102,7 @@ class Generator:
 
     def _array(self, x: Any) -> Any:
         """The argument as an array of the library of the generator."""
-        return arrays(self._reference, x)[1]
+        return ops.arrays(self._reference, x)[1]
 
     def _broadcast(self, first: Any, second: Any, size: Any) -> tuple[Any, Any, Any]:
         """The parameters, and the shape of the numbers, by default the shape of the parameters."""
@@ -115,15 +115,15 @@ class Generator:
     def _in_shape_of(self, out: Any, size: Any, draw: Any) -> Any:
         if out is not None and size is not None and tuple(out.shape) != (size if isinstance(size, tuple) else (size,)):
             raise ValueError("size must match out.shape when used together")
-        return written("random.Generator", draw(size if out is None else tuple(out.shape)), out)
+        return ops.written("random.Generator", draw(size if out is None else tuple(out.shape)), out)
 
 
 def default_rng(seed: Any = None) -> Generator:
     """A generator of the default library, by `xarrayops.random.default_rng`; a generator is returned unchanged."""
     if isinstance(seed, Generator):
         return seed
-    refuse("random.default_rng", "an integer below 2**64", seed=isinstance(seed, (list, tuple)))
-    reference = seed if is_array(seed) else xo.zeros(0, dtype="uint8")
+    ops.refuse("random.default_rng", "an integer below 2**64", seed=isinstance(seed, (list, tuple)))
+    reference = seed if ops.is_array(seed) else xo.zeros(0, dtype="uint8")
     return Generator(xo.random.default_rng(seed, like=reference), reference)
 
 

@@ -34,7 +34,6 @@ def require_close(got, want, magnitude, count, dtype, absolute=0.0):
     assert np.all(np.abs(got - want) <= bound), np.max(np.abs(got - want) / np.maximum(bound, 1e-300))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("shape", [(COUNT,), (COUNT // 4, 4)], ids=["vector", "rows"])
 @pytest.mark.parametrize("values", ["equal", "decreasing"])
 @pytest.mark.parametrize("dtype", ["float32", "float16"])

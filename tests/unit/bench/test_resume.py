@@ -73,7 +73,6 @@ def alive(pid):
     return found.stdout.strip() not in ("", "Z", "Zl")
 
 
-@pytest.mark.long_except("1")
 @pytest.mark.skipif(sys.platform != "linux" or which("ps") is None, reason="needs the ps of Linux")
 @pytest.mark.parametrize("after", [1, 9])
 def test_killed_and_resumed(arguments, tmp_path, after):

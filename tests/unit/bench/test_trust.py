@@ -59,7 +59,6 @@ class Silent:
         pass
 
 
-@pytest.mark.long_except("(?!hang)")
 @pytest.mark.parametrize("fault", STATUS)
 def test_a_bad_backend_is_caught(fault, tmp_path, monkeypatch, hanging):
     pytest.importorskip("jax")

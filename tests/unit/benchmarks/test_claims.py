@@ -287,7 +287,6 @@ SCHEMA = {
 }  # fmt: skip
 
 
-@pytest.mark.long
 def test_the_script_measures_what_it_can(modules, tmp_path, monkeypatch, capsys):
     main, out = modules["main"], tmp_path / "claims.json"
     monkeypatch.setattr(main.Settings, "of", lambda size, budget: main.Settings(size, budget, 1, 1, 0.002))

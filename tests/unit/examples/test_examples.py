@@ -24,7 +24,6 @@ def test_preprocess_digits():
     assert "same scores" in done.stdout
 
 
-@pytest.mark.long
 def test_digits_graph():
     """The same labels and ranks on every library that has sparse matrices."""
     pytest.importorskip("sklearn")
@@ -38,7 +37,6 @@ def test_digits_graph():
         assert line.partition("centres ")[2] == served[0].partition("centres ")[2]
 
 
-@pytest.mark.long
 def test_quantized_digits():
     """A quarter of the bytes, the same bits on every library, and the accuracy of float32."""
     pytest.importorskip("sklearn")
@@ -51,7 +49,6 @@ def test_quantized_digits():
     assert all("the same bits as NumPy" in line for line in lines)
 
 
-@pytest.mark.long
 def test_induction_transformer():
     """It continues as the text did before, with the same scores on every library."""
     done = run("induction_transformer.py", "abcdefgh abcdefgh abc")
@@ -63,7 +60,6 @@ def test_induction_transformer():
         assert float(line.partition("within ")[2].split()[0]) < 1e-3, line
 
 
-@pytest.mark.long
 def test_mixed_precision():
     """The same accuracy in every precision; in float16 the first scales are too high."""
     pytest.importorskip("sklearn")

@@ -74,7 +74,6 @@ def test_what_the_tool_wrote_means_the_same_on_numpy(name, monkeypatch):
         np.testing.assert_allclose(found, want, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.long_except(".*-numpy-")
 @pytest.mark.parametrize("way", ["numpy", "torch:eager", "jax:eager"], ids=lambda way: f"-{way}-")
 @pytest.mark.parametrize("name", PORTS)
 def test_the_port_is_the_original(name, way, monkeypatch):

@@ -217,6 +217,20 @@ class TestBroadcastShapes:
         assert run(code) == "(2, 3) False"
 
 
+class TestStatistics:
+    @pytest.mark.parametrize("correction", [2, 3])
+    def test_nanvar_with_as_many_values_as_the_correction_is_nan(self, correction):
+        x = strict([[1.0, 3.0, math.nan], [1.0, 3.0, 5.0]])
+        found = values(xo.nanvar(x, axis=1, correction=correction))
+        assert math.isnan(found[0])
+        assert math.isnan(found[1]) == (correction == 3)
+
+    @pytest.mark.parametrize("verb", ["segment_sum", "segment_max"])
+    def test_elements_with_an_id_out_of_range_are_left_out(self, verb):
+        x, ids = strict([1.0, 2.0, 4.0, 8.0, 16.0]), strict([0, -1, -2, 1, 2])
+        np.testing.assert_array_equal(values(getattr(xo, verb)(x, ids, 2)), [1.0, 8.0])
+
+
 class TestHooks:
     def test_defaults_of_hooks(self):
         x = xps.ones(2)

@@ -332,7 +332,6 @@ class TestJax:
             jax.jit(lambda x, n: xo.at(x)[n:].set(0.0))(x, 1)
 
 
-@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_random_indices_at_length(library):

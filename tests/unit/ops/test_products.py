@@ -62,13 +62,11 @@ def test_products_are_exact(library, seed):
         check(library, a, b)
 
 
-@pytest.mark.long
 def test_ten_thousand_products_are_exact():
     for a, b in cases(10_000, 7):
         check("numpy", a, b)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("library", ["torch", "jax", "dask"])
 def test_ten_thousand_values_of_products_are_exact(library):
     """Fewer shapes than cases: JAX compiles each, and Dask builds a graph."""

@@ -116,7 +116,6 @@ def test_folders_without_results(tmp_path):
         of_results(tmp_path, BACKENDS)
 
 
-@pytest.mark.long
 def test_rates_of_this_machine():
     (few,), _ = measured(["numpy"], [operations.SORT])
     assert {kind for kind, _ in few.points} == {operations.SORT}

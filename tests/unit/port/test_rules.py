@@ -90,7 +90,6 @@ def test_what_runs_the_same_everywhere_is_not_flagged(snippet, tmp_path):
     assert flagged(snippet, tmp_path) == set()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("snippet", UNFLAGGED)
 def test_what_is_not_flagged_runs_the_same_everywhere(snippet):
     assert not [library for library in LIBRARIES if differs(snippet, library)]

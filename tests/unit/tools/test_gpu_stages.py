@@ -225,7 +225,6 @@ for name in probes["ORDER"]:
 """
 
 
-@pytest.mark.long
 def test_probes_run_on_the_stand_in_and_the_cpu(standin: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every probe has a case, and no verdict is bad. All run in one process, which imports and compiles once."""
     for name, value in runpy.run_path(str(PROBES / "__main__.py"), run_name="probes")["SETTINGS"].items():

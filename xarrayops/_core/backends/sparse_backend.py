@@ -10,8 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._core.backends.namespace import candidates
-from xarrayops._generic.sparse import is_sound
-from xarrayops._generic.sparse_functions import FUNCTIONS
+from xarrayops._generic.sparse import FUNCTIONS, is_sound
 from xarrayops._host.sparse.library import DenseBackend, SparseLibrary
 from xarrayops.errors import InvalidSparse, Unsupported, install_command
 from xarrayops.plugin.arrays import Array

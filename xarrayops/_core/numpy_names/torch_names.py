@@ -2,9 +2,9 @@
 
 ``docs/guides/from-pytorch.md`` shows the same table. A test runs each line, and compares ours with PyTorch's.
 
-In the lines, x and y are matrices of 3 rows and 4 columns, v and w are vectors of 4, s is sorted and positive, a and b
-are square matrices of 3, z is complex, i is 3 integers, j has 3 rows and 2 columns of integers, mask is boolean, images
-has the shape (2, 3, 4, 4), q is queries of the shape (1, 2, 5, 8), h is a NumPy array, and f is a function.
+In the examples, x and y are matrices of 3 rows and 4 columns, v and w are vectors of 4, s is sorted and positive, a and
+b are square matrices of 3, z is complex, i is 3 integers, j has 3 rows and 2 columns of integers, mask is boolean,
+images has the shape (2, 3, 4, 4), q is queries of the shape (1, 2, 5, 8), h is a NumPy array, and f is a function.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LINES: dict[str, tuple[str, str] | tuple[str, str, str]] = {
     "unflatten": ("torch.unflatten(x, 1, (2, 2))", "xo.reshape(x, (3, 2, 2))"),
     "unfold": ("x.unfold(1, 2, 1)", "xo.sliding_window_view(x, 2, axis=1)", "for other steps, slice the result"),
     "unsqueeze": ("torch.unsqueeze(x, 0)", "xo.expand_dims(x, axis=0)"),
-    "view": ("x.view(4, 3)", "xo.reshape(x, (4, 3))"),
+    "view": ("x.view(4, 3)", "xo.reshape(x, (4, 3))", "it copies where a view is impossible"),
     # elements by index
     "gather": ("torch.gather(x, 1, j)", "xo.take_along_axis(x, j, axis=1)"),
     "index_add": ("torch.index_add(x, 0, i, y)", "xo.at(x)[i, :].add(y)"),
@@ -58,12 +58,12 @@ LINES: dict[str, tuple[str, str] | tuple[str, str, str]] = {
     "ge": ("torch.ge(x, y)", "xo.greater_equal(x, y)"),
     "ger": ("torch.ger(v, w)", "xo.linalg.outer(v, w)"),
     "gt": ("torch.gt(x, y)", "xo.greater(x, y)"),
-    "histc": ("torch.histc(v, 4, -2.0, 2.0)", "xo.histogram(v, 4, range=(-2.0, 2.0))[0]", "of integers"),
+    "histc": ("torch.histc(v, 4, -2.0, 2.0)", "xo.histogram(v, 4, range=(-2.0, 2.0))[0]", "the counts are integers"),
     "inverse": ("torch.inverse(a)", "xo.linalg.inv(a)"),
     "kthvalue": ("torch.kthvalue(v, 2)[0]", "xo.sort(v)[1]", "torch counts from 1"),
     "le": ("torch.le(x, y)", "xo.less_equal(x, y)"),
     "lerp": ("torch.lerp(x, y, 0.25)", "x + 0.25 * (y - x)"),
-    "logdet": ("torch.logdet(a)", "xo.linalg.slogdet(a)[1]", "of matrices with a positive determinant"),
+    "logdet": ("torch.logdet(a)", "xo.linalg.slogdet(a)[1]", "the result is not NaN for a negative determinant"),
     "lt": ("torch.lt(x, y)", "xo.less(x, y)"),
     "mm": ("torch.mm(a, b)", "xo.matmul(a, b)"),
     "mul": ("torch.mul(x, y)", "xo.multiply(x, y)"),
@@ -96,6 +96,7 @@ LINES: dict[str, tuple[str, str] | tuple[str, str, str]] = {
     "gelu": (
         'F.gelu(x, approximate="tanh")',
         "0.5 * x * (1 + xo.tanh((2 / xo.pi) ** 0.5 * (x + 0.044715 * x**3)))",
+        "torch's default is the exact form",
     ),
     "interpolate": (
         "F.interpolate(images, scale_factor=2)",
@@ -116,9 +117,9 @@ LINES: dict[str, tuple[str, str] | tuple[str, str, str]] = {
     "scaled_dot_product_attention": ("F.scaled_dot_product_attention(q, q, q)", "xo.attention(q, q, q)"),
     "sigmoid": ("torch.sigmoid(x)", SIGMOID),
     "silu": ("F.silu(x)", f"x * {SIGMOID}"),
-    "softplus": ("F.softplus(x)", "xo.logaddexp(x, 0.0)"),
+    "softplus": ("F.softplus(x)", "xo.logaddexp(x, 0.0)", "no threshold"),
     # creation, dtypes and devices
-    "as_tensor": ("torch.as_tensor([1.0, 2.0])", "xo.asarray([1.0, 2.0], like=x)"),
+    "as_tensor": ("torch.as_tensor([1.0, 2.0])", "xo.asarray([1.0, 2.0], like=x)", "floats have the dtype of x"),
     "cpu": ("x.cpu()", 'xo.to_device(x, "cpu")', 'x.cuda() is xo.to_device(x, "cuda:0")'),
     "from_numpy": ("torch.from_numpy(h)", 'xo.convert(h, "torch")'),
     "is_floating_point": ("torch.is_floating_point(x)", 'xo.isdtype(x.dtype, "real floating")'),
@@ -143,7 +144,7 @@ WITHOUT = {
     "autograd": "gradients are taken of functions: xo.grad(f) and xo.value_and_grad(f)",
     "cuda": "devices are named by strings: xo.to_device(x, 'cuda:0'); xo.synchronize(x) waits for the device of x",
     "detach": "gradients are taken of functions: values computed inside with xo.no_grad() are constants",
-    "inference_mode": "with xo.no_grad() has the same purpose",
+    "inference_mode": "use with xo.no_grad()",
     "manual_seed": "there is no global random state; rng = xo.random.default_rng(0, like=x) makes a generator",
     "nn": "there are functions such as xo.conv2d, xo.attention and xo.softmax, and no layers or optimisers",
     "optim": "there are gradients, xo.value_and_grad(f), and no optimisers",

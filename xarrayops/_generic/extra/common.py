@@ -69,6 +69,11 @@ def index_dtype(xp: ModuleType, x: Array) -> object:
     return xp.__array_namespace_info__().default_dtypes(device=device_of(x))["indexing"]
 
 
+def indices(xp: ModuleType, values: list[int], like: Array) -> Array:
+    """Indices as an array of the library's index dtype."""
+    return xp.asarray(values, dtype=index_dtype(xp, like), device=device_of(like))
+
+
 def whole(name: str, value: Any) -> int:
     """The integer; TypeError for other objects, also booleans."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
@@ -89,6 +94,16 @@ def normal_axis(axis: int, ndim: int) -> int:
     if not -ndim <= axis < ndim:
         raise IndexError(f"axis {axis} is out of bounds for an array of {ndim} dimensions")
     return axis % ndim
+
+
+def one_axis(xp: ModuleType, x: Array, axis: int | None) -> tuple[Array, int]:
+    """x and the non-negative axis; without an axis, the elements as a vector."""
+    return (xp.reshape(x, (-1,)), 0) if axis is None else (x, normal_axis(axis, x.ndim))
+
+
+def part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
+    """The elements from start to stop along an axis."""
+    return x[(slice(None),) * axis + (slice(start, stop), ...)]
 
 
 def normal_axes(axis: Axes, ndim: int) -> tuple[int, ...]:

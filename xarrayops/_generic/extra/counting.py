@@ -6,7 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import astype, counted, device_of, floating, index_dtype
+from xarrayops._generic.extra import common
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
 
@@ -19,10 +19,10 @@ def bincount(
     if length is None:
         x, length = _counted(xp, x, minlength)
     if weights is None:
-        dtype = xp.__array_namespace_info__().default_dtypes(device=device_of(x))["integral"]
-        ones = xp.ones(x.shape, dtype=dtype, device=device_of(x))
+        dtype = xp.__array_namespace_info__().default_dtypes(device=common.device_of(x))["integral"]
+        ones = xp.ones(x.shape, dtype=dtype, device=common.device_of(x))
     else:
-        ones = floating(xp, weights)
+        ones = common.floating(xp, weights)
     return _summed(xp, ones, x, length)
 
 
@@ -32,9 +32,9 @@ def require_counts(xp: ModuleType, x: Array, weights: Any, minlength: int, lengt
         raise ValueError(f"x must be a vector, but its shape is {tuple(x.shape)}")
     if not xp.isdtype(x.dtype, ("bool", "integral")):
         raise TypeError(f"x must have an integer dtype, but it is {x.dtype}")
-    counted("minlength", minlength)
+    common.counted("minlength", minlength)
     if length is not None:
-        counted("length", length)
+        common.counted("length", length)
     if weights is not None and tuple(getattr(weights, "shape", ())) != tuple(x.shape):
         raise ValueError(f"weights must have the shape {tuple(x.shape)} of x")
 
@@ -43,9 +43,9 @@ def _counted(xp: ModuleType, x: Array, minlength: int) -> tuple[Array, int]:
     """x without negative values, and the number of bins up to its maximum."""
     if not x.shape[0]:
         return x, minlength
-    if known(xp.min(xp.astype(x, index_dtype(xp, x))), "length") < 0:
+    if known(xp.min(xp.astype(x, common.index_dtype(xp, x))), "length") < 0:
         raise ValueError("x has negative values")
-    return x, max(int(xp.max(xp.astype(x, index_dtype(xp, x)))) + 1, minlength)
+    return x, max(int(xp.max(xp.astype(x, common.index_dtype(xp, x)))) + 1, minlength)
 
 
 def known(value: Array, option: str) -> int:
@@ -70,8 +70,8 @@ def segment_sum(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: i
 def segment_mean(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
     """The sum of each segment, divided by the number of its elements."""
     count = segments(xp, x, segment_ids, num_segments)
-    x = floating(xp, x)
-    ones = xp.ones(segment_ids.shape, dtype=index_dtype(xp, segment_ids), device=device_of(x))
+    x = common.floating(xp, x)
+    ones = xp.ones(segment_ids.shape, dtype=common.index_dtype(xp, segment_ids), device=common.device_of(x))
     sizes = xp.astype(_summed(xp, ones, segment_ids, count), x.dtype)
     return _summed(xp, x, segment_ids, count) / xp.reshape(sizes, (count, *(1,) * (x.ndim - 1)))
 
@@ -110,8 +110,8 @@ def segments(xp: ModuleType, x: Array, segment_ids: Array, num_segments: int | N
     if num_segments is None:
         if not segment_ids.shape[0]:
             return 0
-        return known(xp.max(xp.astype(segment_ids, index_dtype(xp, segment_ids))), "num_segments") + 1
-    return counted("num_segments", num_segments)
+        return known(xp.max(xp.astype(segment_ids, common.index_dtype(xp, segment_ids))), "num_segments") + 1
+    return common.counted("num_segments", num_segments)
 
 
 def _summed(xp: ModuleType, x: Array, ids: Array, count: int) -> Array:
@@ -120,10 +120,10 @@ def _summed(xp: ModuleType, x: Array, ids: Array, count: int) -> Array:
 
 def _reduced(xp: ModuleType, operation: str, start: Any, x: Array, ids: Array, count: int) -> Array:
     """Combine elements by index. Elements with an index out of range go to an extra element, which is dropped."""
-    ids = astype(xp, ids, index_dtype(xp, ids))
+    ids = common.astype(xp, ids, common.index_dtype(xp, ids))
     ids = xp.where((ids < 0) | (ids >= count), xp.full_like(ids, count), ids)
     start = bool(start) if xp.isdtype(x.dtype, "bool") else start
-    result = xp.full((count + 1, *x.shape[1:]), start, dtype=x.dtype, device=device_of(x))
+    result = xp.full((count + 1, *x.shape[1:]), start, dtype=x.dtype, device=common.device_of(x))
     if ids.shape[0]:
         result = getattr(xp.at(result)[ids], operation)(x, copy=None)
     return result[:count, ...]

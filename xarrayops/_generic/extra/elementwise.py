@@ -6,17 +6,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import (
-    Axes,
-    as_array,
-    astype,
-    checked_axes,
-    counted,
-    device_of,
-    floating,
-    index_dtype,
-    normal_axis,
-)
+from xarrayops._generic.extra import common
+from xarrayops._generic.extra.common import Axes
 from xarrayops.plugin.arrays import Array
 
 
@@ -24,7 +15,7 @@ def cbrt(xp: ModuleType, x: Array, /) -> Array:
     """The power 1/3, corrected by one step of Newton's method, because 1/3 is not exact in binary."""
     if xp.isdtype(x.dtype, "complex floating"):
         raise TypeError(f"cbrt requires real numbers; the dtype of x is {x.dtype}")
-    x = floating(xp, x)
+    x = common.floating(xp, x)
     size = xp.abs(x)
     is_plain = (size > 0) & xp.isfinite(size)
     safe = xp.where(is_plain, size, xp.ones_like(size))
@@ -35,37 +26,31 @@ def cbrt(xp: ModuleType, x: Array, /) -> Array:
 
 def softmax(xp: ModuleType, x: Array, /, *, axis: Axes = -1) -> Array:
     """The greatest element is subtracted first."""
-    x, axis = floating(xp, x), checked_axes(axis, x.ndim)
+    x, axis = common.floating(xp, x), common.checked_axes(axis, x.ndim)
     powers = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
     return powers / xp.sum(powers, axis=axis, keepdims=True)
 
 
 def logsumexp(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """The greatest finite element is subtracted first, and added to the result."""
-    x, axis = floating(xp, x), checked_axes(axis, x.ndim)
+    x, axis = common.floating(xp, x), common.checked_axes(axis, x.ndim)
     if not all(x.shape):
         return xp.log(xp.sum(xp.exp(x), axis=axis, keepdims=keepdims))
     top = xp.max(x, axis=axis, keepdims=True)
     top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
     found = xp.log(xp.sum(xp.exp(x - top), axis=axis, keepdims=True)) + top
-    return found if keepdims else _without(xp, found, x.ndim, axis)
-
-
-def _without(xp: ModuleType, x: Array, ndim: int, axis: Axes) -> Array:
-    axes = range(ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
-    gone = {a % ndim for a in axes}
-    return xp.reshape(x, tuple(extent for a, extent in enumerate(x.shape) if a not in gone))
+    return found if keepdims else xp.squeeze(found, axis=common.normal_axes(axis, x.ndim))
 
 
 def one_hot(xp: ModuleType, x: Array, /, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Array:
     """Compare x with all indices."""
     if not xp.isdtype(x.dtype, "integral"):
         raise TypeError(f"x must have an integer dtype, but it is {x.dtype}")
-    num_classes = counted("num_classes", num_classes)
-    axis = normal_axis(axis, x.ndim + 1)
+    num_classes = common.counted("num_classes", num_classes)
+    axis = common.normal_axis(axis, x.ndim + 1)
     dtype = xp.asarray(0.0).dtype if dtype is None else dtype
-    classes = xp.arange(num_classes, dtype=index_dtype(xp, x), device=device_of(x))
-    found = xp.astype(astype(xp, x, index_dtype(xp, x))[..., None] == classes, dtype)
+    classes = xp.arange(num_classes, dtype=common.index_dtype(xp, x), device=common.device_of(x))
+    found = xp.astype(common.astype(xp, x, common.index_dtype(xp, x))[..., None] == classes, dtype)
     return found if axis == x.ndim else xp.moveaxis(found, -1, axis)
 
 
@@ -85,5 +70,5 @@ def apply_where(
     arrays = args if isinstance(args, (tuple, list)) else (args,)
     first = f1(*(xp.where(condition, x, xp.ones_like(x)) for x in arrays))
     if f2 is None:
-        return xp.where(condition, first, as_array(xp, fill_value, first))
+        return xp.where(condition, first, common.as_array(xp, fill_value, first))
     return xp.where(condition, first, f2(*(xp.where(condition, xp.ones_like(x), x) for x in arrays)))

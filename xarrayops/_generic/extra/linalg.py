@@ -6,7 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import alike, astype, floating, normal_axes
+from xarrayops._generic.extra import common
 from xarrayops.plugin.arrays import Array
 
 _OF_MATRICES = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
@@ -16,10 +16,10 @@ def norm(
     xp: ModuleType, x: Array, /, *, ord: Any = None, axis: int | tuple[int, int] | None = None, keepdims: bool = False
 ) -> Array:
     """The norm of vectors or of matrices, by the number of axes."""
-    x = floating(xp, x)
+    x = common.floating(xp, x)
     if axis is None and ord is None:
         return xp.linalg.vector_norm(x, keepdims=keepdims)
-    axes = normal_axes(axis, x.ndim)
+    axes = common.normal_axes(axis, x.ndim)
     if len(axes) == 1:
         if isinstance(ord, str):
             raise ValueError(f"ord={ord!r} requires a matrix; the axes are {axes}")
@@ -43,7 +43,7 @@ def cond(xp: ModuleType, x: Array, /, *, p: Any = None) -> Array:
         raise ValueError(f"x must have at least 2 dimensions, but its shape is {tuple(x.shape)}")
     if 0 in x.shape[-2:]:
         raise ValueError(f"an empty matrix has no condition number, but the shape of x is {tuple(x.shape)}")
-    x = floating(xp, x)
+    x = common.floating(xp, x)
     if p in (None, 2, -2):
         values = xp.linalg.svdvals(x)
         greatest, least = values[..., 0], values[..., -1]
@@ -54,7 +54,7 @@ def cond(xp: ModuleType, x: Array, /, *, p: Any = None) -> Array:
         if x.shape[-1] != x.shape[-2]:
             raise ValueError(f"p={p!r} needs square matrices, but the shape of x is {tuple(x.shape)}")
         u, values, vh = xp.linalg.svd(x, full_matrices=False)
-        scaled = _adjoint(xp, vh) / astype(xp, _or_one(xp, values), x.dtype)[..., None, :]
+        scaled = _adjoint(xp, vh) / common.astype(xp, _or_one(xp, values), x.dtype)[..., None, :]
         inverse = xp.matmul(scaled, _adjoint(xp, u))
         found = norm(xp, x, ord=p, axis=(-2, -1)) * norm(xp, inverse, ord=p, axis=(-2, -1))
         is_infinite = values[..., -1] == 0
@@ -76,15 +76,15 @@ def require_equations(x1: Array, x2: Array) -> None:
 def lstsq(xp: ModuleType, x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:
     """By singular values; those that count as 0 are omitted."""
     require_equations(x1, x2)
-    x1, x2 = floating(xp, x1), floating(xp, x2)
-    x1, x2 = alike(xp, x1, x2)
+    x1, x2 = common.floating(xp, x1), common.floating(xp, x2)
+    x1, x2 = common.alike(xp, x1, x2)
     right = x2[:, None] if x2.ndim == 1 else x2
     u, s, vh = xp.linalg.svd(x1, full_matrices=False)
     limit = float(xp.finfo(s.dtype).eps) * max(x1.shape) if rtol is None else rtol
     is_kept = s > limit * s[:1]
     inverse = xp.where(is_kept, 1.0 / xp.where(is_kept, s, xp.ones_like(s)), xp.zeros_like(s))
     projected = xp.matmul(_adjoint(xp, u), right)
-    solution = xp.matmul(_adjoint(xp, vh), astype(xp, inverse, right.dtype)[:, None] * projected)
+    solution = xp.matmul(_adjoint(xp, vh), common.astype(xp, inverse, right.dtype)[:, None] * projected)
     errors = xp.abs(right - xp.matmul(x1, solution))
     residuals = xp.sum(errors * errors, axis=0)
     return solution[:, 0] if x2.ndim == 1 else solution, residuals, xp.count_nonzero(is_kept), s

@@ -6,7 +6,8 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import Axes, astype, checked_axes, floating
+from xarrayops._generic.extra import common
+from xarrayops._generic.extra.common import Axes
 from xarrayops.plugin.arrays import Array
 
 
@@ -21,7 +22,7 @@ def _replaced(xp: ModuleType, x: Array, number: float) -> Array:
 
 def nansum(xp: ModuleType, x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """NaN counts as 0."""
-    return xp.sum(_replaced(xp, x, 0), axis=checked_axes(axis, x.ndim), dtype=dtype, keepdims=keepdims)
+    return xp.sum(_replaced(xp, x, 0), axis=common.checked_axes(axis, x.ndim), dtype=dtype, keepdims=keepdims)
 
 
 def _numbers(xp: ModuleType, x: Array, axis: Axes, *, keepdims: bool) -> Array:
@@ -36,21 +37,22 @@ def _numbers(xp: ModuleType, x: Array, axis: Axes, *, keepdims: bool) -> Array:
 
 def nanmean(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """The sum divided by the number of elements."""
-    x = floating(xp, x)
+    x = common.floating(xp, x)
     total, count = nansum(xp, x, axis=axis, keepdims=keepdims), _numbers(xp, x, axis, keepdims=keepdims)
-    return astype(xp, xp.divide(total, count), x.dtype)
+    return common.astype(xp, xp.divide(total, count), x.dtype)
 
 
 def nanvar(xp: ModuleType, x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The mean square of the distance from the mean."""
-    x = floating(xp, x)
+    x = common.floating(xp, x)
     centred = x - nanmean(xp, x, axis=axis, keepdims=True)
     centred = xp.where(xp.isnan(x), xp.zeros_like(x), centred)
     is_complex = xp.isdtype(x.dtype, "complex floating")
     squares = xp.real(centred) ** 2 + xp.imag(centred) ** 2 if is_complex else centred**2
     freedom = _numbers(xp, x, axis, keepdims=keepdims) - correction
     total = xp.sum(squares, axis=axis, keepdims=keepdims)
-    return astype(xp, xp.divide(xp.where(freedom > 0, total, xp.full_like(total, math.nan)), freedom), total.dtype)
+    total = xp.where(freedom > 0, total, xp.full_like(total, math.nan))
+    return common.astype(xp, xp.divide(total, freedom), total.dtype)
 
 
 def nanstd(xp: ModuleType, x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
@@ -71,7 +73,7 @@ def nanmin(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = F
 def _extreme(xp: ModuleType, reduce: Any, number: float, x: Array, axis: Axes, *, keepdims: bool) -> Array:
     if xp.isdtype(x.dtype, "complex floating"):
         raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
-    axis = checked_axes(axis, x.ndim)
+    axis = common.checked_axes(axis, x.ndim)
     found = reduce(_replaced(xp, x, number), axis=axis, keepdims=keepdims)
     if not _has_nans(xp, x):
         return found

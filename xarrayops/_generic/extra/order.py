@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import normal_axis, whole
+from xarrayops._generic.extra import common
 from xarrayops.plugin.arrays import Array
 
 
 def _checked(xp: ModuleType, x: Array, kth: Any, axis: int | None) -> tuple[Array, int]:
-    if axis is None:
-        x, axis = xp.reshape(x, (-1,)), 0
-    axis = normal_axis(axis, x.ndim)
+    x, axis = common.one_axis(xp, x, axis)
     for k in kth if isinstance(kth, (tuple, list)) else (kth,):
-        if x.shape[axis] and not -x.shape[axis] <= whole("kth", k) < x.shape[axis]:
+        if x.shape[axis] and not -x.shape[axis] <= common.whole("kth", k) < x.shape[axis]:
             raise ValueError(f"kth={k} is out of bounds for an axis of length {x.shape[axis]}")
     return x, axis
 
@@ -34,8 +32,8 @@ def argpartition(xp: ModuleType, x: Array, /, kth: Any, *, axis: int | None = -1
 
 def require_count(x: Array, k: int, axis: int) -> int:
     """The non-negative axis; ValueError unless 0 <= k <= its length."""
-    axis = normal_axis(axis, x.ndim)
-    if not 0 <= whole("k", k) <= x.shape[axis]:
+    axis = common.normal_axis(axis, x.ndim)
+    if not 0 <= common.whole("k", k) <= x.shape[axis]:
         why = "negative" if k < 0 else f"larger than the axis, which has {x.shape[axis]} elements"
         raise ValueError(f"k={k} is {why}")
     return axis
@@ -47,11 +45,8 @@ def topk(xp: ModuleType, x: Array, /, k: int, *, axis: int = -1, largest: bool =
         raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
     axis = require_count(x, k, axis)
     order = xp.argsort(x, axis=axis)
-    start = (slice(None),) * axis
-    if largest:
-        order = xp.flip(order[(*start, slice(x.shape[axis] - k, None), ...)], axis=axis)
-    else:
-        order = order[(*start, slice(0, k), ...)]
+    n = x.shape[axis]
+    order = xp.flip(common.part(order, axis, n - k, n), axis=axis) if largest else common.part(order, axis, 0, k)
     return xp.take_along_axis(x, order, axis=axis), order
 
 
@@ -59,7 +54,7 @@ def lexsort(xp: ModuleType, keys: Sequence[Array], /, *, axis: int = -1) -> Arra
     """Stable sorts, from the last to the first key in priority."""
     if len({tuple(key.shape) for key in keys}) != 1:
         raise ValueError(f"the keys must have one shape, but they have {[tuple(key.shape) for key in keys]}")
-    axis = normal_axis(axis, keys[0].ndim)
+    axis = common.normal_axis(axis, keys[0].ndim)
     keys = [xp.astype(key, xp.uint8) if xp.isdtype(key.dtype, "bool") else key for key in keys]
     order = xp.argsort(keys[0], axis=axis, stable=True)
     for key in keys[1:]:

@@ -6,7 +6,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import astype, counted, device_of, index_dtype, normal_axis, widest
+from xarrayops._generic.extra import common
 from xarrayops._generic.extra.quantiles import median
 from xarrayops.plugin.arrays import Array
 
@@ -30,9 +30,8 @@ def pad(
 ) -> Array:
     """Axes are padded one after the other, so the corners have values of the axes padded before."""
     widths = pad_widths(x, pad_width, mode, reflect_type)
-    values = pairs("end_values" if mode == "linear_ramp" else "constant_values", end_values, x.ndim)
-    if mode in ("constant", "empty"):
-        values = pairs("constant_values", constant_values, x.ndim)
+    is_ramp = mode == "linear_ramp"
+    values = pairs("end_values" if is_ramp else "constant_values", end_values if is_ramp else constant_values, x.ndim)
     lengths = pairs("stat_length", stat_length, x.ndim)
     for axis, (width, value, length) in enumerate(zip(widths, values, lengths, strict=True)):
         if width == (0, 0):
@@ -41,7 +40,7 @@ def pad(
             before, after = _periodic(xp, x, axis, width, mode, is_odd=reflect_type == "odd")
         else:
             before, after = (_side(xp, x, axis, side, width[side], mode, value[side], length[side]) for side in (0, 1))
-        x = xp.concat([part for part in (before, x, after) if part.shape[axis]], axis=axis)
+        x = xp.concat([each for each in (before, x, after) if each.shape[axis]], axis=axis)
     return x
 
 
@@ -52,20 +51,16 @@ def pad_widths(x: Array, pad_width: Any, mode: str, reflect_type: str = "even") 
     if reflect_type not in ("even", "odd"):
         raise ValueError(f"reflect_type={reflect_type!r} is neither 'even' nor 'odd'")
     if isinstance(pad_width, dict):
-        by_axis = {normal_axis(axis, x.ndim): width for axis, width in pad_width.items()}
+        by_axis = {common.normal_axis(axis, x.ndim): width for axis, width in pad_width.items()}
         found = [pairs("pad_width", by_axis.get(axis, 0), 1)[0] for axis in range(x.ndim)]
     else:
         found = pairs("pad_width", pad_width, x.ndim)
-    widths = [(_as_width(before), _as_width(after)) for before, after in found]
+    widths = [(common.counted("pad_width", before), common.counted("pad_width", after)) for before, after in found]
     if mode not in ("constant", "empty"):
         for axis, width in enumerate(widths):
             if not x.shape[axis] and width != (0, 0):
                 raise ValueError(f'axis {axis} of length 0 can be padded by mode="constant" and mode="empty" only')
     return widths
-
-
-def _as_width(width: Any) -> int:
-    return counted("pad_width", width)
 
 
 def pairs(name: str, value: Any, ndim: int) -> list[Pair]:
@@ -89,10 +84,10 @@ def _side(
     """The values before (side 0) or after (side 1) an axis, in a mode that looks at one end only."""
     shape = (*x.shape[:axis], width, *x.shape[axis + 1 :])
     if mode in ("constant", "empty"):
-        return xp.full(shape, number_for(xp, x, value), dtype=x.dtype, device=device_of(x))
+        return xp.full(shape, number_for(xp, x, value), dtype=x.dtype, device=common.device_of(x))
     if mode in STATISTICS:
         return xp.broadcast_to(_statistic(xp, x, axis, side, mode, length), shape)
-    end = _part(x, axis, -1 if side else 0)
+    end = common.part(x, axis, -1, None) if side else common.part(x, axis, 0, 1)
     return xp.broadcast_to(end, shape) if mode == "edge" else _ramp(xp, end, axis, side, width, value)
 
 
@@ -105,12 +100,6 @@ def number_for(xp: ModuleType, x: Array, value: Any) -> Any:
     return int(value) if is_fraction else value
 
 
-def _part(x: Array, axis: int, start: int, stop: int | None = None) -> Array:
-    """The elements of an axis from start to stop; by default one element, the last if start is -1."""
-    stop = (start + 1 or None) if stop is None else stop
-    return x[(slice(None),) * axis + (slice(start, stop), ...)]
-
-
 def _statistic(xp: ModuleType, x: Array, axis: int, side: int, mode: str, length: int | None) -> Array:
     extent = x.shape[axis]
     n = extent if length is None else min(int(length), extent)
@@ -118,28 +107,28 @@ def _statistic(xp: ModuleType, x: Array, axis: int, side: int, mode: str, length
         if mode in ("maximum", "minimum") or n < 0:
             raise ValueError(f"stat_length={length} must be positive for mode={mode!r}")
         n = extent if length is None else 0
-    chosen = _part(x, axis, extent - n, extent) if side else _part(x, axis, 0, n)
+    chosen = common.part(x, axis, extent - n, extent) if side else common.part(x, axis, 0, n)
     if mode in ("maximum", "minimum"):
         return (xp.max if mode == "maximum" else xp.min)(chosen, axis=axis, keepdims=True)
     is_whole = xp.isdtype(x.dtype, "integral")
-    reduced = widest(xp, chosen)
+    reduced = common.widest(xp, chosen)
     average = xp.mean if mode == "mean" else partial(median, xp)
     found = average(reduced, axis=axis, keepdims=True)
-    return astype(xp, xp.round(found) if is_whole else found, x.dtype)
+    return common.astype(xp, xp.round(found) if is_whole else found, x.dtype)
 
 
 def _ramp(xp: ModuleType, end: Array, axis: int, side: int, width: int, value: Any) -> Array:
     """A ramp from ``value``, at the outer end, in equal steps up to but excluding the edge."""
     if not width:
-        return end[(slice(None),) * axis + (slice(0, 0), ...)]
-    work = widest(xp, end)
+        return common.part(end, axis, 0, 0)
+    work = common.widest(xp, end)
     real = xp.real(work) if xp.isdtype(work.dtype, "complex floating") else work
-    steps = xp.arange(width, dtype=real.dtype, device=device_of(end))
+    steps = xp.arange(width, dtype=real.dtype, device=common.device_of(end))
     steps = steps if not side else width - 1 - steps
     found = value + (work - value) * xp.reshape(steps / width, (width, *(1,) * (end.ndim - axis - 1)))
     if xp.isdtype(end.dtype, "integral"):
         found = xp.floor(found)
-    return astype(xp, found, end.dtype)
+    return common.astype(xp, found, end.dtype)
 
 
 def _periodic(
@@ -153,10 +142,9 @@ def _periodic(
     found = []
     for start, stop in ((-width[0], 0), (n, n + width[1])):
         places = range(start, stop)
-        part = _mirrored(xp, x, axis, places, mode)
-        if is_odd and mode != "wrap" and places:
-            part = _odd(xp, x, part, axis, places, mode)
-        found.append(part)
+        values = _mirrored(xp, x, axis, places, mode)
+        is_turned = is_odd and mode != "wrap" and bool(places)
+        found.append(_odd(xp, x, values, axis, places, mode) if is_turned else values)
     return found[0], found[1]
 
 
@@ -164,11 +152,10 @@ def _mirrored(xp: ModuleType, x: Array, axis: int, places: range, mode: str) -> 
     """The values for positions outside an axis: a slice or its reverse within one period, else taken by index."""
     n = x.shape[axis]
     if not places or len(places) > n - (mode == "reflect"):
-        indices = xp.asarray([source(p, n, mode) for p in places], dtype=index_dtype(xp, x), device=device_of(x))
-        return xp.take(x, indices, axis=axis)
+        return xp.take(x, common.indices(xp, [source(p, n, mode) for p in places], x), axis=axis)
     first, last = sorted((source(places[0], n, mode), source(places[-1], n, mode)))
-    part = _part(x, axis, first, last + 1)
-    return part if mode == "wrap" else xp.flip(part, axis=axis)
+    found = common.part(x, axis, first, last + 1)
+    return found if mode == "wrap" else xp.flip(found, axis=axis)
 
 
 def source(place: int, n: int, mode: str) -> int:
@@ -182,13 +169,14 @@ def source(place: int, n: int, mode: str) -> int:
     return min(place, 2 * (n - 1) - place)
 
 
-def _odd(xp: ModuleType, x: Array, part: Array, axis: int, places: range, mode: str) -> Array:
+def _odd(xp: ModuleType, x: Array, found: Array, axis: int, places: range, mode: str) -> Array:
     """The reflection at the point of the edge: v becomes 2 * edge - v, and each further period adds its rise."""
     n = x.shape[axis]
     period = 2 * n if mode == "symmetric" else 2 * (n - 1)
     is_reflected = [place % period >= (n if mode == "symmetric" else n - 1) for place in places]
     shape = (len(places), *(1,) * (x.ndim - axis - 1))
-    folds = xp.reshape(xp.asarray([place // period for place in places], dtype=x.dtype, device=device_of(x)), shape)
-    mask = xp.reshape(xp.asarray(is_reflected, device=device_of(x)), shape)
-    first, last = _part(x, axis, 0), _part(x, axis, n - 1)
-    return xp.where(mask, 2 * last - part, part) + 2 * folds * (last - first)
+    device = common.device_of(x)
+    folds = xp.reshape(xp.asarray([place // period for place in places], dtype=x.dtype, device=device), shape)
+    mask = xp.reshape(xp.asarray(is_reflected, device=device), shape)
+    first, last = common.part(x, axis, 0, 1), common.part(x, axis, n - 1, n)
+    return xp.where(mask, 2 * last - found, found) + 2 * folds * (last - first)

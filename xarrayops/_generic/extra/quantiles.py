@@ -12,16 +12,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import (
-    Axes,
-    Rows,
-    astype,
-    device_of,
-    floating,
-    floating_beside,
-    index_dtype,
-    rows,
-)
+from xarrayops._generic.extra import common
+from xarrayops._generic.extra.common import Axes, Rows
 from xarrayops.plugin.arrays import Array
 
 ROUNDED: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -77,7 +69,7 @@ def nanpercentile(
 
 
 def _hundredth(xp: ModuleType, x: Array, q: Any) -> Any:
-    return (floating_beside(xp, q, x)[0] if hasattr(q, "dtype") else q) / 100
+    return (common.floating_beside(xp, q, x)[0] if hasattr(q, "dtype") else q) / 100
 
 
 def quantile(
@@ -116,11 +108,11 @@ def nanquantile(
         return _nans(xp, flat, prefix)
     if not hasattr(q, "dtype"):
         require_probability(q)
-        wanted = xp.asarray([float(q)], dtype=flat.values.dtype, device=device_of(flat.values))
+        wanted = xp.asarray([float(q)], dtype=flat.values.dtype, device=common.device_of(flat.values))
     else:
         wanted = _probabilities(xp, x, q)
     ordered, count = _numbers_first(xp, flat.values)
-    low, high, weight = neighbours(xp, astype(xp, count, wanted.dtype)[..., None], wanted, method)
+    low, high, weight = neighbours(xp, common.astype(xp, count, wanted.dtype)[..., None], wanted, method)
     below, above = (_element(xp, ordered, _as_index(xp, i)) for i in (low, high))
     found = _between(xp, below, above, weight)
     return xp.reshape(xp.moveaxis(found, -1, 0), (*prefix, *flat.shape))
@@ -187,14 +179,14 @@ def _rows(xp: ModuleType, x: Array, axis: Axes, *, keepdims: bool, is_rounded: b
     if xp.isdtype(x.dtype, "complex floating"):
         raise TypeError(f"complex numbers have no quantiles; the dtype of x is {x.dtype}")
     keeps = is_rounded and not xp.isdtype(x.dtype, "bool")
-    return rows(xp, x if keeps else floating(xp, x), axis, keepdims=keepdims)
+    return common.rows(xp, x if keeps else common.floating(xp, x), axis, keepdims=keepdims)
 
 
 def _nans(xp: ModuleType, flat: Rows, prefix: tuple[int, ...] = ()) -> Array:
     """The result for empty input."""
     if xp.isdtype(flat.values.dtype, "integral"):
         raise ValueError("an empty integer array has no quantile by this method")
-    return xp.full((*prefix, *flat.shape), math.nan, dtype=flat.values.dtype, device=device_of(flat.values))
+    return xp.full((*prefix, *flat.shape), math.nan, dtype=flat.values.dtype, device=common.device_of(flat.values))
 
 
 def _poisoned(xp: ModuleType, found: Array, ordered: Array) -> Array:
@@ -204,12 +196,12 @@ def _poisoned(xp: ModuleType, found: Array, ordered: Array) -> Array:
 
 
 def _probabilities(xp: ModuleType, x: Array, q: Array) -> Array:
-    return xp.reshape(floating_beside(xp, q, x)[0], (-1,))
+    return xp.reshape(common.floating_beside(xp, q, x)[0], (-1,))
 
 
 def _as_index(xp: ModuleType, index: Array) -> Array:
     """Indices as integers; NaN becomes 0."""
-    return xp.astype(xp.where(xp.isnan(index), xp.zeros_like(index), index), index_dtype(xp, index))
+    return xp.astype(xp.where(xp.isnan(index), xp.zeros_like(index), index), common.index_dtype(xp, index))
 
 
 def _between(xp: ModuleType, low: Array, high: Array, weight: Any) -> Array:

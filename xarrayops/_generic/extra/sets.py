@@ -8,18 +8,18 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import alike, device_of
+from xarrayops._generic.extra import common
 from xarrayops.plugin.arrays import Array
 
 
 def _flat(xp: ModuleType, x1: Array, x2: Array) -> tuple[Array, Array]:
-    return alike(xp, xp.reshape(x1, (-1,)), xp.reshape(x2, (-1,)))
+    return common.alike(xp, xp.reshape(x1, (-1,)), xp.reshape(x2, (-1,)))
 
 
 def _is_in(xp: ModuleType, x: Array, other: Array) -> Array:
     """Whether each element is in the other array; NaN never is."""
     if other.shape[0] == 0:
-        return xp.zeros(x.shape, dtype=xp.bool, device=device_of(x))
+        return xp.zeros(x.shape, dtype=xp.bool, device=common.device_of(x))
     if xp.isdtype(x.dtype, "bool"):
         x, other = xp.astype(x, xp.uint8), xp.astype(other, xp.uint8)
     ordered = xp.sort(other)

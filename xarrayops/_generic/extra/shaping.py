@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import as_array, astype, counted, device_of, index_dtype, normal_axis, whole
+from xarrayops._generic.extra import common
 from xarrayops.plugin.arrays import Array
 
 _FEW_PIECES = 16
@@ -26,10 +26,10 @@ def diag(xp: ModuleType, x: Array, /, k: int = 0) -> Array:
         return xp.linalg.diagonal(x, offset=k)
     if x.ndim != 1:
         raise ValueError(f"x must have 1 or 2 dimensions, but its shape is {tuple(x.shape)}")
-    n = x.shape[0] + abs(whole("k", k))
-    fill = xp.zeros(abs(k), dtype=x.dtype, device=device_of(x))
+    n = x.shape[0] + abs(common.whole("k", k))
+    fill = xp.zeros(abs(k), dtype=x.dtype, device=common.device_of(x))
     column = xp.concat([x, fill] if k >= 0 else [fill, x])[:, None]
-    mask = xp.eye(n, k=k, dtype=xp.bool, device=device_of(x))
+    mask = xp.eye(n, k=k, dtype=xp.bool, device=common.device_of(x))
     return xp.where(mask, column, xp.zeros_like(column))
 
 
@@ -76,9 +76,7 @@ def compress(xp: ModuleType, condition: Array, x: Array, /, *, axis: int | None 
     """The elements at the indices where the condition is true."""
     if condition.ndim != 1:
         raise ValueError(f"the condition must be a vector, but its shape is {tuple(condition.shape)}")
-    if axis is None:
-        x, axis = xp.reshape(x, (-1,)), 0
-    axis, condition = normal_axis(axis, x.ndim), astype(xp, condition, xp.bool)
+    (x, axis), condition = common.one_axis(xp, x, axis), common.astype(xp, condition, xp.bool)
     if condition.shape[0] > x.shape[axis] and xp.any(condition[x.shape[axis] :]):
         raise IndexError(f"the condition is true beyond the {x.shape[axis]} elements of the axis")
     if x.ndim == 1 and condition.shape[0] == x.shape[axis]:
@@ -104,7 +102,7 @@ def places(index: Any, extent: int, *, end: int) -> tuple[list[int], bool]:
 
 
 def _place(index: Any, extent: int, end: int) -> int:
-    place = whole("index", index)
+    place = common.whole("index", index)
     if not -extent <= place <= end:
         raise IndexError(f"index {index} is out of bounds for an axis of length {extent}")
     return place + extent if place < 0 else place
@@ -112,32 +110,23 @@ def _place(index: Any, extent: int, end: int) -> int:
 
 def delete(xp: ModuleType, x: Array, index: Any, /, *, axis: int | None = None) -> Array:
     """The pieces between the elements are joined."""
-    if axis is None:
-        x, axis = xp.reshape(x, (-1,)), 0
-    axis = normal_axis(axis, x.ndim)
+    x, axis = common.one_axis(xp, x, axis)
     extent = x.shape[axis]
     removed = sorted(set(places(index, extent, end=extent - 1)[0]))
     if not removed:
         return xp.asarray(x, copy=True)
     if len(removed) >= _FEW_PIECES:
         gone = set(removed)
-        kept = xp.asarray([i for i in range(extent) if i not in gone], dtype=index_dtype(xp, x), device=device_of(x))
-        return xp.take(x, kept, axis=axis)
+        return xp.take(x, common.indices(xp, [i for i in range(extent) if i not in gone], x), axis=axis)
     bounds = zip([-1, *removed], [*removed, extent], strict=True)
-    pieces = [_piece(x, axis, low + 1, high) for low, high in bounds if low + 1 < high]
-    return xp.concat(pieces, axis=axis) if pieces else _piece(x, axis, 0, 0)
-
-
-def _piece(x: Array, axis: int, start: int, stop: int) -> Array:
-    return x[(slice(None),) * axis + (slice(start, stop), ...)]
+    pieces = [common.part(x, axis, low + 1, high) for low, high in bounds if low + 1 < high]
+    return xp.concat(pieces, axis=axis) if pieces else common.part(x, axis, 0, 0)
 
 
 def insert(xp: ModuleType, x: Array, index: Any, values: Any, /, *, axis: int | None = None) -> Array:
     """The pieces of x and the values are joined in turn."""
-    values = astype(xp, as_array(xp, values, x), x.dtype)
-    if axis is None:
-        x, axis = xp.reshape(x, (-1,)), 0
-    axis = normal_axis(axis, x.ndim)
+    values = common.astype(xp, common.as_array(xp, values, x), x.dtype)
+    x, axis = common.one_axis(xp, x, axis)
     extent = x.shape[axis]
     found, is_one = places(index, extent, end=extent)
     values = atleast_nd(xp, values, x.ndim)
@@ -150,14 +139,14 @@ def insert(xp: ModuleType, x: Array, index: Any, values: Any, /, *, axis: int | 
     values = xp.broadcast_to(values, shape)
     order = sorted(range(len(found)), key=lambda i: found[i])
     if order != list(range(len(found))):
-        values = xp.take(values, xp.asarray(order, dtype=index_dtype(xp, x), device=device_of(x)), axis=axis)
+        values = xp.take(values, common.indices(xp, order, x), axis=axis)
     pieces, last, begin = [], 0, 0
     for end in range(1, len(order) + 1):
         place = found[order[end - 1]]
         if end == len(order) or found[order[end]] != place:
-            pieces += [_piece(x, axis, last, place), _piece(values, axis, begin, end)]
+            pieces += [common.part(x, axis, last, place), common.part(values, axis, begin, end)]
             last, begin = place, end
-    return xp.concat([*pieces, _piece(x, axis, last, extent)], axis=axis)
+    return xp.concat([*pieces, common.part(x, axis, last, extent)], axis=axis)
 
 
 def windows(x: Array, window_shape: Any, axis: Any) -> list[tuple[int, int]]:
@@ -166,12 +155,12 @@ def windows(x: Array, window_shape: Any, axis: Any) -> list[tuple[int, int]]:
     if axis is None:
         axes: tuple[int, ...] = tuple(range(x.ndim))
     else:
-        axes = tuple(normal_axis(a, x.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+        axes = tuple(common.normal_axis(a, x.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
     if len(axes) != len(lengths):
         raise ValueError(f"window_shape={window_shape} must have one length for each of the axes {axes}")
     extents = list(x.shape)
     for a, length in zip(axes, lengths, strict=True):
-        counted("window_shape", length)
+        common.counted("window_shape", length)
         extents[a] -= length - 1
         if extents[a] < 1:
             raise ValueError(f"window_shape={window_shape} does not fit into the shape {tuple(x.shape)}")
@@ -182,7 +171,8 @@ def sliding_window_view(xp: ModuleType, x: Array, /, window_shape: Any, axis: An
     """A gather, for libraries without strides: the indices are the start plus the position in the window."""
     for a, length in windows(x, window_shape, axis):
         count = x.shape[a] - length + 1
-        start, step = (xp.arange(n, dtype=index_dtype(xp, x), device=device_of(x)) for n in (count, length))
+        of_x = {"dtype": common.index_dtype(xp, x), "device": common.device_of(x)}
+        start, step = xp.arange(count, **of_x), xp.arange(length, **of_x)
         taken = xp.take(x, xp.reshape(start[:, None] + step[None, :], (-1,)), axis=a)
         x = xp.moveaxis(xp.reshape(taken, (*x.shape[:a], count, length, *x.shape[a + 1 :])), a + 1, -1)
     return x

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import (
-    Axes,
-    alike,
-    as_array,
-    device_of,
-    floating,
-    floating_beside,
-    normal_axes,
-    normal_axis,
-)
+from xarrayops._generic.extra import common
+from xarrayops._generic.extra.common import Axes
 from xarrayops.plugin.arrays import Array
 
 _MODES = ("full", "same", "valid")
@@ -37,11 +29,11 @@ def interp(
     if points.ndim != 1 or tuple(points.shape) != tuple(values.shape) or not points.shape[0]:
         shapes = f"{tuple(points.shape)} and {tuple(values.shape)}"
         raise ValueError(f"xp and fp must be non-empty vectors of the same length; their shapes are {shapes}")
-    points, values = floating(xp, points), floating(xp, values)
-    x = floating(xp, as_array(xp, x, points))
+    points, values = common.floating(xp, points), common.floating(xp, values)
+    x = common.floating(xp, common.as_array(xp, x, points))
     if xp.isdtype(x.dtype, "complex floating") or xp.isdtype(points.dtype, "complex floating"):
         raise TypeError(f"coordinates must be real, but the dtypes of x and xp are {x.dtype} and {points.dtype}")
-    points, x = alike(xp, points, x)
+    points, x = common.alike(xp, points, x)
     if period is not None:
         x, points, values = _repeated(xp, x, points, values, period)
         left = right = None
@@ -55,8 +47,8 @@ def interp(
         slope = (y1 - y0) / (x1 - x0)
         found = xp.where(x == x0, y0, y0 + slope * (x - x0))
     found = xp.where(x == points[-1], last, found)
-    found = xp.where(x < points[0], first if left is None else as_array(xp, left, found), found)
-    found = xp.where(x > points[-1], last if right is None else as_array(xp, right, found), found)
+    found = xp.where(x < points[0], first if left is None else common.as_array(xp, left, found), found)
+    found = xp.where(x > points[-1], last if right is None else common.as_array(xp, right, found), found)
     return xp.where(xp.isnan(x), x, found)
 
 
@@ -80,17 +72,17 @@ def _repeated(xp: ModuleType, x: Array, points: Array, values: Array, period: fl
 
 def trapezoid(xp: ModuleType, y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
     """The sum of the means of neighbours times their distances."""
-    axis = normal_axis(axis, y.ndim)
+    axis = common.normal_axis(axis, y.ndim)
     step: Any = dx
     if x is None:
-        y = floating(xp, y)
+        y = common.floating(xp, y)
     else:
         require_coordinates(y, x, axis)
-        y, x = floating_beside(xp, y, x)
+        y, x = common.floating_beside(xp, y, x)
         step = xp.diff(x, axis=0 if x.ndim == 1 else axis)
         if x.ndim == 1:
             step = xp.reshape(step, (-1, *(1,) * (y.ndim - axis - 1)))
-    lower, upper = _from(y, axis, 0, -1), _from(y, axis, 1, None)
+    lower, upper = common.part(y, axis, 0, -1), common.part(y, axis, 1, None)
     return xp.sum(step * (lower + upper) / 2, axis=axis)
 
 
@@ -100,20 +92,16 @@ def require_coordinates(y: Array, x: Array, axis: int) -> None:
         raise ValueError(f"x must be a vector of {y.shape[axis]}, or have the shape {tuple(y.shape)}, not {x.shape}")
 
 
-def _from(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
-    return x[(slice(None),) * axis + (slice(start, stop), ...)]
-
-
 def gradient(xp: ModuleType, x: Array, /, *spacing: Any, axis: Axes = None, edge_order: int = 1) -> Any:
     """Second-order differences inside, and differences of order ``edge_order`` at both ends."""
-    axes = normal_axes(axis, x.ndim)
+    axes = common.normal_axes(axis, x.ndim)
     if edge_order not in (1, 2):
         raise ValueError(f"edge_order={edge_order} is neither 1 nor 2")
     is_vector = bool(getattr(spacing[0], "ndim", 0)) if spacing else False
     if len(spacing) not in (0, 1, len(axes)) or (is_vector and len(spacing) < len(axes)):
         raise TypeError(f"spacing has {len(spacing)} values for {len(axes)} axes")
     steps = spacing * len(axes) if len(spacing) == 1 else spacing or (1.0,) * len(axes)
-    x = floating(xp, x)
+    x = common.floating(xp, x)
     found = [_along(xp, x, a, step, edge_order) for a, step in zip(axes, steps, strict=True)]
     return found[0] if len(found) == 1 else tuple(found)
 
@@ -123,9 +111,7 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
     if n <= order:
         raise ValueError(f"axis {axis} of length {n} is too short for edge_order={order}")
 
-    def at(start: int | None, stop: int | None) -> Array:
-        return _from(x, axis, start, stop)
-
+    at = partial(common.part, x, axis)
     if not getattr(step, "ndim", 0):
         inside = (at(2, None) - at(None, -2)) / (2.0 * step)
         first, last = ((at(1, 2) - at(0, 1)) / step, (at(-1, None) - at(-2, -1)) / step)
@@ -135,11 +121,9 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
         return xp.concat([first, inside, last], axis=axis)
     if step.ndim != 1 or step.shape[0] != n:
         raise ValueError(f"the coordinates along axis {axis} must be a vector of {n}, not {tuple(step.shape)}")
-    d = xp.reshape(xp.diff(floating_beside(xp, x, step)[1]), (-1, *(1,) * (x.ndim - axis - 1)))
+    d = xp.reshape(xp.diff(common.floating_beside(xp, x, step)[1]), (-1, *(1,) * (x.ndim - axis - 1)))
 
-    def gap(start: int | None, stop: int | None) -> Array:
-        return d[start:stop, ...]
-
+    gap = partial(common.part, d, 0)
     a, b = gap(None, -1), gap(1, None)
     inside = -b / (a * (a + b)) * at(None, -2) + (b - a) / (a * b) * at(1, -1) + a / (b * (a + b)) * at(2, None)
     if order == 1:
@@ -200,13 +184,10 @@ def _kept(full: Array, long: int, short: int, mode: str, start: int) -> Array:
 
 def _full(xp: ModuleType, long: Array, short: Array) -> Array:
     m = short.shape[0]
-    long, short = alike(xp, long, short)
-    fill = xp.zeros((m - 1,), dtype=long.dtype, device=device_of(long))
-    total = None
-    for i in range(m):
-        shifted = xp.concat([fill[:i], xp.multiply(long, short[i]), fill[i:]])
-        total = shifted if total is None else xp.add(total, shifted)
-    return total
+    long, short = common.alike(xp, long, short)
+    fill = xp.zeros((m - 1,), dtype=long.dtype, device=common.device_of(long))
+    shifted = (xp.concat([fill[:i], xp.multiply(long, short[i]), fill[i:]]) for i in range(m))
+    return reduce(xp.add, shifted)
 
 
 def require_coefficients(p: Array) -> None:
@@ -218,8 +199,8 @@ def require_coefficients(p: Array) -> None:
 def polyval(xp: ModuleType, p: Array, x: Any, /) -> Array:
     """Horner's rule."""
     require_coefficients(p)
-    x = as_array(xp, x, p)
-    x, p = alike(xp, x, p)
+    x = common.as_array(xp, x, p)
+    x, p = common.alike(xp, x, p)
     total = xp.zeros_like(x)
     for i in range(p.shape[0]):
         total = xp.add(xp.multiply(total, x), p[i])

@@ -6,35 +6,27 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import (
-    Axes,
-    astype,
-    checked_axes,
-    device_of,
-    floating,
-    floating_beside,
-    normal_axes,
-    widest,
-)
+from xarrayops._generic.extra import common
+from xarrayops._generic.extra.common import Axes
 from xarrayops._generic.extra.counting import bincount
 from xarrayops.plugin.arrays import Array
 
 
 def average(xp: ModuleType, x: Array, /, *, axis: Axes = None, weights: Any = None, keepdims: bool = False) -> Array:
     """The sum of the products, divided by the sum of the weights."""
-    axis = checked_axes(axis, x.ndim)
+    axis = common.checked_axes(axis, x.ndim)
     if weights is None:
-        return xp.mean(floating(xp, x), axis=axis, keepdims=keepdims)
+        return xp.mean(common.floating(xp, x), axis=axis, keepdims=keepdims)
     if tuple(weights.shape) != tuple(x.shape):
         weights = along(xp, weights, x, axis)
-    x, weights = floating_beside(xp, x, weights)
+    x, weights = common.floating_beside(xp, x, weights)
     total = xp.sum(xp.multiply(x, weights), axis=axis, keepdims=keepdims)
     return total / xp.sum(weights, axis=axis, keepdims=keepdims)
 
 
 def along(xp: ModuleType, weights: Array, x: Array, axis: Axes) -> Array:
     """Weights for some axes, broadcastable to x."""
-    axes = () if axis is None else normal_axes(axis, x.ndim)
+    axes = () if axis is None else common.normal_axes(axis, x.ndim)
     if not axes or tuple(weights.shape) != tuple(x.shape[each] for each in axes):
         shapes = f"{tuple(weights.shape)}, x {tuple(x.shape)}, and axis={axis}"
         raise ValueError(f"weights must have the shape of x or of the axes: they have {shapes}")
@@ -88,7 +80,7 @@ def _variables(xp: ModuleType, x: Array, *, rowvar: bool) -> Array:
     """The variables in rows."""
     if x.ndim > 2:
         raise ValueError(f"variables are a vector or the rows of a matrix, but the shape is {tuple(x.shape)}")
-    x = xp.reshape(floating(xp, x), (1, -1)) if x.ndim < 2 else floating(xp, x)
+    x = xp.reshape(common.floating(xp, x), (1, -1)) if x.ndim < 2 else common.floating(xp, x)
     return x if rowvar or x.shape[0] == 1 else xp.matrix_transpose(x)
 
 
@@ -112,7 +104,7 @@ def corrcoef(xp: ModuleType, x: Array, y: Any = None, /, *, rowvar: bool = True)
 
 def ptp(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """The maximum minus the minimum."""
-    axis = checked_axes(axis, x.ndim)
+    axis = common.checked_axes(axis, x.ndim)
     return xp.subtract(xp.max(x, axis=axis, keepdims=keepdims), xp.min(x, axis=axis, keepdims=keepdims))
 
 
@@ -148,8 +140,8 @@ def histogram(
         weights = xp.reshape(weights, (-1,))
     edges = bin_edges(xp, x, bins, range)
     count = edges.shape[0] - 1
-    data = floating(xp, x) if xp.isdtype(edges.dtype, "real floating") else x
-    place = xp.searchsorted(edges, astype(xp, data, edges.dtype), side="right") - 1
+    data = common.floating(xp, x) if xp.isdtype(edges.dtype, "real floating") else x
+    place = xp.searchsorted(edges, common.astype(xp, data, edges.dtype), side="right") - 1
     last = edges[-1]
     place = xp.where(data == last, xp.full_like(place, count - 1), place)
     is_outside = (data < edges[0]) | (data > last) | ~(data == data)
@@ -157,9 +149,9 @@ def histogram(
     found = bincount(xp, place, weights, length=count)
     if not density:
         return found, edges
-    dtype = floating(xp, x[:0]).dtype if weights is None else found.dtype
-    found = widest(xp, found)
-    return astype(xp, found / astype(xp, xp.diff(edges), found.dtype) / xp.sum(found), dtype), edges
+    dtype = common.floating(xp, x[:0]).dtype if weights is None else found.dtype
+    found = common.widest(xp, found)
+    return common.astype(xp, found / common.astype(xp, xp.diff(edges), found.dtype) / xp.sum(found), dtype), edges
 
 
 def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] | None) -> Array:
@@ -173,18 +165,17 @@ def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] |
     count = int(bins)
     if count < 1:
         raise ValueError(f"bins={count} is not positive")
-    dtype = floating(xp, x[:0]).dtype
+    dtype = common.floating(xp, x[:0]).dtype
+    limits = (0.0, 1.0) if limits is None and not x.shape[0] else limits
     if limits is not None:
         low, high = (float(limit) for limit in limits)
         if not (math.isfinite(low) and math.isfinite(high) and low <= high):
             raise ValueError(f"range={limits} is not finite and increasing")
         low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-        return xp.linspace(low, high, count + 1, dtype=dtype, device=device_of(x))
-    if not x.shape[0]:
-        return xp.linspace(0.0, 1.0, count + 1, dtype=dtype, device=device_of(x))
-    first, last = (astype(xp, reduce(x), dtype) for reduce in (xp.min, xp.max))
+        return xp.linspace(low, high, count + 1, dtype=dtype, device=common.device_of(x))
+    first, last = (common.astype(xp, reduce(x), dtype) for reduce in (xp.min, xp.max))
     half = xp.where(first == last, xp.full_like(first, 0.5), xp.zeros_like(first))
     first, last = first - half, last + half
-    steps = xp.linspace(0.0, 1.0, count + 1, dtype=dtype, device=device_of(x))
+    steps = xp.linspace(0.0, 1.0, count + 1, dtype=dtype, device=common.device_of(x))
     inner = first + (last - first) * steps
     return xp.where(steps == 1, last, inner)

@@ -6,7 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extra.common import astype, whole
+from xarrayops._generic.extra import common
 from xarrayops.plugin.arrays import Array
 
 
@@ -17,12 +17,12 @@ def _places(xp: ModuleType, start: float, stop: float, n: int, device: Any, *, e
 
 
 def _rounded(xp: ModuleType, x: Array, dtype: Any) -> Array:
-    return astype(xp, x, xp.asarray(0.0).dtype if dtype is None else dtype)
+    return common.astype(xp, x, xp.asarray(0.0).dtype if dtype is None else dtype)
 
 
 def _cosines(xp: ModuleType, n: int, factors: tuple[float, ...], dtype: Any, device: Any) -> Array:
     """A sum of cosines of multiples of the angle; a window of one value is 1."""
-    if whole("n", n) <= 1:
+    if common.whole("n", n) <= 1:
         return _single(xp, n, dtype, device)
     angle = _places(xp, 1.0 - n, n - 1.0, n, device) * (math.pi / (n - 1))  # from -pi to pi: exactly symmetric
     total = factors[0] - factors[1] * xp.cos(angle)
@@ -30,8 +30,7 @@ def _cosines(xp: ModuleType, n: int, factors: tuple[float, ...], dtype: Any, dev
 
 
 def _single(xp: ModuleType, n: int, dtype: Any, device: Any) -> Array:
-    dtype = xp.asarray(0.0).dtype if dtype is None else dtype
-    return xp.ones((max(n, 0),), dtype=dtype, device=device)
+    return _rounded(xp, xp.ones((max(n, 0),), device=device), dtype)
 
 
 def hanning(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None) -> Array:
@@ -51,14 +50,14 @@ def blackman(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None
 
 def bartlett(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None) -> Array:
     """The distance from the middle."""
-    if whole("n", n) <= 1:
+    if common.whole("n", n) <= 1:
         return _single(xp, n, dtype, device)
     return _rounded(xp, 1.0 - xp.abs(_places(xp, -1.0, 1.0, n, device)), dtype)
 
 
 def kaiser(xp: ModuleType, n: int, beta: float, /, *, dtype: Any = None, device: Any = None) -> Array:
     """The Bessel function I0 of the distance from the middle."""
-    if whole("n", n) <= 1:
+    if common.whole("n", n) <= 1:
         return _single(xp, n, dtype, device)
     place = _places(xp, -1.0, 1.0, n, device)
     quarter = (beta / 2) ** 2 * (1.0 - place * place)

@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._generic.hooks import (
     arrays,
-    attention,
     compilation,
     convolution,
     devices,
     dtypes,
     exchange,
     indexing,
-    operations,
-    precision,
     products,
     random,
     sets,
@@ -32,8 +29,8 @@ if TYPE_CHECKING:
     import inspect
 
 FAMILIES = (
-    *(arrays, devices, dtypes, exchange, indexing, products, attention, convolution, random, sets),
-    *(precision, compilation, transformations, operations),
+    *(arrays, devices, dtypes, exchange, indexing, products, convolution, random, sets),
+    *(compilation, transformations),
 )
 """The modules, in the order of the documentation."""
 HOOKS: dict[str, Callable[..., Any]] = {

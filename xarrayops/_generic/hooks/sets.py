@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from types import ModuleType
 
 from xarrayops.plugin.arrays import Array
@@ -36,19 +37,13 @@ def unique(
 def _row_ranks(xp: ModuleType, rows: Array, *, equal_nan: bool) -> Array:
     """The rank of each row in lexicographic order. Neighbouring columns are merged until one is left."""
     keys = _keys(xp, rows, equal_nan=equal_nan)
-    if keys.shape[1] % 2 or not keys.shape[1]:
-        keys = _padded(xp, keys)
-    while keys.shape[1] > 1:
-        keys = _ranks(xp, keys[:, ::2], keys[:, 1::2])
-        if keys.shape[1] > 1 and keys.shape[1] % 2:
-            keys = _padded(xp, keys)
+    while keys.shape[1] != 1:
+        if keys.shape[1] % 2 or not keys.shape[1]:  # an additional column of zeros does not change the order
+            column = xp.zeros((keys.shape[0], 1), dtype=keys.dtype, device=keys.device)
+            keys = xp.concat([keys, column], axis=1)
+        if keys.shape[1] > 1:
+            keys = _ranks(xp, keys[:, ::2], keys[:, 1::2])
     return keys[:, 0]
-
-
-def _padded(xp: ModuleType, keys: Array) -> Array:
-    """The keys with an additional column of zeros, which does not change the order."""
-    column = xp.zeros((keys.shape[0], 1), dtype=keys.dtype, device=keys.device)
-    return xp.concat([keys, column], axis=1)
 
 
 def _keys(xp: ModuleType, rows: Array, *, equal_nan: bool) -> Array:
@@ -79,10 +74,7 @@ def _ranks(xp: ModuleType, *keys: Array) -> Array:
     for key in keys[-2::-1]:
         chosen = xp.argsort(xp.take_along_axis(key, order, axis=0), axis=0, stable=True)
         order = xp.take_along_axis(order, chosen, axis=0)
-    begins = None
-    for key in keys:
-        differs = _differs(xp, xp.take_along_axis(key, order, axis=0))
-        begins = differs if begins is None else xp.logical_or(begins, differs)
+    begins = reduce(xp.logical_or, (_differs(xp, xp.take_along_axis(key, order, axis=0)) for key in keys))
     ranks = xp.cumulative_sum(xp.astype(begins, order.dtype), axis=0) - 1
     return xp.take_along_axis(ranks, xp.argsort(order, axis=0, stable=True), axis=0)
 

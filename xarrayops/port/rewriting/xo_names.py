@@ -92,7 +92,7 @@ def _ours(name: str) -> str:
     module, _, last = name.rpartition(".")
     names = {"linalg": LINALG, "fft": FFT}.get(module, MAIN)
     ours = f"{module}." * bool(module) + names.renamed.get(last, last)
-    if name in UFUNCS and UFUNCS[name].kernel in (*SAME_UNARY, *SAME_BINARY, "pow"):
+    if name in UFUNCS and UFUNCS[name].__name__ in (*SAME_UNARY, *SAME_BINARY, "pow"):
         return ours
     if name in OF_ONE_ARRAY | OF_SEVERAL | CREATION:
         return "permute_dims" if name == "transpose" else ours

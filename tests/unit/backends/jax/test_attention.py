@@ -54,7 +54,6 @@ def native(*values: Any, dtype: str = "float32") -> list[Any]:
     return [jnp.asarray(x, dtype=dtype) for x in values]
 
 
-@pytest.mark.long_except("float32-.*small")
 @both
 @each_option
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -114,7 +113,6 @@ def _loss(options: dict[str, Any]) -> Any:
     return loss
 
 
-@pytest.mark.long_except(".*plain")
 @pytest.mark.parametrize("name", ["plain", "lengths", "together"])
 def test_gradients_and_tangents_equal_finite_differences(name: str) -> None:
     with jax.enable_x64(True):

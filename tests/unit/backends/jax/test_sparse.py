@@ -117,7 +117,6 @@ def expected(s: Any, x: Any, y: Any, places: Any) -> dict[str, Any]:
     }
 
 
-@pytest.mark.long_except(".*False")
 @pytest.mark.parametrize(
     ("kind", "traced"), [(kind, traced) for kind in KINDS for traced in (False, True) if not traced or " " in kind]
 )
@@ -139,7 +138,6 @@ def test_every_operation_equals_that_of_dense_arrays(kind: str, traced: bool) ->
             assert traced or result.nse == xo.convert(result, "numpy").nnz, name
 
 
-@pytest.mark.long_except("csr-(bool|float16)|coo-bfloat16")
 @pytest.mark.parametrize(
     ("format", "dtype"),
     [

@@ -30,7 +30,6 @@ RULES: dict[str, tuple[Any, Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.long_except("csr-float32")
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(("format", "dtype"), [("csr", "float32"), ("csr", "int8"), ("coo", "uint8")])
 def test_what_from_dense_keeps(format: str, rule: str, dtype: str) -> None:

@@ -65,7 +65,6 @@ LONG: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.long_except("(plain|causal|softcap|lengths)-")
 @pytest.mark.parametrize("kernel", ["sdpa-flash", "blocked"])
 @pytest.mark.parametrize("name", LONG)
 def test_values_of_many_blocks(name: str, kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +205,6 @@ class Largest(TorchDispatchMode):  # type: ignore[misc]
         return results
 
 
-@pytest.mark.long_except("plain|window|lengths")
 @pytest.mark.parametrize("name", [name for name in LONG if "mask of heads" not in name])
 def test_no_matrix_of_scores(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No result, forward or backward, is as large as a quarter of the scores of one head."""

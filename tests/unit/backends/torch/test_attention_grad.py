@@ -52,7 +52,6 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "MASK", 1 << 13)
 
 
-@pytest.mark.long_except("(plain|softcap)-")
 @pytest.mark.parametrize("kernel", ["sdpa-flash", "blocked"])
 @pytest.mark.parametrize("name", [*OPTIONS, *CAPPED])
 def test_gradients_of_many_blocks(name: str, kernel: str) -> None:
@@ -66,7 +65,6 @@ def test_gradients_of_many_blocks(name: str, kernel: str) -> None:
         torch.testing.assert_close(got, want)
 
 
-@pytest.mark.long_except("(plain|lengths)-shape[03]")
 @pytest.mark.parametrize("shape", [(2, 4, 150, 180), (1, 1, 150, 1), (2, 1, 1, 180), (1, 4, 1, 1)])
 @pytest.mark.parametrize("name", ["plain", "offset", "lengths", *CAPPED])
 def test_gradients_of_bias_and_logsumexp(name: str, shape: tuple[int, ...]) -> None:
@@ -87,7 +85,6 @@ def test_gradients_do_not_see_padding() -> None:
             assert gradient.isfinite().all()
 
 
-@pytest.mark.long_except("{}")
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # PyTorch's own, for its jvp
 @pytest.mark.parametrize("options", [{}, {"softcap": 0.9}, {"causal": "bottom_right"}], ids=str)
 def test_transforms(options: dict[str, Any]) -> None:
@@ -106,7 +103,6 @@ def test_transforms(options: dict[str, Any]) -> None:
     torch.testing.assert_close(rows, xo.attention(q, k, v, **options))
 
 
-@pytest.mark.long_except("{}")
 @pytest.mark.parametrize("options", [{}, {"softcap": 0.9}, {"causal": "bottom_right"}], ids=str)
 def test_compiled_gradients(options: dict[str, Any]) -> None:
     """In one graph, forward and backward."""
@@ -172,7 +168,6 @@ def test_changed_before_the_gradient(name: str, monkeypatch: pytest.MonkeyPatch)
         out.sum().backward()
 
 
-@pytest.mark.long_except("sdpa-flash-False")
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("kernel", ["sdpa-flash", "blocked"])
 def test_autocast(kernel: str, compiled: bool) -> None:
@@ -205,7 +200,6 @@ def test_gradient_of_a_narrow_bias() -> None:
     torch.testing.assert_close(narrow, wide.bfloat16(), rtol=0, atol=0)
 
 
-@pytest.mark.long_except("{}-1")
 @pytest.mark.parametrize("queries", [1, 7])
 @pytest.mark.parametrize("options", [{}, {"causal": "bottom_right"}, {"softcap": 2.0}], ids=str)
 def test_compiled_decoding(options: dict[str, Any], queries: int) -> None:

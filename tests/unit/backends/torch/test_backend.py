@@ -27,6 +27,14 @@ def test_moments_of_integers(verb, axis, dtype):
     torch.testing.assert_close(result, expected)
 
 
+@pytest.mark.parametrize("verb", ["sum", "prod", "mean", "max", "min"])
+def test_a_reduction_over_no_axes_is_a_copy(verb):
+    x = torch.ones(2, 3, dtype=torch.float64)
+    result = getattr(xo, verb)(x, axis=())
+    torch.testing.assert_close(result, x)
+    assert result.data_ptr() != x.data_ptr()
+
+
 def test_other_errors_of_moments_are_unchanged():
     with pytest.raises(IndexError):
         xo.mean(torch.ones(2), axis=5)

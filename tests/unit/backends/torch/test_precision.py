@@ -263,7 +263,6 @@ def test_an_environment_that_forces_tf32(monkeypatch):
             xo.matmul(x, x)
 
 
-@pytest.mark.long
 @pytest.mark.skipif(
     shutil.which("g++") is None and shutil.which("clang++") is None, reason="inductor needs a C++ compiler"
 )

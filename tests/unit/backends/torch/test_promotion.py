@@ -18,6 +18,13 @@ def test_inexact_dtypes_absorb_integers(wide, inexact):
     assert (total.dtype, total.tolist()) == (inexact, [2, 2])
 
 
+def test_large_unsigned_integers_are_in_order():
+    x, y = np.asarray([[2**63, 2**64 - 1, 0, 2**63], [1, 2**63, 2**64 - 1, 2**63]], np.uint64)
+    for verb in ("less", "less_equal", "greater", "greater_equal", "equal", "maximum", "minimum"):
+        found = getattr(xo, verb)(torch.from_numpy(x), torch.from_numpy(y))
+        np.testing.assert_array_equal(found.numpy(), getattr(np, verb)(x, y), strict=True)
+
+
 @pytest.mark.parametrize("signed", [torch.int8, torch.int64], ids=str)
 def test_uint64_beside_signed_integers(signed):
     x, y = torch.ones(2, dtype=torch.uint64), torch.ones(2, dtype=signed)

@@ -194,6 +194,14 @@ def test_sampled_product_by_pytorch_equals_ours() -> None:
         assert torch.equal(values, want.values())
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("format", FORMATS)
+def test_concat_of_three(format: str, axis: int) -> None:
+    tensors = [sample(*((n, 6) if axis == 0 else (6, n)), seed=n) for n in (6, 12, 18)]
+    found = xo.sparse.concat([xo.sparse.from_dense(x, format, block=block_of(format)) for x in tensors], axis=axis)
+    torch.testing.assert_close(dense(found), torch.cat(tensors, axis))
+
+
 def test_conjugated_and_negated_views() -> None:
     x = sample(4, 6, dtype=torch.complex128) * (1 + 2j)
     for view in (x.conj(), x.conj().imag, x.mH):

@@ -142,7 +142,6 @@ def test_gradients_are_those_of_dense_tensors(verb: str, format: str, index: Any
     )
 
 
-@pytest.mark.long_except(".*dtype0")
 @pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("verb", ["to_dense", "matmul, dense on the right", "matmul, dense on the left"])
@@ -155,7 +154,6 @@ def test_first_and_second_derivatives(verb: str, format: str, dtype: Any) -> Non
     assert torch.autograd.gradgradcheck(f, given, fast_mode=True)
 
 
-@pytest.mark.long_except("csr")
 @pytest.mark.parametrize("format", FORMATS)
 def test_sddmm(format: str) -> None:
     pattern = made(format, values_of(format))
@@ -169,7 +167,6 @@ def test_sddmm(format: str) -> None:
     assert torch.autograd.gradgradcheck(f, (a, b), fast_mode=True)
 
 
-@pytest.mark.long_except("relu|None")
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("where", [None, "relu", 0.5, "mask"])
 def test_from_dense(where: Any, format: str) -> None:

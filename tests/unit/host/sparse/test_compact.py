@@ -165,7 +165,6 @@ def test_coo_equals_nonzero(shape, engine, random, monkeypatch):
         check_coo(x, where)
 
 
-@pytest.mark.long_except(r".*\(2, 3\)|.*block1")
 @pytest.mark.parametrize("block", [(1, 1), (2, 3), (3, 2), (1, 40), (24, 1), (24, 40), (4, 20)])
 def test_bsr_has_the_blocks_with_kept_items(block, engine, random, monkeypatch):
     for x, where in cases(random, monkeypatch, (24, 120), [0.0, 0.01, 0.1, 1.0]):

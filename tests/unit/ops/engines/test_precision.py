@@ -26,6 +26,28 @@ def test_an_engine_gets_rounded_operands(verb):
     assert abs(function(*leading, A, B, **options) - expected).max() > 1e-3  # without a policy
 
 
+def test_an_engine_multiplies_with_the_products_of_the_policy(monkeypatch):
+    """A switch of the program that allows TF32 does not reach the engine's product."""
+    read, seen = torch._C._get_fp32_precision_getter, []
+    own = torch.matmul
+
+    def recording(*args, **kwargs):
+        seen.append(read("mkldnn", "matmul"))
+        return own(*args, **kwargs)
+
+    xo.matmul(torch.ones(2, 2), torch.ones(2, 2))
+    monkeypatch.setattr(xo.backend("torch").namespace, "matmul", recording)
+    monkeypatch.setattr(torch, "matmul", recording)
+    torch.backends.mkldnn.matmul.fp32_precision = "tf32"
+    try:
+        with xo.precision(products="ieee"), xo.engines("torch"):
+            xo.matmul(A, B)
+        assert read("mkldnn", "matmul") == "tf32"
+    finally:
+        torch.backends.mkldnn.matmul.fp32_precision = "none"
+    assert seen == ["ieee"]
+
+
 def test_sparse_operands_are_refused_as_without_engines():
     pytest.importorskip("scipy")
     s = xo.sparse.from_dense(A)

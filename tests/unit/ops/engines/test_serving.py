@@ -192,6 +192,21 @@ def test_a_result_that_jax_cannot_alias_keeps_its_device(served):
     assert served == ["exp"] * 20
 
 
+@pytest.mark.parametrize("order", [("torch", "jax"), ("jax", "torch")])
+def test_the_first_engine_that_can_serve_is_preferred(monkeypatch, order):
+    pytest.importorskip("jax", exc_type=ImportError)
+    serve, names = serving.Route.__call__, []
+
+    def recording(route, args, kwargs):
+        names.append(route.engine.name)
+        return serve(route, args, kwargs)
+
+    monkeypatch.setattr(serving.Route, "__call__", recording)
+    with xo.engines(*order):
+        xo.exp(X.astype("float32"))
+    assert names == [order[0]]
+
+
 class TestTheOwnLibraryServes:
     """A call that an engine must not or cannot serve."""
 

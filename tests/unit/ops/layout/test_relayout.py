@@ -380,7 +380,6 @@ def test_under_torch_compile(torch, big):
         assert got.stride() == want.stride()
 
 
-@pytest.mark.long
 def test_under_jax_jit():
     jax = pytest.importorskip("jax", exc_type=ImportError)
     x = jax.numpy.arange(24.0).reshape(4, 6)

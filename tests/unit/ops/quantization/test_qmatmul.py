@@ -79,7 +79,6 @@ def test_the_same_bits_under_jit():
         assert host(captured(a)).tobytes() == want
 
 
-@pytest.mark.long
 @pytest.mark.skipif(
     shutil.which("g++") is None and shutil.which("clang++") is None, reason="inductor needs a C++ compiler"
 )

@@ -106,7 +106,6 @@ def test_the_same_bits_under_jit():
         assert bits(jax.jit(lambda a, c: xo.quantize(a, calibration=c))(array, calibration)) == want
 
 
-@pytest.mark.long
 @pytest.mark.skipif(
     shutil.which("g++") is None and shutil.which("clang++") is None, reason="inductor needs a C++ compiler"
 )

@@ -100,6 +100,17 @@ def test_conversion_to_the_same_format_returns_the_container():
     assert xo.sparse.convert(blocks, block=(3, 4)).blocksize == (3, 4)
 
 
+@pytest.mark.parametrize("format", ["coo", "csr", "csc", "bsr"])
+def test_a_copy_within_a_library(format):
+    s = made(format)
+    copied = xo.convert(s, "numpy", copy=True)
+    assert xo.convert(s, "numpy") is s
+    assert copied.format == format
+    np.testing.assert_array_equal(copied.toarray(), s.toarray())
+    for array in xo.sparse.parts(copied).single_arrays.values():
+        assert not any(np.shares_memory(array, own) for own in xo.sparse.parts(s).single_arrays.values())
+
+
 def test_other_formats_of_scipy():
     with pytest.raises(xo.Unsupported, match=r"dia_array.*Instead: s\.tocsr\(\)"):
         xo.sparse.convert(sparse.eye_array(3), "csr")

@@ -266,7 +266,6 @@ def test_gaps_and_compilers_are_no_differences():
     assert report.ok
 
 
-@pytest.mark.long
 def test_a_compiler_that_is_the_first_to_call_a_function():
     """PyTorch's compiler traces again after a part that it cannot compile, and must then see the same calls."""
     pytest.importorskip("torch")
