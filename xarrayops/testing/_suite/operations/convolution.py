@@ -90,7 +90,8 @@ def windows_of(x: Any, window: list[int], options: Options, fill: float) -> Any:
     pairs = [pair if isinstance(pair, tuple) else (pair, pair) for pair in _each(padding, rank)]
     padded = np.pad(x.astype("float64"), [(0, 0), (0, 0), *pairs], constant_values=fill)
     found = np.lib.stride_tricks.sliding_window_view(padded, spans, axis=tuple(range(2, 2 + rank)))
-    return found[(..., *(slice(None, None, step) for step in (*stride, *dilation)))]
+    steps: Any = (..., *(slice(None, None, step) for step in (*stride, *dilation)))
+    return found[steps]
 
 
 def convolved(x: Any, weights: Any, options: Options) -> Any:
