@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from results import Outcome
 
-from xarrayops.testing._suite.operations.index_fuzz import fault, seeded, variant_of
+from xarrayops.testing._suite.operations.index_fuzz import cases, fault, variant_of
 
 PIECE = 500
 """The expressions of one seed. Compiled functions are freed after each piece."""
@@ -26,7 +26,7 @@ def run(library: str, count: int, seed: int) -> Iterator[Outcome]:
     refused = 0
     for start in range(0, count, PIECE):
         piece = seed + start // PIECE
-        for case in seeded(variant, piece, min(PIECE, count - start)):
+        for case in cases(piece, min(PIECE, count - start), variant.dtypes):
             with np.errstate(all="ignore"):
                 wrong = fault(variant, case, True)
             if wrong:

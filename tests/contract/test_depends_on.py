@@ -57,7 +57,7 @@ def parameters(test: Callable[..., None]) -> Iterator[dict[str, Any]]:
 def used(test: Callable[..., None], folder: Path) -> set[str]:
     """The aspects that a test uses on NumPy."""
     variant = Recording("numpy")
-    fixtures = {"variant": variant, "sparse": variant.sparse, "tmp_path": folder}
+    fixtures = {"variant": variant, "tmp_path": folder, **dict.fromkeys(("containers", "sparse"), variant.sparse)}
     needed = inspect.signature(test).parameters
     for given in parameters(test):
         try:

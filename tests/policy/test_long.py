@@ -19,12 +19,14 @@ LIMIT = 1.5
 
 
 def functions(file: str) -> set[str]:
-    """The functions that a file of tests defines, or inherits from the contract suite."""
+    """The functions that a file of tests defines or assigns, or inherits from the contract suite."""
     paths = [TESTS / file, TESTS.parent / file]
     if file.startswith("contract/"):
         paths += (TESTS.parent / "xarrayops" / "testing" / "_suite").rglob("*.py")
     trees = [ast.parse(path.read_text()) for path in paths if path.is_file()]
-    return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    assigned = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return assigned | {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
 
 
 def test_recorded_tests_exist() -> None:

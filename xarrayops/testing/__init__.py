@@ -37,17 +37,13 @@ if "pytest" in sys.modules:  # it rewrites assertions only in modules registered
         *(f"{__name__}.{each.name}" for each in pkgutil.iter_modules(__path__))
     )
 
-from xarrayops.testing._operations import (
+from xarrayops.testing._operations._check import (
     OperationFault as OperationFault,
     OperationReport as OperationReport,
     check_operation as check_operation,
 )
-from xarrayops.testing._verify import (
-    Divergence as Divergence,
-    Outcome as Outcome,
-    Report as Report,
-    verify as verify,
-)
+from xarrayops.testing._verify._report import Divergence as Divergence, Outcome as Outcome, Report as Report
+from xarrayops.testing._verify._verify import verify as verify
 
 __all__ = [
     *(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.testing._suite.operations.index_fuzz import fault, seeded, variant_of
+from xarrayops.testing._suite.operations.index_fuzz import cases, fault, variant_of
 
 LIBRARIES = ("numpy", "torch", "jax", "dask")
 
@@ -339,7 +339,7 @@ def test_random_indices_at_length(library):
     module = pytest.importorskip(library)
     variant = variant_of(library, 0)
     with module.enable_x64(True) if library == "jax" else nullcontext(), np.errstate(all="ignore"):
-        found = seeded(variant, 0, {"jax": 60, "dask": 300}.get(library, 5_000))
+        found = cases(0, {"jax": 60, "dask": 300}.get(library, 5_000), variant.dtypes)
         failures = [f"{case}: {wrong}" for case in found if (wrong := fault(variant, case, True))]
     assert not failures, "\n".join(failures[:10])
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from xarrayops._core.backends.namespace import candidates
 from xarrayops._generic.sparse import FUNCTIONS, is_sound
-from xarrayops._host.sparse import check
+from xarrayops._host.sparse import check, host
 from xarrayops._host.sparse.library import DenseBackend, SparseLibrary
 from xarrayops.errors import InvalidSparse, Unsupported, install_command
 from xarrayops.plugin.arrays import Array

@@ -1,8 +1,5 @@
 """check_operation: compare every kernel of a user's operation with its reference.
 
-`_samples` derives further samples from those given, `_placements` lays arrays out in memory, `_call` checks one call,
+`_samples` derives further samples from those given and lays arrays out in memory, `_call` checks one call,
 `_transformations` checks compiled, differentiated and batched calls, and `_check` goes through all of them.
 """
-
-from xarrayops.testing._operations._check import check_operation as check_operation
-from xarrayops.testing._operations._report import OperationFault as OperationFault, OperationReport as OperationReport

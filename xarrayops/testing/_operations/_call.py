@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,12 +11,10 @@ import xarrayops as xo
 from xarrayops._core.backends.registry import Backend
 from xarrayops._host.compare import difference, spread_of
 from xarrayops.plugin.arrays import Record
-from xarrayops.testing._operations._placements import Placement
-from xarrayops.testing._operations._samples import Sample
+from xarrayops.testing._operations._samples import Placement, Sample, quietly
 from xarrayops.testing._verify._rounding import rounding
 from xarrayops.testing._verify._values import Value, value
 
-Array = Any
 SPREAD_RUNS = 3
 """The runs of the reference with random rounding."""
 
@@ -35,24 +32,21 @@ def as_tuple(found: Any) -> tuple[Any, ...]:
     return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 
 
-def quietly(function: Callable[..., Any], *arrays: Any, **options: Any) -> Any:
-    """A call without warnings about overflow and invalid values, which samples have on purpose."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        return function(*arrays, **options)
+def values(found: Any) -> list[Value]:
+    """Copies of the results of a call."""
+    return [value(x) for x in as_tuple(found)]
 
 
 def expected(reference: Callable[..., Any], sample: Sample) -> Expected:
     """The results of the reference on NumPy, in double precision."""
-    found = quietly(reference, *sample.arrays, **sample.options)
-    plain = [value(x) for x in as_tuple(found)]
-    wide = [value(x) for x in as_tuple(quietly(reference, *map(_widened, sample.arrays), **sample.options))]
+    found = sample.call(reference)
+    wide = values(sample.with_arrays("", widened).call(reference))
     runs = []
     for seed in range(SPREAD_RUNS):
         with rounding(seed):
-            runs.append([value(x) for x in as_tuple(quietly(reference, *sample.arrays, **sample.options))])
+            runs.append(values(sample.call(reference)))
     results, spreads = [], []
-    for k, (each, exact) in enumerate(zip(plain, wide, strict=True)):
+    for k, (each, exact) in enumerate(zip(values(found), wide, strict=True)):
         spreads.append(spread_of(each, [run[k] for run in runs]))
         is_rounded = each.dtype and each.data.dtype.kind in "fc" and each.shape == exact.shape
         with np.errstate(all="ignore"):
@@ -61,9 +55,9 @@ def expected(reference: Callable[..., Any], sample: Sample) -> Expected:
     return Expected(tuple(results), tuple(spreads), isinstance(found, (tuple, list)))
 
 
-def _widened(x: Any) -> Any:
-    wider = {"f": np.float64, "c": np.complex128}
-    return x if x is None or x.dtype.kind not in wider else x.astype(wider[x.dtype.kind])
+def widened(x: Any) -> Any:
+    """Floating-point values in double precision; other values unchanged."""
+    return x.astype({"f": "float64", "c": "complex128"}.get(x.dtype.kind, x.dtype))
 
 
 def value_faults(want: Expected, found: Any) -> Iterator[str]:
@@ -104,16 +98,12 @@ def faults(
             yield "it writes to its arguments, or to memory next to them"
         if any(xo.shares_memory(x, y) for x in arrays if x is not None for y in found):
             yield "a result shares memory with an argument"
-        kept = [value(y) for y in found]
+        kept = values(first)
         again = as_tuple(quietly(function, *arrays, **sample.options))
-        if any(xo.shares_memory(x, y) for x in again for y in found if _size(x) and _size(y)):
+        if any(xo.shares_memory(x, y) for x in again for y in found if 0 not in (*x.shape, *y.shape)):
             yield "the results of two calls share memory"
         elif any(difference(a, value(y)) is not None for a, y in zip(kept, found, strict=True)):
             yield "a second call changes the result of the first"
-
-
-def _size(x: Array) -> int:
-    return int(np.prod(x.shape))
 
 
 def placed(sample: Sample, place: Placement, backend: Backend) -> tuple[tuple[Any, ...], list[Any]]:

@@ -1,29 +1,25 @@
-"""check_operation."""
+"""check_operation: what it checks, and what it reports."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from threading import Barrier
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.operations.definition import Definition
+from xarrayops._ops.operations.native import Native
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import Call, Kernel, refusal
-from xarrayops.testing._operations._call import Expected, as_tuple, expected, faults, placed, quietly, value_faults
-from xarrayops.testing._operations._native import native_faults
-from xarrayops.testing._operations._placements import PLACEMENTS, Placement
-from xarrayops.testing._operations._report import OperationFault, OperationReport
-from xarrayops.testing._operations._samples import Sample, derived, given
-from xarrayops.testing._operations._transformations import (
-    batch_faults,
-    compiled_faults,
-    gradient_faults,
-    lazy_faults,
-)
+from xarrayops.plugin.native import Results, eager_kernel
+from xarrayops.testing._operations._call import Expected, as_tuple, expected, faults, placed, value_faults
+from xarrayops.testing._operations._samples import PLACEMENTS, Sample, between_poison, derived, given, poison, quietly
+from xarrayops.testing._operations._transformations import batch_faults, compiled_faults, gradient_faults, lazy_faults
 from xarrayops.testing._verify._run import Setup, setups
 from xarrayops.testing._verify._values import value
 
@@ -31,6 +27,60 @@ THREADS = 4
 CALLS_OF_THREAD = 8
 SECONDS_OF_THREAD = 0.02
 """The minimum number of calls of a thread, and its minimum time: short calls seldom overlap."""
+
+
+class OperationFault(Record):
+    """A fault of a kernel or of the operation.
+
+    Attributes
+    ----------
+    kernel : str
+        ``"library:kernel"``, or the library and the way in which the operation ran.
+    sample : str
+        The arguments.
+    what : str
+        What is wrong.
+    """
+
+    kernel: str
+    sample: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.kernel}, {self.sample}: {self.what}"
+
+
+class OperationReport(Record):
+    """The outcome of `check_operation`.
+
+    Attributes
+    ----------
+    name : str
+        The operation.
+    calls : dict
+        The number of calls that were checked, by kernel (``"library:kernel"``).
+    not_checked : dict
+        The kernels that were not checked, each with the reason.
+    faults : tuple of OperationFault
+        What is wrong.
+    """
+
+    name: str
+    calls: dict[str, int]
+    not_checked: dict[str, str]
+    faults: tuple[OperationFault, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no fault was found."""
+        return not self.faults
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {f'{len(self.faults)} faults' if self.faults else 'no fault'}"]
+        lines += [f"  {kernel}: {count} calls" for kernel, count in self.calls.items()]
+        lines += [f"  {kernel}: not checked: {reason}" for kernel, reason in self.not_checked.items()]
+        lines += [f"  fault: {fault}" for fault in self.faults]
+        return "\n".join(lines)
 
 
 def check_operation(
@@ -97,12 +147,6 @@ def check_operation(
     return report
 
 
-def _placements(backend: Backend) -> dict[str, Placement]:
-    """The placements that a library can have; one for a library without strides."""
-    first = next(iter(PLACEMENTS))
-    return PLACEMENTS if backend.no_strides is None else {first: PLACEMENTS[first]}
-
-
 class _Check:
     """The samples of an operation with their expected results, and the faults found."""
 
@@ -117,8 +161,7 @@ class _Check:
         self.expected: dict[str, Expected] = {}
         self.all: list[Sample] = []
         for sample in self.samples:
-            further = derived(sample, lambda each: quietly(reference, *each.arrays, **each.options))
-            for each in (sample, *further):
+            for each in (sample, *derived(sample, reference)):
                 self.all.append(each)
                 self.expected[each.label] = expected(reference, each)
 
@@ -128,16 +171,17 @@ class _Check:
         self._check_natives()
         is_safe = not self.faults  # a function that writes outside its results would damage the memory of this process
         for setup in ways if is_safe else ():
-            with ExitStack() as contexts:
-                contexts.enter_context(setup.mode.context())
+            with setup.mode.context():
                 if setup.mode == setup.mode.eager and setup.mode.has_values:
                     self._check_library(setup)
-                self._check_mode(setup)
+                for sample in self.samples:
+                    expect = self.expected[sample.label]
+                    self._add(setup.name, sample, compiled_faults(self.definition, sample, setup, expect))
         checked = {each.library for each in ways}
         not_checked = self._not_checked(checked) if is_safe else {}
         return OperationReport(self.definition.name, self.calls, not_checked, tuple(self.faults))
 
-    def _add(self, kernel: str, sample: Sample, found: Iterator[str] | list[str]) -> None:
+    def _add(self, kernel: str, sample: Sample, found: Iterator[str]) -> None:
         for what in found:
             self.faults[OperationFault(kernel, sample.label, what)] = None
 
@@ -148,28 +192,15 @@ class _Check:
             self._check_kernel(kernel, backend, setup)
         for sample in self.samples:
             if kernels or self.definition.gradient is not None:
-                self._add(f"{backend.name}, differentiated", sample, self._gradient_faults(sample, backend))
-                self._add(f"{backend.name}, batched", sample, self._batch_faults(sample, backend))
-            self._add(
-                setup.name, sample, lazy_faults(self.definition.function, self.definition.reference, sample, setup)
-            )
-
-    def _gradient_faults(self, sample: Sample, backend: Backend) -> Iterator[str]:
-        return gradient_faults(self.definition.function, self.definition.reference, sample, backend)
-
-    def _batch_faults(self, sample: Sample, backend: Backend) -> Iterator[str]:
-        return batch_faults(self.definition.function, self.definition.reference, sample, backend)
-
-    def _check_mode(self, setup: Setup) -> None:
-        for sample in self.samples:
-            own = self.definition
-            found = compiled_faults(own.function, own.reference, sample, setup, self.expected[sample.label])
-            self._add(setup.name, sample, found or [])
+                self._add(f"{backend.name}, differentiated", sample, gradient_faults(self.definition, sample, backend))
+                self._add(f"{backend.name}, batched", sample, batch_faults(self.definition, sample, backend))
+            self._add(setup.name, sample, lazy_faults(self.definition, sample, setup))
 
     def _check_kernel(self, kernel: Kernel, backend: Backend, setup: Setup) -> None:
         name = f"{backend.name}:{kernel[0]}"
+        placements = list(PLACEMENTS.items())[: None if backend.no_strides is None else 1]
         for sample in self.all:
-            for placement, place in _placements(backend).items():
+            for placement, place in placements:
                 arrays, _ = placed(sample, place, backend)
                 if refusal(kernel, Call(arrays, sample.options)) is not None:
                     continue
@@ -186,7 +217,7 @@ class _Check:
         for native in self.definition.natives:
             if native.device == "cpu" and native.unavailable() is None:
                 for sample in self.all:
-                    self._add(native.name, sample, native_faults(native, sample, numpy, self.expected[sample.label]))
+                    self._add(native.name, sample, _native_faults(native, sample, numpy, self.expected[sample.label]))
 
     def _thread_faults(self, kernel: Kernel, sample: Sample, backend: Backend, setup: Setup) -> Iterator[str]:
         """Whether calls of several threads, on two samples, disturb each other."""
@@ -211,12 +242,13 @@ class _Check:
         start = Barrier(THREADS)
         with ThreadPoolExecutor(THREADS) as pool:
             found = [text for texts in pool.map(work, range(THREADS)) for text in texts]
-        alone = [text for each, arrays in pairs for text in self._alone(kernel, each, arrays)]
+        alone = [
+            text
+            for each, arrays in pairs
+            for text in value_faults(self.expected[each.label], each._replace(arrays=arrays).call(kernel[1]))
+        ]
         if found and not alone:
             yield f"calls from several threads disturb each other: {found[0]}"
-
-    def _alone(self, kernel: Kernel, sample: Sample, arrays: tuple[Any, ...]) -> Iterator[str]:
-        return value_faults(self.expected[sample.label], quietly(kernel[1], *arrays, **sample.options))
 
     def _not_checked(self, libraries: set[Any]) -> dict[str, str]:
         """The kernels without a checked call, with the reason."""
@@ -228,3 +260,32 @@ class _Check:
                     here = library in libraries
                     found[name] = "it can serve none of the samples" if here else f"{library} is not available"
         return found
+
+
+def _native_faults(native: Native, sample: Sample, numpy: Backend, want: Expected) -> Iterator[str]:
+    """What is wrong with the results of a compiled function for host memory."""
+    arrays = [x if x is None else between_poison(x)[0] for x in sample.arrays]
+    own = native.kernel()
+    if native.refusal(Call(tuple(arrays), sample.options), numpy) is not None:
+        return
+    made: list[tuple[Any, Any]] = []
+
+    def empty(shape: tuple[int, ...], dtype: Any, x: Any) -> Any:
+        made.append(between_poison(np.full(shape, poison(dtype), dtype)))
+        return made[-1][0]
+
+    def results(*arrays: Any, **options: Any) -> Results:
+        return Results.of(quietly(own.reference, *arrays, **options))
+
+    kernel = eager_kernel(own, results=results, empty=empty)
+    try:
+        found = quietly(kernel, *arrays, **sample.options)
+    except Exception as error:
+        yield f"it raises {type(error).__name__}: {error}"
+        return
+    for what in value_faults(want, found):
+        yield f"into memory that held other values: {what}"
+    for inner, owner in made:
+        inner[...] = poison(inner.dtype)
+        if owner.tobytes() != between_poison(inner)[1].tobytes():
+            yield "it writes next to its results"

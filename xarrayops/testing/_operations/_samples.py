@@ -1,17 +1,24 @@
-"""The arguments of the calls that are checked: those given, and those that are derived from them."""
+"""The arguments of the calls that are checked: those given, those derived from them, and their layouts in memory."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from xarrayops.plugin.arrays import Record
 
 Array = np.ndarray[Any, Any]
+Placement = Callable[[Array], tuple[Array, Array]]
+"""Maps an array to an equal array in other memory, and returns the memory around it."""
+BORDER = 64
+"""The minimum number of elements before and after an array. It is the size of the array if that is larger, so that a
+kernel that ignores strides stays within the memory."""
 
 
 class Sample(Record):
@@ -24,6 +31,17 @@ class Sample(Record):
     def with_arrays(self, label: str, change: Callable[[Array], Array]) -> Sample:
         """The sample with each array changed."""
         return Sample(f"{self.label}, {label}", tuple(x if x is None else change(x) for x in self.arrays), self.options)
+
+    def call(self, function: Callable[..., Any]) -> Any:
+        """The result of a function for these arguments."""
+        return quietly(function, *self.arrays, **self.options)
+
+
+def quietly(function: Callable[..., Any], *arrays: Any, **options: Any) -> Any:
+    """A call without warnings about overflow and invalid values, which samples have on purpose."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return function(*arrays, **options)
 
 
 def given(samples: Any, count: int) -> list[Sample]:
@@ -41,11 +59,11 @@ def given(samples: Any, count: int) -> list[Sample]:
     return found
 
 
-def derived(sample: Sample, run: Callable[[Sample], Any]) -> Iterator[Sample]:
-    """Other arguments that the reference accepts; ``run`` calls the reference on NumPy."""
+def derived(sample: Sample, reference: Callable[..., Any]) -> Iterator[Sample]:
+    """Other arguments that the reference accepts."""
     for each in (*_other_values(sample), *_other_extents(sample), *_aliased(sample), *_other_options(sample)):
         with suppress(Exception):  # the reference does not accept these arguments
-            run(each)
+            each.call(reference)
             yield each
 
 
@@ -96,3 +114,54 @@ def _other_options(sample: Sample) -> Iterator[Sample]:
             other = 2 * value + 0.25
         if other is not None:
             yield Sample(f"{sample.label}, {name}={other}", sample.arrays, sample.options | {name: other})
+
+
+def poison(dtype: np.dtype[Any]) -> Any:
+    """A value that no correct result contains."""
+    if dtype.kind in "fc":
+        return np.nan
+    return True if dtype.kind == "b" else np.iinfo(dtype).max
+
+
+def _placed(
+    x: Array, strides: tuple[int, ...], *, first: int = 0, before: int = 0, skipped: int = 0
+) -> tuple[Array, Array]:
+    """An array with these strides between poison; ``skipped`` bytes after the beginning of the memory.
+
+    ``first`` is the number of elements of the array before its first one, and ``before`` of those before the border.
+    """
+    border = max(BORDER, x.size)
+    length = before + 2 * border + (2 * x.size if strides else 1)
+    memory = np.zeros(length * x.itemsize + skipped, np.uint8)
+    whole = memory[skipped:].view(x.dtype)
+    whole[...] = poison(x.dtype)
+    inner = as_strided(whole[before + border + first :], x.shape, strides)
+    inner[...] = x
+    return inner, memory
+
+
+def _strides(x: Array, order: Literal["C", "F"] = "C") -> tuple[int, ...]:
+    return np.empty_like(x, order=order).strides
+
+
+def between_poison(x: Array) -> tuple[Array, Array]:
+    """A C-contiguous copy of an array between poison, and the memory of both."""
+    return _placed(x, _strides(x))
+
+
+def _readonly(x: Array) -> tuple[Array, Array]:
+    inner, memory = between_poison(x)
+    inner.flags.writeable = False
+    return inner, memory
+
+
+PLACEMENTS: dict[str, Placement] = {
+    "contiguous, between other values": between_poison,
+    "contiguous, at an odd element": lambda x: _placed(x, _strides(x), before=1),
+    "unaligned": lambda x: _placed(x, _strides(x), skipped=1),
+    "with strides": lambda x: _placed(x, tuple(2 * step for step in _strides(x))),
+    "with negative strides": lambda x: _placed(x, tuple(-step for step in _strides(x)), first=max(x.size - 1, 0)),
+    "in Fortran order": lambda x: _placed(x, _strides(x, "F")),
+    "read-only": _readonly,
+}
+"""The layouts in memory that kernels may get."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xarrayops._core.backends.registry import describe_class
 from xarrayops.plugin import Array
+from xarrayops.testing._suite.samples import Host
 from xarrayops.testing._suite.variant import Variant
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def check_array(
@@ -23,7 +21,7 @@ def check_array(
     ulps: float = 16,
     normwise: bool = False,
     values: bool = True,
-    host: NDArray[Any] | None = None,
+    host: Host | None = None,
 ) -> None:
     """Compare a result with the oracle's.
 
@@ -68,7 +66,7 @@ def check_array(
         check_values(host, want, ulps=ulps, normwise=normwise)
 
 
-def check_values(got: NDArray[Any], want: NDArray[Any], *, ulps: float, normwise: bool) -> None:
+def check_values(got: Host, want: Host, *, ulps: float, normwise: bool) -> None:
     """Compare values within an error of ``ulps`` epsilons of their dtype; NaN equals NaN."""
     with np.errstate(all="ignore"):
         if want.dtype.kind in "fc" and got.dtype.kind in "fc":
@@ -90,7 +88,7 @@ def check_values(got: NDArray[Any], want: NDArray[Any], *, ulps: float, normwise
         )
 
 
-def check_unchanged(variant: Variant, x: Array, before: NDArray[Any], *, host: NDArray[Any] | None = None) -> None:
+def check_unchanged(variant: Variant, x: Array, before: Host, *, host: Host | None = None) -> None:
     """Check that the call did not write to an input; ``host`` are its values, if they are already computed."""
     after = variant.values(x) if host is None else host
     assert np.array_equal(after, before, equal_nan=before.dtype.kind in "fc"), "input: the call has written to it"

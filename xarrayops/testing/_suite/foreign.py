@@ -1,11 +1,18 @@
-"""A minimal array library without a backend. Its arrays with arrays of another library must raise `MixedBackends`."""
+"""A minimal array library without a backend, and the check that a call refuses its arrays with those of another."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.testing._suite.variant import Variant
 
 
 @dataclass(frozen=True)
@@ -40,11 +47,18 @@ for _class in (ForeignArray, ForeignDtype):
 sys.modules.setdefault(foreign.__name__, foreign)
 
 
-def foreign_arrays(variant: Any) -> dict[str, Any]:
+def foreign_arrays(variant: Variant) -> dict[str, Any]:
     """Arrays of libraries other than the variant's, by the name of their library."""
-    import numpy as np
-
     found: dict[str, Any] = {foreign.__name__: ForeignArray()}
     if not issubclass(np.ndarray, variant.backend.module.ARRAY_TYPES):
         found["numpy"] = np.zeros(2)
     return found
+
+
+def check_mixed(variant: Variant, verb: str, use: Callable[[Any], Any]) -> None:
+    """Check that a call with an array of another library raises, and that the message says what to do instead."""
+    for library, foreign in foreign_arrays(variant).items():
+        with pytest.raises(xo.MixedBackends) as caught:
+            use(foreign)
+        for part in (f"xo.{verb}", variant.backend.name, library, "xo.convert("):
+            assert part in str(caught.value), f"the message lacks {part!r}: {caught.value}"

@@ -23,15 +23,13 @@ from xarrayops.testing._suite.operations.attention import AttentionSuite
 from xarrayops.testing._suite.operations.compilation import CompilationSuite
 from xarrayops.testing._suite.operations.convolution import ConvolutionSuite
 from xarrayops.testing._suite.operations.exchange import ExchangeSuite
-from xarrayops.testing._suite.operations.export import ExportSuite
-from xarrayops.testing._suite.operations.indexing import AtSuite, IndexingSuite
+from xarrayops.testing._suite.operations.indexing import IndexingSuite
 from xarrayops.testing._suite.operations.inspection import InspectionSuite
 from xarrayops.testing._suite.operations.layout import LayoutSuite
 from xarrayops.testing._suite.operations.mixed import MixedSuite
 from xarrayops.testing._suite.operations.precision import PrecisionSuite
 from xarrayops.testing._suite.operations.quantization import QuantizationSuite
 from xarrayops.testing._suite.operations.random import RandomSuite
-from xarrayops.testing._suite.operations.transfers import CrossingSuite
 from xarrayops.testing._suite.operations.transformations import TransformationSuite
 from xarrayops.testing._suite.operations.user_operations import OperationSuite
 from xarrayops.testing._suite.sparse.refusals import SparseRefusalSuite
@@ -42,9 +40,7 @@ from xarrayops.testing._suite.standard.elementwise import ElementwiseSuite
 from xarrayops.testing._suite.standard.fft import FftSuite
 from xarrayops.testing._suite.standard.linalg import LinalgSuite
 from xarrayops.testing._suite.standard.manipulation import ManipulationSuite
-from xarrayops.testing._suite.standard.products import ProductSuite
 from xarrayops.testing._suite.standard.reductions import ReductionSuite
-from xarrayops.testing._suite.standard.scalars import ScalarSuite
 from xarrayops.testing._suite.table import (
     Case,
     Row,
@@ -88,17 +84,13 @@ class ContractSuite(
     StatisticsSuite,
     WindowSuite,
     IndexingSuite,
-    AtSuite,
     LinalgSuite,
-    ProductSuite,
     QuantizationSuite,
     PrecisionSuite,
     AttentionSuite,
     FftSuite,
     CreationSuite,
-    CrossingSuite,
     DtypeSuite,
-    ScalarSuite,
     MixedSuite,
     ExchangeSuite,
     LayoutSuite,
@@ -109,7 +101,6 @@ class ContractSuite(
     OperationSuite,
     TransformationSuite,
     CompilationSuite,
-    ExportSuite,
     ConvolutionSuite,
 ):
     """The tests of all themes. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""

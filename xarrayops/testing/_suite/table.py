@@ -17,9 +17,66 @@ import pytest
 import xarrayops as xo
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Gap, gap_of
-from xarrayops.testing._suite.case import Case as Case, HostArray, NativeDtype as NativeDtype, call as call
+from xarrayops.plugin.nested import fill, leaves
 from xarrayops.testing._suite.compare import check_array, check_unchanged, check_values, is_namedtuple_with
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.samples import Host
+from xarrayops.testing._suite.variant import Test, Variant, declare
+
+
+@dataclass(frozen=True)
+class NativeDtype:
+    """A placeholder for the library's own dtype of this name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Case:
+    """The arguments of one call. Each NumPy array and `NativeDtype` is replaced by the library's array or dtype."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def __str__(self) -> str:
+        listed = [_show(a) for a in self.args] + [f"{name}={_show(value)}" for name, value in self.kwargs.items()]
+        return f"({', '.join(listed)})"
+
+    @property
+    def arrays(self) -> list[Host]:
+        """All arrays, including those in sequences."""
+        return [x for x in leaves((self.args, self.kwargs)) if isinstance(x, np.ndarray)]
+
+    @property
+    def dtypes(self) -> set[str]:
+        """The dtypes that the library must have for this call."""
+        requested = [str(self.kwargs["dtype"])] if self.kwargs.get("dtype") is not None else []
+        return {*requested, *(a.dtype.name for a in self.arrays)}
+
+    def filled(self, array: Callable[[Host], Any], dtype: Callable[[str], Any]) -> Case:
+        """The case with every array and `NativeDtype` replaced by the results of the two functions."""
+
+        def replace(item: Any) -> Any:
+            if isinstance(item, np.ndarray):
+                return array(item)
+            return dtype(item.name) if isinstance(item, NativeDtype) else item
+
+        return Case(*fill((self.args, self.kwargs), replace))
+
+
+def call(*args: Any, **kwargs: Any) -> Case:
+    """The case of a call with these arguments."""
+    return Case(args, kwargs)
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype.name}{list(value.shape)}"
+    if isinstance(value, (tuple, list)) and any(isinstance(v, np.ndarray) for v in value):
+        return f"[{', '.join(map(_show, value))}]"
+    return repr(value)
 
 
 @dataclass(frozen=True)
@@ -82,25 +139,30 @@ def row(verb: str, oracle: Callable[..., Any] | None, *calls: Case, **options: A
     return Row(verb, oracle, calls, **options)
 
 
+def created(verb: str, oracle: Callable[..., Any], *calls: Case, **options: Any) -> Row:
+    """A row for a creation function, whose result has the default floating-point dtype unless options say otherwise."""
+    return row(verb, oracle, *calls, creation=True, **{"dtype": "real floating", **options})
+
+
 def cases(rows: list[Row]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test once for each row, and record the verbs that it exercises."""
-
-    def mark(test: Callable[..., None]) -> Callable[..., None]:
-        vars(test)["verbs"] = frozenset(r.verb for r in rows)
-        vars(test)["rows"] = tuple(rows)
-        return pytest.mark.parametrize("row", rows, ids=str)(test)
-
-    return mark
+    parametrized = pytest.mark.parametrize("row", rows, ids=str)
+    return lambda test: parametrized(declare(test, verbs=frozenset(r.verb for r in rows), rows=tuple(rows)))
 
 
-def exercises(*verbs: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Record the verbs that a test without a table exercises."""
+def rows_test(rows: list[Row]) -> Callable[..., None]:
+    """The test of a theme: each row is checked by `check_row`."""
 
-    def mark(test: Callable[..., None]) -> Callable[..., None]:
-        vars(test)["verbs"] = frozenset(verbs)
-        return test
+    @cases(rows)
+    def test(self: Any, variant: Variant, row: Row) -> None:
+        check_row(variant, row)
 
-    return mark
+    return test
+
+
+def exercises(*verbs: str) -> Callable[[Test], Test]:
+    """Record the verbs that a test without a table exercises, or those tests of a class for which none are recorded."""
+    return lambda test: declare(test, verbs=frozenset(verbs))
 
 
 def check_row(variant: Variant, row: Row) -> None:
@@ -112,14 +174,13 @@ def check_row(variant: Variant, row: Row) -> None:
         The message lists every call that failed, with the reason; or it says that a fault has been fixed.
     """
     fault = variant.faults.get(str(row))
-    if fault is None:
-        check_calls(variant, row)
-        return
     try:
         check_calls(variant, row)
     except AssertionError:
-        return
-    raise AssertionError(f"xo.{row} works on {variant}: delete it from the faults ({fault})")
+        if fault is None:
+            raise
+    else:
+        assert fault is None, f"xo.{row} works on {variant}: delete it from the faults ({fault})"
 
 
 def check_calls(variant: Variant, row: Row) -> None:
@@ -137,8 +198,6 @@ def check_calls(variant: Variant, row: Row) -> None:
             else:
                 with without_warnings():
                     check_call(variant, row, case)
-        except Untraceable:
-            continue
         except (Exception, pytest.fail.Exception) as error:
             failures.append(f"  {row.verb}{case}: {_brief(error)}")
             first = first or error if isinstance(error, Exception) else first
@@ -205,8 +264,11 @@ def check_gap(variant: Variant, row: Row, case: Case, gap: Gap) -> None:
         row.public(*native.args, **native.kwargs, **target)
 
 
-class Untraceable(Exception):
-    """A call of a function in ``UNTRACEABLE`` failed, as expected."""
+def check_raises(errors: Any, match: str, *uses: Callable[[], Any]) -> None:
+    """Check that each call raises one of the errors, and that the message matches."""
+    for use in uses:
+        with pytest.raises(errors, match=match):
+            use()
 
 
 def called(variant: Variant, verb: str, function: Callable[..., Any], /, *args: Any) -> Any:
@@ -234,6 +296,14 @@ def stale_entry_message(variant: Variant, verb: str) -> str:
     return f"{verb} works under {variant}: delete it from UNTRACEABLE in {variant.backend.module.__name__}"
 
 
+def cast(variant: Variant, x: Any, dtype: str) -> Any:
+    """An array in a dtype that a library may lack; skips the test if this library does."""
+    try:
+        return xo.astype(x, dtype)
+    except Unsupported:
+        pytest.skip(f"{variant} does not support {dtype}")
+
+
 def native_case(variant: Variant, row: Row, case: Case) -> tuple[Case, dict[str, Any]]:
     """The case with native arguments, and the keywords that name the library and device for a creation function."""
     native = case.filled(variant.array, variant.backend.native_dtype)
@@ -241,15 +311,16 @@ def native_case(variant: Variant, row: Row, case: Case) -> tuple[Case, dict[str,
 
 
 def check_call(variant: Variant, row: Row, case: Case) -> None:
-    """Make one call and compare its result with the oracle's."""
+    """Make one call and compare its result with the oracle's; a call of a function in ``UNTRACEABLE`` may fail."""
     try:
         native, target = native_case(variant, row, case)
         result = variant.run(row.public, *native.args, **native.kwargs, **target)
-    except Exception as error:
+    except Exception:
         if row.verb in variant.untraceable:
-            raise Untraceable from error
+            return
         raise
-    inputs = list(_matching(native, case))
+    pairs = zip(leaves((native.args, native.kwargs)), leaves((case.args, case.kwargs)), strict=True)
+    inputs = [x for x, host in pairs if isinstance(host, np.ndarray)]
     results = result if isinstance(result, (tuple, list)) else (result,)
     values = variant.values_of([*inputs, *results])
     for x, before, host in zip(inputs, case.arrays, values, strict=False):
@@ -272,7 +343,7 @@ def check_call(variant: Variant, row: Row, case: Case) -> None:
         check_array(variant, got, want, dtype=expected_dtype(rule, case, variant.defaults), host=host, **options)
 
 
-def widen(a: HostArray) -> HostArray:
+def widen(a: Host) -> Host:
     """Floating-point values in double precision; other values unchanged."""
     return a.astype({"f": "float64", "c": "complex128"}.get(a.dtype.kind, a.dtype))
 
@@ -281,29 +352,12 @@ def expected_dtype(rule: Any, case: Case, defaults: dict[str, str]) -> str | Non
     """The dtype name that a rule gives for a case; ``dtype=`` overrides the rule. None: any dtype."""
     requested = case.kwargs.get("dtype")
     if requested is not None:
-        return requested.name if isinstance(requested, NativeDtype) else str(requested)
+        return str(requested)
     if callable(rule):
         return str(rule(*(a.dtype for a in case.arrays)))
     if rule in RULES:
         return RULES[rule]([a.dtype for a in case.arrays], defaults)
     return defaults.get(rule, rule)
-
-
-def _promoted(dtypes: list[Any], defaults: dict[str, str]) -> str:
-    return np.result_type(*dtypes).name
-
-
-def _first(dtypes: list[Any], defaults: dict[str, str]) -> str:
-    return str(dtypes[0].name)
-
-
-def _real(dtypes: list[Any], defaults: dict[str, str]) -> str:
-    promoted = np.result_type(*dtypes)
-    return np.empty(0, dtype=promoted).real.dtype.name
-
-
-def _complex(dtypes: list[Any], defaults: dict[str, str]) -> str:
-    return np.result_type(*dtypes, "complex64").name
 
 
 def _accumulator(dtypes: list[Any], defaults: dict[str, str]) -> str:
@@ -314,33 +368,19 @@ def _accumulator(dtypes: list[Any], defaults: dict[str, str]) -> str:
 
 
 RULES: dict[str, Callable[[list[Any], dict[str, str]], str]] = {
-    "promoted": _promoted,
-    "first": _first,
+    "promoted": lambda dtypes, defaults: np.result_type(*dtypes).name,
+    "first": lambda dtypes, defaults: str(dtypes[0].name),
     "floating": lambda dtypes, defaults: (
-        _promoted(dtypes, defaults) if np.result_type(*dtypes).kind in "fc" else defaults["real floating"]
+        promoted.name if (promoted := np.result_type(*dtypes)).kind in "fc" else defaults["real floating"]
     ),
-    "real": _real,
-    "complex": _complex,
+    "real": lambda dtypes, defaults: np.empty(0, np.result_type(*dtypes)).real.dtype.name,
+    "complex": lambda dtypes, defaults: np.result_type(*dtypes, "complex64").name,
     "accumulator": _accumulator,
 }
 """The rules that compute a result's dtype from the arrays' dtypes. A row may also name a dtype, or a default dtype."""
 
 
-def _matching(native: Case, case: Case) -> Iterator[Any]:
-    """The native array for each NumPy array of the case."""
-
-    def pairs(item: Any, like: Any) -> Iterator[Any]:
-        if isinstance(like, np.ndarray):
-            yield item
-        elif isinstance(like, (tuple, list)):
-            for one, other in zip(item, like, strict=True):
-                yield from pairs(one, other)
-
-    yield from pairs(native.args, case.args)
-    yield from pairs(tuple(native.kwargs.values()), tuple(case.kwargs.values()))
-
-
-def _rounded(got: Any, results: list[HostArray]) -> HostArray:
+def _rounded(got: Any, results: list[Host]) -> Host:
     """A value that an equation computed, rounded to the precision of the results from which it was computed."""
     got = np.asarray(got)
     single = any(r.dtype.name in ("float32", "complex64") for r in results)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from importlib.util import find_spec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from xarrayops.plugin import Array, Gap
 if TYPE_CHECKING:
     from xarrayops._core.backends.sparse_backend import SparseBackend
 
+Test = TypeVar("Test", bound=Callable[..., Any])
 Make = Callable[[NDArray[Any]], Array]
 ASPECTS = ("run", "memory")
 """What variants of one library can differ in: how functions run, and how arrays lie in memory (layout, chunks)."""
@@ -166,10 +167,19 @@ class Variant:
         return None if type(self).run is Variant.run and not self.traced else self
 
 
-def depends_on(*aspects: str, containers: bool | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def declare(test: Test, **facts: Any) -> Test:
+    """Attach facts to a test, or to those tests of a class that do not have them."""
+    members = vars(test).items() if isinstance(test, type) else [("test_", test)]
+    for each in (member for name, member in members if name.startswith("test_")):
+        for name, fact in facts.items():
+            vars(each).setdefault(name, fact)
+    return test
+
+
+def depends_on(*aspects: str, containers: bool | None = None) -> Callable[[Test], Test]:
     """Declare which of `ASPECTS` a test depends on, so that variants that differ in none of them do not repeat it.
 
-    A test without a declaration depends on all of them.
+    A declaration of a class holds for its tests without one. A test without a declaration depends on all aspects.
 
     Parameters
     ----------
@@ -179,12 +189,7 @@ def depends_on(*aspects: str, containers: bool | None = None) -> Callable[[Calla
     containers : bool, optional
         True: the test needs a library with sparse containers. False: it needs one without.
     """
-
-    def mark(test: Callable[..., None]) -> Callable[..., None]:
-        vars(test).update(aspects=aspects, containers=containers)
-        return test
-
-    return mark
+    return lambda test: declare(test, aspects=aspects, containers=containers)
 
 
 def distinct(variants: list[Variant], test: Callable[..., None]) -> list[Variant]:

@@ -11,40 +11,21 @@ import numpy as np
 
 from xarrayops._host.compare import Difference, difference
 from xarrayops.plugin.arrays import Record
-from xarrayops.testing._verify._statements import Statement
+from xarrayops.testing._verify._trace import Statement
 from xarrayops.testing._verify._values import Value
 
 _SUMS = frozenset(
     (
-        *(
-            "sum",
-            "mean",
-            "average",
-            "cumsum",
-            "cumulative_sum",
-            "dot",
-            "matmul",
-            "inner",
-            "vecdot",
-            "einsum",
-            "tensordot",
-        ),
-        *("var", "std", "trace", "norm", "vector_norm", "reduce", "accumulate", "nansum", "nanmean", "segment_sum"),
-        *("bincount", "convolve", "correlate", "trapezoid", "prod", "cumprod", "cumulative_prod", "add"),
+        *("sum", "mean", "average", "cumsum", "cumulative_sum", "dot", "matmul", "inner", "vecdot", "einsum"),
+        *("tensordot", "var", "std", "trace", "norm", "vector_norm", "reduce", "accumulate", "nansum", "nanmean"),
+        *("segment_sum", "bincount", "convolve", "correlate", "trapezoid", "prod", "cumprod", "cumulative_prod"),
+        "add",
     )
 )
 """The functions that add or multiply many numbers."""
 _CASTS = frozenset(("astype", "int", "asarray", "array", "round", "rint", "floor", "trunc", "view"))
 _DRAWS = (
-    "rand",
-    "normal",
-    "uniform",
-    "shuffle",
-    "permutation",
-    "permuted",
-    "choice",
-    "integers",
-    "poisson",
+    *("rand", "normal", "uniform", "shuffle", "permutation", "permuted", "choice", "integers", "poisson"),
     "exponential",
 )
 _TAKES = frozenset(("take", "take_along_axis"))
@@ -102,7 +83,7 @@ def kind_of(scene: Scene) -> tuple[str, str]:
     """The kind of a difference, and the reason."""
     if any(part in name for name in scene.calls for part in _DRAWS):
         return "random stream", "the line draws other numbers than the reference"
-    for test in (_indices, _shape, _dtype, _casts, _axes, _precision, _order):
+    for test in (_indices, _property, _casts, _axes, _precision, _order):
         why = test(scene)
         if why:
             return why
@@ -164,16 +145,10 @@ def _evaluated(node: ast.AST, names: dict[str, Any]) -> Any:
             return None
 
 
-def _shape(scene: Scene) -> tuple[str, str] | None:
-    return ("axis or shape", scene.difference.text) if scene.difference.what == "shape" else None
-
-
-def _dtype(scene: Scene) -> tuple[str, str] | None:
-    if scene.difference.what == "dtype":
-        return "dtype", scene.difference.text
-    if scene.difference.what == "type":
-        return "bug", scene.difference.text
-    return None
+def _property(scene: Scene) -> tuple[str, str] | None:
+    """The kind of a difference that is not one of values."""
+    kind = {"shape": "axis or shape", "dtype": "dtype", "type": "bug"}.get(scene.difference.what)
+    return None if kind is None else (kind, scene.difference.text)
 
 
 def _casts(scene: Scene) -> tuple[str, str] | None:

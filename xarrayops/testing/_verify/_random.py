@@ -61,30 +61,14 @@ class Tape:
     def __init__(self) -> None:
         self._draws: list[_Draw] = []
         self._next = 0
-        self._records = True
+        self._records = False
         self._is_drawing = False
         self.mismatch: Mismatch | None = None
 
-    def __len__(self) -> int:
-        return len(self._draws)
-
-    @property
-    def missing(self) -> int:
-        """How many recorded draws the last run has not used."""
-        return len(self._draws) - self._next
-
     @contextmanager
-    def recording(self, namespaces: list[dict[str, Any]]) -> Iterator[None]:
-        """A context in which draws are recorded."""
-        self._records = True
-        with _generators_replaced(self, namespaces):
-            yield
-        self._records = False
-
-    @contextmanager
-    def playing(self, namespaces: list[dict[str, Any]]) -> Iterator[None]:
-        """A context in which the recorded draws are returned."""
-        self._next, self.mismatch = 0, None
+    def replacing(self, namespaces: list[dict[str, Any]], *, records: bool = False) -> Iterator[None]:
+        """A context in which the recorded draws are returned, or draws are recorded."""
+        self._records, self._next, self.mismatch = records, 0, None
         with _generators_replaced(self, namespaces):
             yield
 

@@ -17,10 +17,10 @@ import xarrayops.numpy as xnp
 from xarrayops._host.compare import Difference, difference, spread_of
 from xarrayops.plugin.arrays import Record
 from xarrayops.testing._verify._kinds import Scene, kind_of
+from xarrayops.testing._verify._random import Mismatch
 from xarrayops.testing._verify._report import Divergence
 from xarrayops.testing._verify._run import is_of_user
-from xarrayops.testing._verify._statements import statements
-from xarrayops.testing._verify._trace import Key, State, Tracer, source_line
+from xarrayops.testing._verify._trace import Key, Operands, State, source_line, statements
 from xarrayops.testing._verify._values import Value
 
 _RAISED = {IndexError: "out of bounds", OverflowError: "cast"}
@@ -44,11 +44,6 @@ class _Found(Record):
     difference: Difference
 
 
-def tracer(operands_of: int = -1, names: dict[str, str] | None = None) -> Tracer:
-    """A tracer of the user's functions."""
-    return Tracer(is_of_user, operands_of, names)
-
-
 @contextmanager
 def defined_values() -> Iterator[None]:
     """A context in which new arrays of ``empty`` are zeros, so that the elements not yet written can be compared."""
@@ -58,11 +53,6 @@ def defined_values() -> Iterator[None]:
                 zeros = getattr(module, name.replace("empty", "zeros"))
                 patches.enter_context(mock.patch.object(module, name, zeros))
         yield
-
-
-def by_key(traced: Tracer) -> dict[Key, Value]:
-    """The values of states."""
-    return {state.key: state.value for state in traced.states}
 
 
 def of_error(error: Exception) -> Divergence:
@@ -84,14 +74,14 @@ def of_error(error: Exception) -> Divergence:
 def first_divergence(
     reference: Reference,
     states: Sequence[State],
-    operands: Callable[[int], Tracer],
+    operands: Callable[[int], Operands | None],
     argument: str = "",
     *,
     is_whole: bool = True,
 ) -> Divergence | None:
     """The first line of a run that differs from the reference, and its kind; None if no variable differs.
 
-    ``operands(step)`` runs again, and keeps what the statement of a step reads. ``argument`` is the name of the
+    ``operands(step)`` runs again, and returns what the statement of a step reads. ``argument`` is the name of the
     argument that differs after the call; empty if a result differs. ``is_whole`` is False for a run that raised.
     """
     pairs = _aligned(reference.states, states, is_whole=is_whole)
@@ -108,30 +98,17 @@ def first_divergence(
     state = found.state
     terms = sum(each.function == state.function and each.name == state.name for each in states)
     kind, why = "bug", "the operands are not known"
-    traced = operands(state.step)
+    read = operands(state.step)
+    written = read is not None and argument in read.statement.targets
     if found.difference.what == "dtype":
         kind, why = "dtype", "the dtype differs from this line on"
-    elif _writes_argument(argument, traced, reference):
+    elif written and not any(each.name == argument and each.number for each in reference.states):
         kind, why = "alias", f"the line writes other values into the argument {argument} than the reference"
-    elif traced.operands is not None:
-        scene = Scene(
-            found.want.value,
-            state.value,
-            reference.spread(found.want),
-            found.difference,
-            traced.operands.statement,
-            traced.operands.values,
-            terms,
-        )
+    elif read is not None:
+        want, spread = found.want.value, reference.spread(found.want)
+        scene = Scene(want, state.value, spread, found.difference, read.statement, read.values, terms)
         kind, why = kind_of(scene)
-    return _divergence(state, kind, why, found.difference.text)
-
-
-def _writes_argument(argument: str, traced: Tracer, reference: Reference) -> bool:
-    """Whether the statement writes an argument that the reference does not write."""
-    if traced.operands is None or argument not in traced.operands.statement.targets:
-        return False
-    return not any(each.name == argument and each.number for each in reference.states)
+    return divergence(state, state.name, kind, why, found.difference.text)
 
 
 def _before_return(found: _Found, wanted: Sequence[State], states: Sequence[State]) -> _Found:
@@ -147,9 +124,10 @@ def _before_return(found: _Found, wanted: Sequence[State], states: Sequence[Stat
     return found._replace(state=bound[-1]) if bound else found
 
 
-def _divergence(state: State, kind: str, why: str, text: str) -> Divergence:
-    source = source_line(state.file, state.line)
-    return Divergence(state.file, state.line, state.function, source, state.name, kind, why, text)
+def divergence(place: State | Mismatch, variable: str, kind: str, why: str, text: str) -> Divergence:
+    """A difference in a line."""
+    source = source_line(place.file, place.line)
+    return Divergence(place.file, place.line, place.function, source, variable, kind, why, text)
 
 
 def _aligned(wanted: Sequence[State], states: Sequence[State], *, is_whole: bool) -> list[tuple[State, State]]:
@@ -158,27 +136,26 @@ def _aligned(wanted: Sequence[State], states: Sequence[State], *, is_whole: bool
     Where the numbers of states of a variable differ, as where a loop became one call, a state of the run belongs to the
     next equal one of the reference, and the last state to the last one.
     """
-    of_name: dict[tuple[str, str, bool], list[State]] = defaultdict(list)
-    for state in wanted:
-        of_name[state.function, state.name, bool(state.through)].append(state)
-    counts: dict[tuple[str, str, bool], int] = defaultdict(int)
+    known_of, found_of = _by_name(wanted), _by_name(states)
+    aligned: dict[int, State] = {}
+    for name, found in found_of.items():
+        known, start = known_of.get(name, []), 0
+        differs = len(found) > len(known) or (is_whole and len(found) < len(known))
+        for state in found:
+            at = start
+            if differs:
+                equal = (i for i in range(at, len(known)) if difference(known[i].value, state.value) is None)
+                at = next(equal, len(known) - (state is found[-1]))
+            if 0 <= at < len(known):
+                aligned[id(state)], start = known[at], at + 1
+    return [(state, aligned[id(state)]) for state in states if id(state) in aligned]
+
+
+def _by_name(states: Sequence[State]) -> dict[tuple[str, str, bool], list[State]]:
+    found: dict[tuple[str, str, bool], list[State]] = defaultdict(list)
     for state in states:
-        counts[state.function, state.name, bool(state.through)] += 1
-    pointers: dict[tuple[str, str, bool], int] = defaultdict(int)
-    seen: dict[tuple[str, str, bool], int] = defaultdict(int)
-    pairs = []
-    for state in states:
-        key = state.function, state.name, bool(state.through)
-        known, at = of_name[key], pointers[key]
-        seen[key] += 1
-        if counts[key] > len(known) or (is_whole and counts[key] < len(known)):
-            equal = (i for i in range(at, len(known)) if difference(known[i].value, state.value) is None)
-            last = len(known) - 1 if seen[key] == counts[key] else len(known)
-            at = next(equal, last)
-        if 0 <= at < len(known):
-            pairs.append((state, known[at]))
-            pointers[key] = at + 1
-    return pairs
+        found[state.key[:3]].append(state)
+    return found
 
 
 def _first_value(reference: Reference, pairs: Sequence[tuple[State, State]]) -> _Found | None:
@@ -219,7 +196,7 @@ def _first_alias(reference: Reference, states: Sequence[State], found: _Found | 
                 continue
             run = "the run" if own else "the reference"
             text = f"writing {changed.through} changes {changed.name} in {run} only, which shares its memory"
-            return _divergence(line._replace(name=changed.name), "alias", text, f"{changed.name} is {changed.value}")
+            return divergence(line, changed.name, "alias", text, f"{changed.name} is {changed.value}")
     return None
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from xarrayops.plugin.arrays import Record
 
-SAME, DIFFERENT, RAISED, NOT_RUN, UNSUPPORTED = "same", "different", "raised", "not run", "unsupported"
-_FAILED = (DIFFERENT, RAISED)
+Status = Literal["same", "different", "raised", "not run", "unsupported"]
 _COLUMNS = ("run", "outcome", "seconds", "transfers", "waits", "computes", "compilations", "what")
 
 
@@ -23,7 +22,19 @@ class Divergence(Record):
     variable : str
         The variable that differs; "return" with its path for a result.
     kind : str
-        One of `KINDS`.
+        The kind of the difference:
+
+        - dtype: a value has another dtype, or was computed in one
+        - order of summation: another order of the terms can give this error, which is beyond the budget
+        - out of bounds: an index is beyond the end of an axis
+        - duplicate index: an assignment has the same index several times
+        - cast: a conversion rounds, truncates or wraps differently
+        - alias: a write through a view or another name reached the array in one run only
+        - random stream: a draw differs from the draw of the reference
+        - axis or shape: the shape differs, or the values belong to another axis
+        - error: the line raises
+        - bug: none of the others
+
     why : str
         The reason for the kind.
     text : str
@@ -47,21 +58,6 @@ class Divergence(Record):
             f"    {variable}: {self.text}\n"
             f"    kind: {self.kind} ({self.why})"
         )
-
-
-KINDS = {
-    "dtype": "a value has another dtype, or was computed in one",
-    "order of summation": "another order of the terms can give this error, which is beyond the budget",
-    "out of bounds": "an index is beyond the end of an axis",
-    "duplicate index": "an assignment has the same index several times",
-    "cast": "a conversion rounds, truncates or wraps differently",
-    "alias": "a write through a view or another name reached the array in one run only",
-    "random stream": "a draw differs from the draw of the reference",
-    "axis or shape": "the shape differs, or the values belong to another axis",
-    "error": "the line raises",
-    "bug": "none of the others",
-}
-"""The kinds of differences."""
 
 
 class Outcome(Record):
@@ -88,7 +84,7 @@ class Outcome(Record):
     """
 
     run: str
-    status: str
+    status: Status
     what: str = ""
     divergence: Divergence | None = None
     seconds: float = 0.0
@@ -123,7 +119,7 @@ class Report(Record):
     @property
     def failures(self) -> tuple[Outcome, ...]:
         """The runs that differ or raised."""
-        return tuple(each for each in self.outcomes if each.status in _FAILED)
+        return tuple(each for each in self.outcomes if each.status in ("different", "raised"))
 
     def raise_if_different(self) -> None:
         """Raise an AssertionError with the report if a run differs or raised."""

@@ -21,6 +21,8 @@ from unittest import mock
 
 import numpy as np
 
+from xarrayops.plugin.nested import fill, leaves
+
 Array = np.ndarray[Any, Any]
 
 _EXACT = frozenset(
@@ -50,8 +52,7 @@ class Rounded(np.ndarray):
     """An array of NumPy whose functions round at random."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-        plain = tuple(map(_plain, inputs))
-        kwargs = {name: _plain(each) for name, each in kwargs.items()}
+        plain, kwargs = _plain((inputs, kwargs))
         if method == "at":
             return _round_at(ufunc, plain)
         mask = kwargs.get("where", True) if method == "__call__" and out is not None else True
@@ -93,17 +94,17 @@ class Rounded(np.ndarray):
 
 def _plain(x: Any) -> Any:
     """x and its members as plain NumPy arrays."""
-    if isinstance(x, Rounded):
-        return x.view(np.ndarray)
-    if type(x) in (tuple, list):
-        return type(x)(map(_plain, x))
-    return x
+    return fill(x, lambda each: each.view(np.ndarray) if isinstance(each, Rounded) else each)
 
 
 def _wrapped(x: Any) -> Any:
-    if isinstance(x, np.ndarray) and not isinstance(x, Rounded):
-        return x.view(Rounded) if x.dtype.kind in "biufc" else x
-    return type(x)(map(_wrapped, x)) if type(x) in (tuple, list) else x
+    """x and its members as arrays that round at random."""
+
+    def wrap(each: Any) -> Any:
+        is_number = isinstance(each, np.ndarray) and each.dtype.kind in "biufc"
+        return each.view(Rounded) if is_number and not isinstance(each, Rounded) else each
+
+    return fill(x, wrap)
 
 
 def _written(target: Array, result: Any, mask: Any = True) -> Array:
@@ -113,7 +114,7 @@ def _written(target: Array, result: Any, mask: Any = True) -> Array:
 
 def _rounded(x: Any, magnitude: Any = None) -> Any:
     """x, changed by about ``eps * magnitude`` where it is not exact; ``magnitude`` defaults to the magnitude of x."""
-    if not isinstance(x, (np.ndarray, np.generic)) or x.dtype.kind not in "fc" or not x.size:
+    if not _is_floating(x) or not x.size:
         return x
     if x.dtype.kind == "c":
         parts = np.stack([x.real, x.imag], axis=-1)
@@ -161,36 +162,17 @@ def _round_at(ufunc: Any, inputs: tuple[Any, ...]) -> None:
 
 def _rounded_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """The result for inputs that are changed by sqrt(n) units, unless the result is exact."""
-    args, kwargs = _plain(args), {name: _plain(each) for name, each in kwargs.items()}
+    args, kwargs = _plain((args, kwargs))
     exact = function(*args, **kwargs)
-    if all(np.all(_is_exact(_asarray(each).real)) for each in _floats(exact)):
+    if all(np.all(_is_exact(_asarray(each).real)) for each in leaves(exact) if _is_floating(each)):
         return _wrapped(exact)
-    found = function(*map(_varied, args), **kwargs)
-    return _mapped(lambda x: _wrapped(_rounded(x, 4 * np.max(np.abs(x), initial=0.0))), found)
+    vary = lambda x: _rounded(x, np.abs(x) * math.sqrt(max(x.shape))) if _is_floating(x) and x.ndim else x
+    found = function(*fill(args, vary), **kwargs)
+    return _wrapped(fill(found, lambda x: _rounded(x, 4 * np.max(np.abs(x), initial=0.0))))
 
 
-def _floats(x: Any) -> Iterator[Any]:
-    if isinstance(x, (tuple, list)):
-        for each in x:
-            yield from _floats(each)
-    elif isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "fc":
-        yield x
-
-
-def _mapped(function: Callable[[Any], Any], x: Any) -> Any:
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*map(function, x))
-    if type(x) in (tuple, list):
-        return type(x)(map(function, x))
-    return function(x)
-
-
-def _varied(x: Any) -> Any:
-    if type(x) in (tuple, list):
-        return type(x)(map(_varied, x))
-    if isinstance(x, np.ndarray) and x.dtype.kind in "fc" and x.ndim:
-        return _rounded(x, np.abs(x) * math.sqrt(max(x.shape)))
-    return x
+def _is_floating(x: Any) -> bool:
+    return isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "fc"
 
 
 @contextmanager

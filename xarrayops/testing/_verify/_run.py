@@ -17,9 +17,10 @@ import xarrayops as xo
 from xarrayops._core.backends import registry
 from xarrayops._ops.transfers.ledger import Ledger, is_of_library
 from xarrayops.plugin.arrays import Record
+from xarrayops.plugin.nested import fill
 from xarrayops.plugin.runs import RunMode
 from xarrayops.testing._verify._random import Tape, through
-from xarrayops.testing._verify._values import Value, is_array, leaves, mapped, structure, value
+from xarrayops.testing._verify._values import Value, is_array, leaves, structure, value
 
 WITHOUT_BACKEND = ("array_api_strict",)
 """Libraries without a backend that are used if they are installed."""
@@ -38,16 +39,6 @@ class Setup(Record):
         """The name that selects it: the library, and the way to run."""
         library = self.name.partition(":")[0]
         return {library, f"{library}:{self.mode.label or 'eager'}"}
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether some functions cannot run this way: it traces them, or the library has only the standard."""
-        return self.mode.traces or not isinstance(self.library, str)
-
-    @property
-    def immutable(self) -> bool:
-        """Whether no function can write the arrays of the library."""
-        return bool(xo.backend(self.library).immutable)
 
 
 class Run(Record):
@@ -158,8 +149,8 @@ def run(
 def _with_values(run: Run, setup: Setup, result: Any, args: Any, kwargs: Any) -> Run:
     """The run with the values of its result and its arguments."""
     has_values, error = setup.mode.has_values, run.error
-    named = [*((f"argument {i}{path}", x) for i, arg in enumerate(args) for path, x in leaves(arg))]
-    named += [(f"argument {name}{path}", x) for name, arg in kwargs.items() for path, x in leaves(arg)]
+    given = dict(enumerate(args)) | kwargs
+    named = [(f"argument {name}{path}", x) for name, arg in given.items() for path, x in leaves(arg)]
     results: dict[str, Value] = {}
     written: dict[str, Value] = {}
     try:
@@ -183,7 +174,8 @@ def _placed(call: Call, setup: Setup, tape: Tape) -> tuple[tuple[Any, ...], dict
             return made[id(x)]
         return through(tape, x)
 
-    return mapped(place, call.args), mapped(place, call.kwargs)
+    args, kwargs = fill((call.args, call.kwargs), place)
+    return args, kwargs
 
 
 def _defaults(setup: Setup, args: Any, kwargs: Any) -> AbstractContextManager[Any]:

@@ -1,28 +1,121 @@
-"""The states of the variables of the user's functions, line by line, while a function runs."""
+"""The statements of a source file, and the states of variables after each of them while a function runs."""
 
 from __future__ import annotations
 
+import ast
 import linecache
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from xarrayops.plugin.arrays import Record
-from xarrayops.testing._verify._statements import Statement, statements
+from xarrayops.testing._verify._run import is_of_user
 from xarrayops.testing._verify._values import NUMBERS, Value, is_array, leaves, value
 
 MOST_STATES = 20_000
 MOST_BYTES = 1 << 30
 """The states and bytes that a trace keeps; later states are left out, and the report says so."""
 
+_COMPOUND = (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.AsyncFor, ast.AsyncWith, ast.Match)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _WITHOUT_STATEMENTS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<module>"))
 Key = tuple[str, str, bool, int]
 """The function, the variable, whether it changed through another one, and how many such states it had before."""
+
+
+class Statement(Record):
+    """One statement, or the first line of a compound one.
+
+    Attributes
+    ----------
+    node : ast.stmt
+        The statement.
+    line : int
+        Its first line.
+    assigned : tuple of str
+        The variables that it binds.
+    written : tuple of str
+        The variables whose elements it may write: ``targets``, and variables that a call without an assignment reads.
+    targets : tuple of str
+        The variables whose elements it writes: with an index, by ``+=``, or as ``out=``.
+    read : tuple of str
+        The variables that it reads.
+    """
+
+    node: Any
+    line: int
+    assigned: tuple[str, ...]
+    written: tuple[str, ...]
+    targets: tuple[str, ...]
+    read: tuple[str, ...]
+
+
+@cache
+def statements(file: str) -> dict[int, Statement]:
+    """The innermost statement of each line of a file; empty if the file cannot be read."""
+    linecache.checkcache(file)
+    source = "".join(linecache.getlines(file))
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:  # the file may be in another language, such as a template
+        return {}
+    found: dict[int, Statement] = {}
+    for node in ast.walk(tree):  # outer nodes first
+        if isinstance(node, ast.stmt) and not isinstance(node, _DEFINITIONS):
+            last = node.end_lineno or node.lineno
+            if isinstance(node, _COMPOUND):
+                body = node.cases[0].pattern if isinstance(node, ast.Match) else node.body[0]
+                last = max(node.lineno, body.lineno - 1)
+            statement = _statement(node)
+            found.update(dict.fromkeys(range(node.lineno, last + 1), statement))
+    return found
+
+
+def _statement(node: ast.stmt) -> Statement:
+    assigned: list[str] = []
+    read: list[str] = []
+    written: list[str] = []
+    for each in (inner for part in _own_parts(node) for inner in ast.walk(part)):
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Del):
+            (assigned if isinstance(each.ctx, ast.Store) else read).append(each.id)
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
+            written.extend(_base(each))
+        elif isinstance(each, ast.keyword) and each.arg == "out":
+            written.extend(_base(each.value))
+    if isinstance(node, ast.AugAssign):
+        written.extend(_base(node.target))
+        read.extend(_base(node.target))
+    targets = tuple(dict.fromkeys(written))
+    if isinstance(node, ast.Expr):
+        written.extend(read)
+    lists = (assigned, written, targets, read)
+    return Statement(node, node.lineno, *(tuple(dict.fromkeys(each)) for each in lists))
+
+
+def _own_parts(node: ast.stmt) -> list[ast.AST]:
+    """The parts that run with the first line of a compound statement; the whole of a simple one."""
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return [node.target, node.iter]
+    if isinstance(node, (ast.While, ast.If)):
+        return [node.test]
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        return list(node.items)
+    if isinstance(node, ast.Match):
+        return [node.subject]
+    return [] if isinstance(node, ast.Try) else [node]
+
+
+def _base(node: ast.AST) -> list[str]:
+    """The variable under indices and attributes."""
+    while isinstance(node, (ast.Subscript, ast.Attribute, ast.Starred)):
+        node = node.value
+    return [node.id] if isinstance(node, ast.Name) else []
 
 
 class State(Record):
@@ -72,25 +165,20 @@ class _Frame:
 
 
 class Tracer:
-    """Records the states of the variables of functions in some files.
+    """Records the states of the variables of the user's functions.
 
     Parameters
     ----------
-    is_traced : callable
-        ``is_traced(file, module)`` says whether the functions of a file are the user's.
     operands_of : int, optional
         The step whose operands are kept in ``operands``.
     names : dict, optional
         The names in the states of functions that have another one.
     """
 
-    def __init__(
-        self, is_traced: Callable[[str, str], bool], operands_of: int = -1, names: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, operands_of: int = -1, names: dict[str, str] | None = None) -> None:
         self.states: list[State] = []
         self.operands: Operands | None = None
         self.is_complete = True
-        self._is_traced = is_traced
         self._operands_of = operands_of
         self._names = names or {}
         self._frames: dict[FrameType, _Frame] = {}
@@ -111,27 +199,17 @@ class Tracer:
 
     def _call(self, frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
-        if code.co_name in _WITHOUT_STATEMENTS or not self._is_traced(
-            code.co_filename, frame.f_globals.get("__name__", "")
-        ):
+        module = frame.f_globals.get("__name__", "")
+        if code.co_name in _WITHOUT_STATEMENTS or not is_of_user(code.co_filename, module):
             return None
         found = self._frames[frame] = _Frame()
         parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self._without_tracing(self._bound, frame, found, parameters, code.co_firstlineno)
+        self._bound(frame, found, parameters, code.co_firstlineno)
         return self._event
 
     def _event(self, frame: FrameType, event: str, argument: Any) -> Any:
-        self._without_tracing(self._step, frame, event, argument)
+        self._step(frame, event, argument)
         return self._event
-
-    def _without_tracing(self, function: Callable[..., None], *args: Any) -> None:
-        """Call a function that itself uses the libraries."""
-        tracer = sys.gettrace()
-        sys.settrace(None)
-        try:
-            function(*args)
-        finally:
-            sys.settrace(tracer)
 
     def _step(self, frame: FrameType, event: str, argument: Any) -> None:
         found = self._frames[frame]
@@ -184,11 +262,8 @@ class Tracer:
         if not is_array(x) or name in statement.assigned:
             return
         before, now = found.last.get(name), value(x)
-        if (
-            before is None
-            or before.shape != now.shape
-            or not np.array_equal(before.data, now.data, equal_nan=_nan(now))
-        ):
+        may_be_nan = now.data is not None and now.data.dtype.kind in "fc"
+        if before is None or not np.array_equal(before.data, now.data, equal_nan=may_be_nan):
             self._record(frame, found, name, x, statement.line, through)
 
     def _record(self, frame: FrameType, found: _Frame, name: str, x: Any, line: int, through: str = "") -> None:
@@ -206,10 +281,6 @@ class Tracer:
 
 def _is_kept(x: Any) -> bool:
     return isinstance(x, NUMBERS) or is_array(x)
-
-
-def _nan(x: Value) -> bool:
-    return x.data is not None and x.data.dtype.kind in "fc"
 
 
 def source_line(file: str, line: int) -> str:

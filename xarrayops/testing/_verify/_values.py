@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ _array = np.array  # `rounding` replaces it in NumPy
 
 
 def is_array(x: Any) -> bool:
-    """Whether x is an array of any library, or one of NumPy's scalars."""
+    """Whether x is an array of any library, or one of NumPy's scalars. The namespace ``numpy`` has both names, too."""
     return isinstance(getattr(x, "shape", None), tuple) and hasattr(x, "dtype")
 
 
@@ -48,14 +48,9 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, tree
 
 
-def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The same nesting, with each leaf replaced by the result of a function."""
-    if isinstance(tree, dict):
-        return {key: mapped(function, each) for key, each in tree.items()}
-    if isinstance(tree, (tuple, list)):
-        found = [mapped(function, each) for each in tree]
-        return type(tree)(*found) if hasattr(tree, "_fields") else type(tree)(found)
-    return function(tree)
+def first_line(error: Exception) -> str:
+    """The class of an error, and the first line of its message."""
+    return f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), '')}"
 
 
 def structure(tree: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,22 +14,14 @@ import numpy as np
 import xarrayops as xo
 from xarrayops._host.compare import difference, spread_of
 from xarrayops.errors import Unsupported, XArrayOpsError
+from xarrayops.plugin.nested import fill
 from xarrayops.testing._verify import _replay
 from xarrayops.testing._verify._random import Tape
-from xarrayops.testing._verify._report import (
-    DIFFERENT,
-    NOT_RUN,
-    RAISED,
-    SAME,
-    UNSUPPORTED,
-    Divergence,
-    Outcome,
-    Report,
-)
+from xarrayops.testing._verify._report import Divergence, Outcome, Report, Status
 from xarrayops.testing._verify._rounding import rounding
 from xarrayops.testing._verify._run import NUMPY, Call, Run, Setup, namespaces, run, setups
-from xarrayops.testing._verify._trace import Key, Tracer, source_line
-from xarrayops.testing._verify._values import Value, is_array, leaves, mapped, structure, value
+from xarrayops.testing._verify._trace import Key, Operands, Tracer
+from xarrayops.testing._verify._values import Value, first_line, is_array, leaves, structure, value
 
 SAMPLES = 5
 """The runs with random rounding."""
@@ -110,12 +104,14 @@ class _Verification:
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], expected: Any):
         self.tape = Tape()
         self.notes: list[str] = []
-        args, kwargs = mapped(_as_numpy, args), mapped(_as_numpy, kwargs)
+        args, kwargs = fill((args, kwargs), _as_numpy)
         self.port = Call(function, args, kwargs)
         self.has_original = callable(expected)
         self.original = Call(expected, args, kwargs) if self.has_original else self.port
         self.namespaces = [*namespaces(function), *namespaces(self.original.function)]
-        found = self._reference()
+        found = run(self.original, NUMPY, self.tape.replacing(self.namespaces, records=True), self.tape, None)
+        if found.error is not None:
+            raise found.error
         self.want = found
         if expected is not None and not self.has_original:
             results = {f"result{path}": value(x) for path, x in leaves(expected)}
@@ -126,13 +122,10 @@ class _Verification:
             if path not in self.want.results or self.want.results[path].shape == exact.shape:
                 self.spread[path] = spread_of(exact, [each[path] for each in samples if path in each])
                 self._note_unstable(path, exact)
-        self._traced: dict[str, _replay.Reference] = {}
 
-    def _reference(self) -> Run:
-        found = run(self.original, NUMPY, self.tape.recording(self.namespaces), self.tape, None)
-        if found.error is not None:
-            raise found.error
-        return found
+    def _run(self, call: Call, setup: Setup, around: AbstractContextManager[Any] | None = None) -> Run:
+        """A run with the recorded draws; ``around`` is open while the function runs."""
+        return run(call, setup, self.tape.replacing(self.namespaces), self.tape, around)
 
     def _samples(self, call: Call) -> list[dict[str, Value]]:
         """The results and arguments of runs with random rounding."""
@@ -142,7 +135,7 @@ class _Verification:
             if time.perf_counter() - start > MOST_SECONDS:
                 break
             with rounding(seed):
-                sample = run(_with_rounding(call), NUMPY, self._playing(), self.tape, None)
+                sample = self._run(_with_rounding(call), NUMPY)
             error = error or sample.error
             if sample.error is None:
                 found.append({**sample.results, **sample.arguments})
@@ -162,9 +155,6 @@ class _Verification:
                     f"reference gives other values in each run, so their comparison has little meaning"
                 )
 
-    def _playing(self) -> Any:
-        return self.tape.playing(self.namespaces)
-
     def report(self, ways: Sequence[Setup], *, replay: bool) -> Report:
         """The outcomes of all runs, NumPy's first."""
         first = sorted(ways, key=lambda each: each.name != "numpy")
@@ -173,49 +163,50 @@ class _Verification:
         for setup in first:
             library = setup.name.partition(":")[0]
             if setup.mode.traces and library in raised:  # a compiler may take a minute for the same error
-                outcomes.append(Outcome(setup.name, NOT_RUN, f"it raises on {library} without a compiler"))
+                outcomes.append(Outcome(setup.name, "not run", f"it raises on {library} without a compiler"))
                 continue
             outcomes.append(self._outcome(setup, replay=replay))
-            if outcomes[-1].status == RAISED:
+            if outcomes[-1].status == "raised":
                 raised.add(setup.name)
         return Report(self.port.name, tuple(outcomes), tuple(self.notes))
 
     def _outcome(self, setup: Setup, *, replay: bool) -> Outcome:
         try:
             if setup.mode.traces:  # a first call looks up functions, which PyTorch's compiler traces otherwise again
-                run(self.port, setup._replace(mode=setup.mode.eager), self._playing(), self.tape, None)
-            got = run(self.port, setup, self._playing(), self.tape, None)
+                self._run(self.port, setup._replace(mode=setup.mode.eager))
+            got = self._run(self.port, setup)
         except XArrayOpsError as gap:  # the library cannot hold the arguments
-            return Outcome(setup.name, UNSUPPORTED, _first_line(gap))
+            return Outcome(setup.name, "unsupported", first_line(gap))
         ledger = got.ledger
         numbers = (got.seconds, ledger.transfers, ledger.waits, ledger.computes, got.compilations)
         if got.error is not None:
-            status = NOT_RUN if setup.is_partial else RAISED
+            status: Status = "raised"
+            if setup.mode.traces or not isinstance(setup.library, str):  # some functions cannot run this way
+                status = "not run"
             if isinstance(got.error, Unsupported):
-                status = UNSUPPORTED
-            found = self._replayed(setup, "") if status == RAISED and replay else None
-            if status == RAISED and found is None:
+                status = "unsupported"
+            found = self._replayed(setup, "") if status == "raised" and replay else None
+            if status == "raised" and found is None:
                 found = _replay.of_error(got.error)
-            return Outcome(setup.name, status, _first_line(got.error), found, *numbers)
+            return Outcome(setup.name, status, first_line(got.error), found, *numbers)
         what = self._difference(got, setup)
         if not what:
-            return Outcome(setup.name, SAME, _foreign(got, setup), None, *numbers)
+            return Outcome(setup.name, "same", _foreign(got, setup), None, *numbers)
         mismatch = self.tape.mismatch
         found = None
         if mismatch is not None:
-            source = source_line(mismatch.file, mismatch.line)
-            place = mismatch.file, mismatch.line, mismatch.function, source
-            found = Divergence(*place, "return", "random stream", mismatch.why, what.partition(": ")[2])
+            text = what.partition(": ")[2]
+            found = _replay.divergence(mismatch, "return", "random stream", mismatch.why, text)
         elif replay and not setup.mode.traces:
             found = self._replayed(setup, what)
-        return Outcome(setup.name, DIFFERENT, what, found, *numbers)
+        return Outcome(setup.name, "different", what, found, *numbers)
 
     def _difference(self, got: Run, setup: Setup) -> str:
         """What differs; empty if nothing does."""
         if got.shape != self.want.shape:
             return f"the result is nested as {got.shape}, the reference's as {self.want.shape}"
         pairs = [(path, want, got.results[path]) for path, want in self.want.results.items()]
-        if not setup.immutable and not setup.mode.traces:
+        if not xo.backend(setup.library).immutable and not setup.mode.traces:
             pairs += [(path, want, got.arguments[path]) for path, want in self.want.arguments.items()]
         for path, want, found in pairs:
             different = difference(want, found, self.spread[path])
@@ -223,23 +214,19 @@ class _Verification:
                 return f"{path}{' after the call' if path in self.want.arguments else ''}: {different.text}"
         return ""
 
+    @_replay.defined_values()
     def _replayed(self, setup: Setup, what: str) -> Divergence | None:
-        with _replay.defined_values():
-            return self._first_divergence(setup, what)
+        """The first line that differs in a run of the port, if a replay finds one."""
+        traced = Tracer()
+        reference, got = self._reference_states, self._run(self.port, setup, traced.tracing())
 
-    def _first_divergence(self, setup: Setup, what: str) -> Divergence | None:
-        reference = self._reference_states()
-        traced = _replay.tracer()
-        got = run(self.port, setup, self._playing(), self.tape, traced.tracing())
+        def operands(step: int) -> Operands | None:
+            again = Tracer(step)
+            self._run(self.port, setup, again.tracing())
+            return again.operands
 
-        def operands(step: int) -> Tracer:
-            again = _replay.tracer(step)
-            run(self.port, setup, self._playing(), self.tape, again.tracing())
-            return again
-
-        found = _replay.first_divergence(
-            reference, traced.states, operands, self._argument(what), is_whole=got.error is None
-        )
+        argument = self._argument(what)
+        found = _replay.first_divergence(reference, traced.states, operands, argument, is_whole=got.error is None)
         if found is None and not traced.is_complete:
             self.notes.append(f"the replay on {setup.name} ended before the difference: it has too many states")
         return found
@@ -252,19 +239,18 @@ class _Verification:
         names = getattr(getattr(self.port.function, "__code__", None), "co_varnames", ())
         return str(names[int(found[1])]) if found[1].isdigit() and int(found[1]) < len(names) else found[1]
 
+    @cached_property
     def _reference_states(self) -> _replay.Reference:
-        if "reference" not in self._traced:
-            names = {self.original.code_name: self.port.code_name}
-            traced = _replay.tracer(names=names)
-            run(self.original, NUMPY, self._playing(), self.tape, traced.tracing())
-            samples: list[dict[Key, Value]] = []
-            for seed in range(SAMPLES_OF_REPLAY):
-                sample = _replay.tracer(names=names)
-                with rounding(seed):
-                    run(_with_rounding(self.original), NUMPY, self._playing(), self.tape, sample.tracing())
-                samples.append(_replay.by_key(sample))
-            self._traced["reference"] = _replay.Reference(traced.states, samples)
-        return self._traced["reference"]
+        names = {self.original.code_name: self.port.code_name}
+        traced = Tracer(names=names)
+        self._run(self.original, NUMPY, traced.tracing())
+        samples: list[dict[Key, Value]] = []
+        for seed in range(SAMPLES_OF_REPLAY):
+            sample = Tracer(names=names)
+            with rounding(seed):
+                self._run(_with_rounding(self.original), NUMPY, sample.tracing())
+            samples.append({state.key: state.value for state in sample.states})
+        return _replay.Reference(traced.states, samples)
 
 
 def _as_numpy(x: Any) -> Any:
@@ -282,9 +268,4 @@ def _foreign(got: Run, setup: Setup) -> str:
 def _with_rounding(call: Call) -> Call:
     """The call on arrays that round at random."""
     round_ = lambda x: np.asarray(x) if isinstance(x, np.ndarray) else x
-    return Call(call.function, mapped(round_, call.args), mapped(round_, call.kwargs))
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0] if text else ''}"
+    return Call(call.function, *fill((call.args, call.kwargs), round_))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import DISCRETE, INTEGERS, sample
-from xarrayops.testing._suite.table import Row, call, cases, check_row, fails, native_case, row
+from xarrayops.testing._suite.table import Row, call, cases, check_row, fails, native_case, row, rows_test
 from xarrayops.testing._suite.variant import Variant
 
 IDS = np.asarray([3, 0, 3, 1, 0, 3])
@@ -87,10 +87,8 @@ OF_VALUES = [
 class CountingSuite:
     """Counts and segments."""
 
-    @cases(ROWS)
-    def test_counting(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match the oracle."""
-        check_row(variant, row)
+    test_counting = rows_test(ROWS)
+    """Class, dtype, device, shape and values match the oracle."""
 
     @cases(OF_VALUES)
     def test_counting_up_to_the_greatest(self, variant: Variant, row: Row) -> None:

@@ -8,8 +8,7 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops.testing._suite.samples import FLOATS, INTEGERS, SIGNED, sample, specials
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.table import call, row, rows_test
 
 ADD: Any = np.logaddexp
 CUBE = sample("float64", (2, 3, 4))
@@ -96,7 +95,5 @@ ROWS = [
 class SpecialSuite:
     """Cube roots, softmax and its logarithm, one-hot vectors, and functions of some elements."""
 
-    @cases(ROWS)
-    def test_special(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match the oracle."""
-        check_row(variant, row)
+    test_special = rows_test(ROWS)
+    """Class, dtype, device, shape and values match the oracle."""

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import INEXACT, SIGNED, sample, well_conditioned
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.table import call, row, rows_test
 
 VECTOR, MATRIX, CUBE = (sample("float64", shape) for shape in ((5,), (3, 4), (2, 3, 4)))
 TALL, WIDE, SQUARE = (sample("float64", shape, seed=3) for shape in ((5, 3), (3, 5), (3, 3)))
@@ -70,7 +69,5 @@ ROWS = [
 class NormSuite:
     """Functions of numpy.linalg that the standard lacks."""
 
-    @cases(ROWS)
-    def test_norms(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match NumPy's."""
-        check_row(variant, row)
+    test_norms = rows_test(ROWS)
+    """Class, dtype, device, shape and values match NumPy's."""

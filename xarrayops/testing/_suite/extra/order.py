@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import REAL, sample, shuffled
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.table import call, row, rows_test
 
 CUBE = shuffled("float64", (2, 3, 4))
 HOLES = np.asarray([2.0, np.nan, -1.0, 5.0, np.inf])
@@ -57,7 +56,7 @@ ROWS = [
     ),
     row(
         "lexsort",
-        lambda keys, axis=-1: np.lexsort(keys, axis=axis),
+        np.lexsort,
         call([sample("int64", (9,)), sample("float64", (9,))]),
         call([sample("int64", (3, 9)), sample("int64", (3, 9), seed=1), sample("bool", (3, 9))]),
         call([sample("int64", (9, 2)), sample("int64", (9, 2), seed=1, high=0)], axis=0),
@@ -70,7 +69,5 @@ ROWS = [
 class OrderSuite:
     """Partial and lexicographic order."""
 
-    @cases(ROWS)
-    def test_order(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match NumPy's."""
-        check_row(variant, row)
+    test_order = rows_test(ROWS)
+    """Class, dtype, device, shape and values match NumPy's."""

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import ALL, sample, specials
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.table import call, row, rows_test
 
 VECTOR, MATRIX, CUBE = (sample("float64", shape) for shape in ((5,), (3, 4), (2, 1, 3)))
 WHOLE = sample("int64", (4,), low=0, high=9)
@@ -60,7 +59,5 @@ ROWS = [
 class PaddingSuite:
     """pad."""
 
-    @cases(ROWS)
-    def test_padding(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match NumPy's."""
-        check_row(variant, row)
+    test_padding = rows_test(ROWS)
+    """Class, dtype, device, shape and values match NumPy's."""

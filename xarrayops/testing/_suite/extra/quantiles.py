@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.testing._suite.samples import FLOATS, INTEGERS, sample, specials
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.samples import FLOATS, HOLES, INTEGERS, sample, specials
+from xarrayops.testing._suite.table import call, row, rows_test
 
 METHODS = (
     *("linear", "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen"),
     *("weibull", "median_unbiased", "normal_unbiased", "lower", "higher", "midpoint", "nearest"),
 )
 CUBE = sample("float64", (2, 3, 4))
-HOLES = np.where(sample("bool", (4, 5), seed=1), np.nan, sample("float64", (4, 5)))
-HOLES[0] = np.nan
 EMPTY = sample("float64", (0, 3))
 Q = np.asarray([0.0, 0.3, 0.5, 1.0])
 REDUCTIONS = (
@@ -87,7 +84,5 @@ ROWS = [
 class QuantileSuite:
     """Medians and quantiles."""
 
-    @cases(ROWS)
-    def test_quantiles(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match NumPy's."""
-        check_row(variant, row)
+    test_quantiles = rows_test(ROWS)
+    """Class, dtype, device, shape and values match NumPy's."""

@@ -1,14 +1,9 @@
 """Operations of sets."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from xarrayops.testing._suite.samples import REAL, sample
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.table import call, row, rows_test
 
 X, Y = sample("int64", (3, 4)), sample("int64", (5,), seed=1)
 SETS = (np.asarray([5, 1, 3]), np.asarray([3, 9, 5, 2]))
@@ -22,14 +17,10 @@ PAIRS = (
 HOLES = (call(np.asarray([1.0, np.nan, 2.0, np.nan]), np.asarray([np.nan, 2.0])),)
 
 
-def _setdiff1d(x1: Any, x2: Any, *, assume_unique: bool = False) -> Any:
-    return np.setdiff1d(x1, x2, assume_unique)
-
-
 ROWS = [
     row("intersect1d", np.intersect1d, *PAIRS, *HOLES, call(*SETS, assume_unique=True)),
     row("intersect1d", np.intersect1d, call(X, Y, return_indices=True), dtype=None, label="with indices"),
-    row("setdiff1d", _setdiff1d, *PAIRS, call(*SETS, assume_unique=True), dtype="first"),
+    row("setdiff1d", np.setdiff1d, *PAIRS, call(*SETS, assume_unique=True), dtype="first"),
     row("setxor1d", np.setxor1d, *PAIRS, call(*SETS, assume_unique=True)),
     row("union1d", np.union1d, *PAIRS, *HOLES),
 ]
@@ -38,7 +29,5 @@ ROWS = [
 class SetSuite:
     """Operations of sets."""
 
-    @cases(ROWS)
-    def test_sets(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match NumPy's."""
-        check_row(variant, row)
+    test_sets = rows_test(ROWS)
+    """Class, dtype, device, shape and values match NumPy's."""

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import ALL, NUMERIC, sample
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.table import call, row, rows_test
 
 VECTOR, MATRIX, CUBE = (sample("float32", shape) for shape in ((4,), (3, 4), (2, 3, 4)))
 EMPTY, POINT = sample("float32", (0, 3)), sample("float32", ())
@@ -27,7 +26,15 @@ def _atleast_nd(x: Any, ndim: int) -> Any:
 
 
 ROWS = [
-    row("atleast_nd", _atleast_nd, call(POINT, 1), call(VECTOR, 3), call(CUBE, 2), call(EMPTY, 3), dtype="first"),
+    row(
+        "atleast_nd",
+        _atleast_nd,
+        call(POINT, 1),
+        call(VECTOR, 3),
+        call(CUBE, 2),
+        call(EMPTY, 3),
+        dtype="first",
+    ),
     row("diag", np.diag, call(VECTOR), call(MATRIX), *(call(x, k) for x in (VECTOR, MATRIX) for k in (1, -2, 7)[:2])),
     row("diag", np.diag, call(VECTOR[:0]), call(EMPTY), *(call(x, -1) for x in EACH), label="of each dtype"),
     row(
@@ -113,7 +120,5 @@ ROWS = [
 class ShapingSuite:
     """Functions that build arrays from the elements of others."""
 
-    @cases(ROWS)
-    def test_shaping(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match NumPy's."""
-        check_row(variant, row)
+    test_shaping = rows_test(ROWS)
+    """Class, dtype, device, shape and values match NumPy's."""

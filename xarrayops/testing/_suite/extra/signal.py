@@ -1,12 +1,9 @@
 """Interpolation, differences, integrals, convolution and polynomials."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from xarrayops.testing._suite.samples import COMPLEX, INEXACT, INTEGERS, NUMERIC, sample, specials
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.table import call, row, rows_test
 
 VECTOR, MATRIX, CUBE = (sample("float64", shape) for shape in ((6,), (3, 4), (2, 3, 4)))
 POINTS = np.asarray([-2.0, -0.5, 0.0, 2.5])
@@ -88,7 +85,5 @@ ROWS = [
 class SignalSuite:
     """Interpolation, differences, integrals, convolution and polynomials."""
 
-    @cases(ROWS)
-    def test_signal(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match NumPy's."""
-        check_row(variant, row)
+    test_signal = rows_test(ROWS)
+    """Class, dtype, device, shape and values match NumPy's."""

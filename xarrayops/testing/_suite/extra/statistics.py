@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import INEXACT, INTEGERS, REAL, sample
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.table import call, row, rows_test
 
 MATRIX, OTHER = sample("float64", (3, 5)), sample("float64", (2, 5), seed=1)
 CUBE = sample("float64", (2, 3, 4))
@@ -16,10 +15,6 @@ WEIGHTS = np.abs(sample("float64", (5,))) + 0.5
 COUNTS = np.asarray([1, 2, 1, 3, 1])
 EDGES = np.asarray([-3.0, -1.0, 0.5, 2.0])
 VALUES = np.concatenate([sample("float64", (20,)), EDGES, [np.nan]])
-
-
-def _average(x: Any, **options: Any) -> Any:
-    return np.average(x, **options)
 
 
 def _cov(x: Any, y: Any = None, *, correction: Any = 1, **options: Any) -> Any:
@@ -33,7 +28,7 @@ def _histogram(x: Any, bins: Any = 10, **options: Any) -> Any:
 ROWS = [
     row(
         "average",
-        _average,
+        np.average,
         call(MATRIX, axis=1, weights=WEIGHTS),
         call(CUBE, weights=np.abs(CUBE) + 1),
         call(CUBE, axis=(0, 2), weights=np.abs(CUBE) + 1, keepdims=True),
@@ -118,7 +113,5 @@ ROWS = [
 class StatisticsSuite:
     """Weighted means, covariances and histograms."""
 
-    @cases(ROWS)
-    def test_statistics(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match NumPy's."""
-        check_row(variant, row)
+    test_statistics = rows_test(ROWS)
+    """Class, dtype, device, shape and values match NumPy's."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant, depends_on
+from xarrayops.testing._suite.table import call, created, rows_test
+from xarrayops.testing._suite.variant import depends_on
 
 LENGTHS = (8, 5, 1, 2, 0)
 
@@ -18,41 +18,35 @@ def _window(name: str) -> Any:
 
 ROWS = [
     *(
-        row(
+        created(
             name,
             _window(name),
             *(call(n, *args) for n in LENGTHS),
             call(6, *args, dtype="float64"),
-            dtype="real floating",
-            creation=True,
             normwise=True,
         )
         for name, args in (("bartlett", ()), ("blackman", ()), ("hamming", ()), ("hanning", ()), ("kaiser", (8.6,)))
     ),
-    row("kaiser", _window("kaiser"), call(9, 0.0), call(9, 40.0), dtype="real floating", creation=True, label="narrow"),
-    row(
+    created("kaiser", _window("kaiser"), call(9, 0.0), call(9, 40.0), label="narrow"),
+    created(
         "geomspace",
-        lambda *args, dtype=None, **options: np.geomspace(*args, **options),
+        np.geomspace,
         call(1.0, 1000.0, 4),
         call(-8.0, -2.0, 3),
         call(1.0, 256.0, 8, endpoint=False),
         call(2, 5, 1),
         call(2, 5, 2, dtype="float64"),
         call(2, 5, 0),
-        dtype="real floating",
-        creation=True,
         ulps=64,
     ),
-    row(
+    created(
         "logspace",
-        lambda *args, dtype=None, **options: np.logspace(*args, **options),
+        np.logspace,
         call(0.0, 3.0, 4),
         call(0, 3, 4, base=2.0),
         call(-1.0, 1.0, 5, endpoint=False),
         call(2, 3, 0),
         call(0, 1, 3, dtype="float64"),
-        dtype="real floating",
-        creation=True,
         ulps=64,
     ),
 ]
@@ -61,8 +55,5 @@ ROWS = [
 class WindowSuite:
     """Windows and scales."""
 
-    @depends_on("run")
-    @cases(ROWS)
-    def test_windows(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match NumPy's."""
-        check_row(variant, row)
+    test_windows = depends_on("run")(rows_test(ROWS))
+    """Class, dtype, device, shape and values match NumPy's."""

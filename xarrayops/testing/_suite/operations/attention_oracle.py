@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Host = NDArray[Any]
+from xarrayops.testing._suite.samples import Host
 
 
 def attention_oracle(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.testing._suite.compare import check_array
+from xarrayops.testing._suite.operations.layout import blocked
 from xarrayops.testing._suite.samples import sample
 from xarrayops.testing._suite.table import called, exercises
 from xarrayops.testing._suite.variant import Variant
@@ -74,16 +74,12 @@ class ConvolutionSuite:
 def laid(x: Any, layout: str) -> Any:
     """An array with channels second, in another layout; blocks are padded with zeros."""
     if layout.endswith("16c"):
-        channels = -(-x.shape[1] // 16)
-        padded = np.zeros((x.shape[0], channels * 16, *x.shape[2:]), x.dtype)
-        padded[:, : x.shape[1]] = x
-        blocks = padded.reshape(x.shape[0], channels, 16, *x.shape[2:])
-        return np.ascontiguousarray(np.moveaxis(blocks, 2, -1))
+        return np.ascontiguousarray(blocked(x, 16))
     return np.ascontiguousarray(np.moveaxis(x, 1, -1)) if layout.endswith("C") else x
 
 
-def windows_of(x: Any, window: tuple[int, ...], options: Options, fill: float) -> Any:
-    """For each place of a window, the elements of all windows there: float64 arrays with channels second."""
+def windows_of(x: Any, window: list[int], options: Options, fill: float) -> Any:
+    """The elements of all windows in float64, with channels second; the last axes are those of a window."""
     rank = len(window)
     stride, dilation = (_each(options.get(name, 1), rank) for name in ("stride", "dilation"))
     spans = [d * (n - 1) + 1 for d, n in zip(dilation, window, strict=True)]
@@ -93,31 +89,26 @@ def windows_of(x: Any, window: tuple[int, ...], options: Options, fill: float) -
         padding = [(total // 2, total - total // 2) for total in totals]
     pairs = [pair if isinstance(pair, tuple) else (pair, pair) for pair in _each(padding, rank)]
     padded = np.pad(x.astype("float64"), [(0, 0), (0, 0), *pairs], constant_values=fill)
-    counts = [(n - k) // s + 1 for n, k, s in zip(padded.shape[2:], spans, stride, strict=True)]
-    for at in product(*map(range, window)):
-        starts = [i * d for i, d in zip(at, dilation, strict=True)]
-        bounds = zip(starts, counts, stride, strict=True)
-        place: Any = (..., *(slice(a, a + (n - 1) * s + 1, s) for a, n, s in bounds))
-        yield at, padded[place]
+    found = np.lib.stride_tricks.sliding_window_view(padded, spans, axis=tuple(range(2, 2 + rank)))
+    steps: Any = (..., *(slice(None, None, step) for step in (*stride, *dilation)))
+    return found[steps]
 
 
 def convolved(x: Any, weights: Any, options: Options) -> Any:
     """The convolution in float64."""
-    groups, out = options.get("groups", 1), weights.shape[0]
-    total: Any = 0.0
-    for at, part in windows_of(x, weights.shape[2:], options, 0.0):
-        channels = part.reshape(x.shape[0], groups, -1, *part.shape[2:])
-        of_place = weights[(..., *at)].astype("float64").reshape(groups, out // groups, -1)
-        total = total + np.einsum("ngc...,goc->ngo...", channels, of_place)
-    return total.reshape(x.shape[0], out, *total.shape[3:])
+    groups, (out, _, *window) = options.get("groups", 1), weights.shape
+    parts = windows_of(x, window, options, 0.0)
+    batch, channels, *positions = parts.shape[: x.ndim]
+    parts = parts.reshape(batch, groups, channels // groups, *positions, -1)
+    of_groups = weights.astype("float64").reshape(groups, out // groups, channels // groups, -1)
+    return np.einsum("ngc...k,gock->ngo...", parts, of_groups).reshape(batch, out, *positions)
 
 
 def pooled(x: Any, window: Any, options: Options, combine: Any) -> Any:
     """The pooling in float64; padding is NaN, which the function ignores."""
-    rank = x.ndim - 2
-    shape = tuple(_each(window, rank))
-    options = {"stride": shape, **options}
-    return combine(np.stack([part for _, part in windows_of(x, shape, options, np.nan)]), axis=0)
+    shape = _each(window, x.ndim - 2)
+    parts = windows_of(x, shape, {"stride": shape, **options}, np.nan)
+    return combine(parts, axis=tuple(range(-len(shape), 0)))
 
 
 def _each(value: Any, rank: int) -> list[Any]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import xarrayops as xo
+from xarrayops.plugin.nested import fill
+from xarrayops.testing._suite.samples import Host
 from xarrayops.testing._suite.variant import Variant
 
 UFUNCS = {
@@ -26,17 +27,16 @@ DTYPES = {
     "max": ("float64", "float32", "int64", "int8", "uint8", "bool"),
 }
 ANY_DTYPE = ("float64", "float32", "int64", "int8", "uint8", "bool", "complex128")
-HostArray = NDArray[Any]
 
 
 class Case(NamedTuple):
     """One expression ``at(x)[index].op(value)``; ``want`` is its result, or None if NumPy refuses the index."""
 
-    x: HostArray
+    x: Host
     index: Any
     op: str
     value: Any
-    want: HostArray | None
+    want: Host | None
 
     def __str__(self) -> str:
         value = self.value if np.ndim(self.value) == 0 else f"{self.value.dtype}{list(self.value.shape)}"
@@ -52,17 +52,12 @@ def variant_of(library: str, seed: int) -> Variant:
     return variant
 
 
-def seeded(variant: Variant, seed: int, count: int) -> list[Case]:
-    """Random cases for a library."""
-    return cases(seed, count, frozenset(ANY_DTYPE) & variant.dtypes)
-
-
 def fault(variant: Variant, case: Case, copy: bool | None) -> str | None:
     """What is wrong with a library's result; None if it equals NumPy's."""
     x, indexer = variant.array(case.x), None
     try:
-        indexer = xo.at(x)[_filled(variant, case.index)]
-        value = _filled(variant, case.value)
+        index, value = fill((case.index, case.value), lambda a: variant.array(a) if isinstance(a, np.ndarray) else a)
+        indexer = xo.at(x)[index]
         result = indexer.get(copy=copy) if case.op == "get" else getattr(indexer, case.op)(value, copy=copy)
         got = variant.values(result)
     except IndexError as error:
@@ -77,13 +72,6 @@ def fault(variant: Variant, case: Case, copy: bool | None) -> str | None:
     if not np.allclose(got, case.want, rtol=1e-5):
         return f"{got.tolist()}, expected {case.want.tolist()}"
     return "x has changed" if copy and not np.array_equal(variant.values(x), case.x) else None
-
-
-def _filled(variant: Variant, item: Any) -> Any:
-    """An index or a value with NumPy arrays replaced by the library's."""
-    if isinstance(item, np.ndarray):
-        return variant.array(item)
-    return tuple(_filled(variant, entry) for entry in item) if isinstance(item, tuple) else item
 
 
 def cases(seed: int, count: int, dtypes: frozenset[str]) -> list[Case]:
@@ -118,7 +106,7 @@ def _has(index: Any, number: int) -> bool:
 _EXTENTS = [0.04, 0.12, 0.24, 0.3, 0.2, 0.1]
 
 
-def _updated(x: HostArray, places: HostArray, op: str, value: Any) -> HostArray:
+def _updated(x: Host, places: Host, op: str, value: Any) -> Host:
     """The expected result: ``numpy.ufunc.at`` at the flat positions that NumPy's indexing selects."""
     flat = x.reshape(-1).copy()
     values = np.asarray(value, dtype=x.dtype)

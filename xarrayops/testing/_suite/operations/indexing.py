@@ -15,7 +15,7 @@ import xarrayops as xo
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.operations.index_fuzz import cases as index_cases, fault as index_fault
 from xarrayops.testing._suite.samples import ALL, INEXACT, INTEGERS, NUMERIC, REAL, sample, shuffled
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row, without_warnings
+from xarrayops.testing._suite.table import Row, call, row, rows_test, without_warnings
 from xarrayops.testing._suite.variant import Variant, depends_on
 
 ORDERS: list[dict[str, Any]] = [{}, {"axis": 0}, {"descending": True}, {"axis": 0, "descending": True, "stable": False}]
@@ -23,8 +23,10 @@ TIED = np.asarray([3, 1, 3, 1, 2], dtype="int32")
 EDGES = np.asarray([1.0, 2.0, 2.0, 5.0])
 INDICES = np.asarray([2, 0, -1, 2], dtype="int64")
 EVERY = [sample(d, (5,), low=0, high=2) for d in ALL if d != "complex64"]
+SHUFFLED = [call(shuffled(d), **options) for options in ({}, {"descending": True}) for d in REAL]
 UNSORTED = np.asarray([5, 3, 3, 0, 4, 1] * 3)
 """Integers that NumPy's own unique_values returns in another order."""
+REPEATED = [call(x) for x in (UNSORTED, TIED, *EVERY)]
 
 
 def _sort(x: Any, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
@@ -38,35 +40,8 @@ def _argsort(x: Any, *, axis: int = -1, descending: bool = False, stable: bool =
     return np.argsort(-ranks, axis=axis, stable=True)
 
 
-def _unique_all(x: Any, values: Any, indices: Any, inverse: Any, counts: Any) -> Any:
-    want = np.unique(x, return_counts=True, return_index=True)
-    yield from zip((values, indices, counts), want, strict=True)
-    yield values[inverse], x
-
-
-def _unique_counts(x: Any, values: Any, counts: Any) -> Any:
-    yield from zip((values, counts), np.unique(x, return_counts=True), strict=True)
-
-
-def _unique_inverse(x: Any, values: Any, inverse: Any) -> Any:
-    yield values, np.unique(x)
-    yield values[inverse], x
-
-
-def _unique_values(x: Any, values: Any) -> Any:
-    yield values, np.unique(x)
-
-
-def _take(x: Any, indices: Any, *, axis: int | None = None) -> Any:
-    return np.take(x, indices, axis=0 if axis is None else axis)
-
-
 def _take_along_axis(x: Any, indices: Any, *, axis: int = -1) -> Any:
     return np.take_along_axis(x, indices, axis=axis)
-
-
-def _searchsorted(x1: Any, x2: Any, *, side: Any = "left", sorter: Any = None) -> Any:
-    return np.searchsorted(x1, x2, side=side, sorter=sorter)
 
 
 ROWS = [
@@ -77,13 +52,12 @@ ROWS = [
         call(TIED),
         call(TIED, descending=True),
         call(sample("float32", (0, 3))),
-        *(call(shuffled(d)) for d in REAL),
-        *(call(shuffled(d), descending=True) for d in REAL),
+        *SHUFFLED,
         dtype="indexing",
     ),
     row(
         "isin",
-        lambda x1, x2, invert=False: np.isin(x1, x2, invert=invert),
+        np.isin,
         call(shuffled("int64"), np.asarray([1, 3, 9])),
         call(shuffled("int64"), np.asarray([1, 3, 9]), invert=True),
         call(shuffled("int64"), sample("int64", (0,))),
@@ -96,7 +70,7 @@ ROWS = [
     row("nonzero", np.nonzero, call(sample("bool")), *(call(x) for x in EVERY), dtype="indexing"),
     row(
         "searchsorted",
-        _searchsorted,
+        np.searchsorted,
         call(EDGES, sample("float64", (2, 3), low=0, high=6)),
         call(EDGES, np.asarray([2.0, 5.0, 9.0]), side="right"),
         call(EDGES[::-1].copy(), EDGES, sorter=np.asarray([3, 2, 1, 0])),
@@ -111,12 +85,11 @@ ROWS = [
         *(call(shuffled("float32"), **order) for order in ORDERS),
         call(sample("float32", (0, 3))),
         call(TIED, descending=True),
-        *(call(shuffled(d)) for d in REAL),
-        *(call(shuffled(d), descending=True) for d in REAL),
+        *SHUFFLED,
     ),
     row(
         "take",
-        _take,
+        np.take,
         call(sample("float32", (3, 4)), INDICES, axis=1),
         call(sample("float32", (5,)), INDICES),
         call(sample("float32", (3, 4)), np.asarray([], dtype="int64"), axis=0),
@@ -135,32 +108,23 @@ ROWS = [
     ),
     row(
         "unique_all",
-        None,
-        call(UNSORTED),
-        call(TIED),
-        *(call(x) for x in EVERY),
-        law=_unique_all,
+        partial(np.unique, return_index=True, return_inverse=True, return_counts=True),
+        *REPEATED,
         dtype=("first", "indexing", "indexing", "indexing"),
         fields=("values", "indices", "inverse_indices", "counts"),
     ),
     row(
         "unique_counts",
-        None,
-        call(UNSORTED),
-        call(TIED),
-        *(call(x) for x in EVERY),
-        law=_unique_counts,
+        partial(np.unique, return_counts=True),
+        *REPEATED,
         dtype=("first", "indexing"),
         fields=("values", "counts"),
     ),
     row(
         "unique_inverse",
-        None,
-        call(UNSORTED),
-        call(TIED),
+        partial(np.unique, return_inverse=True),
         call(sample("int64", (2, 3), high=0)),
-        *(call(x) for x in EVERY),
-        law=_unique_inverse,
+        *REPEATED,
         dtype=("first", "indexing"),
         fields=("values", "inverse_indices"),
     ),
@@ -174,7 +138,7 @@ ROWS = [
         dtype=("first", "indexing", "indexing", "indexing"),
         function=partial(xo.unique, return_index=True, return_inverse=True, return_counts=True),
     ),
-    row("unique_values", None, call(UNSORTED), call(TIED), *(call(x) for x in EVERY), law=_unique_values),
+    row("unique_values", np.unique, *REPEATED),
 ]
 
 
@@ -223,24 +187,16 @@ UPDATES = [
 ]
 
 
+@depends_on("memory")
 class IndexingSuite:
-    """Sorting, searching, selecting and sets."""
+    """Sorting, searching, selecting, sets, and indexed updates."""
 
-    @cases(ROWS)
-    def test_indexing(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match the oracle; results of any order are sorted first."""
-        check_row(variant, row)
+    test_indexing = depends_on("run", "memory")(rows_test(ROWS))
+    """Class, dtype, device, shape and values match the oracle; results of any order are sorted first."""
 
+    test_at = depends_on("run", "memory")(rows_test(UPDATES))
+    """``at(x)[i].add(v)`` equals ``numpy.add.at(x, i, v)``, and x does not change."""
 
-class AtSuite:
-    """Indexed updates."""
-
-    @cases(UPDATES)
-    def test_at(self, variant: Variant, row: Row) -> None:
-        """``at(x)[i].add(v)`` equals ``numpy.add.at(x, i, v)``, and x does not change."""
-        check_row(variant, row)
-
-    @depends_on("memory")
     def test_at_of_random_indices(self, variant: Variant) -> None:
         """Seeded random indices of all kinds select the elements that NumPy selects, or raise IndexError."""
         count = 300 if variant.calls is None else 6 * variant.calls
@@ -251,7 +207,6 @@ class AtSuite:
             failures += [f"  {case}: {fault}" for fault in found if fault]
         assert not failures, f"xo.at on {variant}:\n" + "\n".join(failures)
 
-    @depends_on("memory")
     def test_at_of_memory_that_it_reads(self, variant: Variant) -> None:
         """A value is read before x is written, also if both share memory."""
         host = sample("float32", (5, 6))
@@ -263,7 +218,6 @@ class AtSuite:
                 want[place] = host[of]
                 check_array(variant, got, want, dtype="float32")
 
-    @depends_on("memory")
     def test_at_of_an_index_that_shares_memory(self, variant: Variant) -> None:
         """An index is read before x is written, also if it is x itself or a view of x."""
         dtype = variant.defaults["indexing"]
@@ -278,7 +232,6 @@ class AtSuite:
                 {"add": np.add, "max": np.maximum}[op].at(want, host[of], value)
             check_array(variant, got, want, dtype=dtype)
 
-    @depends_on("memory")
     def test_at_of_products(self, variant: Variant) -> None:
         """Products with index arrays are the library's own, and quotients stay in range if an index repeats."""
         if "complex64" in variant.dtypes:
@@ -294,7 +247,6 @@ class AtSuite:
         got = xo.at(x)[[0, 1, 0]].divide(variant.array(np.asarray([1e20, 49.0, 1e20], dtype="float32")))
         check_array(variant, got, np.asarray([1e-2, 1 / 7], dtype="float32"), dtype="float32")
 
-    @depends_on("memory")
     def test_at_does_not_write_by_default(self, variant: Variant) -> None:
         """``copy=True`` is the default, for views and for elements that are returned."""
         host = sample("float32", (5,))
@@ -321,7 +273,6 @@ class AtSuite:
         with pytest.raises(xo.Unsupported, match=r"divide does not support arrays of .* Instead"):
             xo.at(whole)[0].divide(2)
 
-    @depends_on("memory")
     def test_at_without_a_copy(self, variant: Variant) -> None:
         """``copy=False`` updates x itself or raises; None may update x or a copy."""
         host = sample("float32", (5,))
@@ -350,7 +301,6 @@ class AtSuite:
             with pytest.raises(OverflowError, match="does not fit"):
                 getattr(xo.at(x)[0], op)(300)
 
-    @depends_on("memory")
     def test_at_of_numpy_scalars(self, variant: Variant) -> None:
         """NumPy's scalars count as Python numbers, as values and in an index."""
         x = variant.array(np.asarray([1.0, 2.0, 3.0], dtype="float32"))
@@ -370,7 +320,6 @@ class AtSuite:
         with pytest.raises(xo.Unsupported, match="must hold integers or bools, not a Python float"):
             xo.at(x)[np.float64(1)].get()
 
-    @depends_on("memory")
     def test_at_of_large_numbers(self, variant: Variant) -> None:
         """Integers beyond 64 bits become floats; numbers beyond the limits of floating point become infinite."""
         host = np.asarray([1.0, 2.0], dtype="float32")

@@ -14,6 +14,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import gap_of
 from xarrayops.plugin.precision import HALVES
 from xarrayops.testing._suite.compare import check_array
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 from xarrayops.testing._suite.samples import Host, sample
 from xarrayops.testing._suite.table import called, exercises
 from xarrayops.testing._suite.variant import Variant
@@ -67,23 +68,21 @@ def gap(variant: Variant, policy: dict[str, str]) -> bool:
     return lacks or (policy.get("compute", "float32") != "float32" and gap_of(functions["rounded"]) is not None)
 
 
+@exercises("precision")
 class PrecisionSuite:
     """Blocks that set the precision of products, and the scaling of losses."""
 
-    @exercises("precision")
     @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: "-".join(policy.values()))
     def test_a_product_keeps_every_policy(self, variant: Variant, policy: dict[str, str]) -> None:
         """The error comes from rounded operands, sums in the wide dtype, and one rounding of the result."""
         check_product(variant, "matmul", policy)
 
-    @exercises("precision")
     @pytest.mark.parametrize("verb", PRODUCTS)
     def test_every_product_keeps_a_policy(self, variant: Variant, verb: str) -> None:
         """Products of rounded operands, in float32."""
         if gap_of(variant.backend.functions[verb]) is None:
             check_product(variant, verb, {"compute": "bfloat16", "output": "float32"})
 
-    @exercises("precision")
     @pytest.mark.parametrize("output", ["float32", "bfloat16"])
     def test_attention_keeps_a_policy(self, variant: Variant, output: str) -> None:
         """Attention of rounded q, k and v. The weights may be rounded if the result has a half type."""
@@ -97,13 +96,13 @@ class PrecisionSuite:
             got, lse = called(variant, "attention", partial(xo.attention, return_lse=True), q, k, v)
         names = variant.backend.functions["dtype_name"]
         assert (names(got.dtype), names(lse.dtype) in ("float32", "float64")) == (output, True)
-        rounded = [as_rounded(x, "bfloat16") for x in (Q, K, V)]
-        error = np.abs(variant.values(got).astype("float64") - _attention(*rounded)).max()
-        assert error <= (2e-6 if output == "float32" else 2.0**-7)
-        if output == "float32":
-            assert np.abs(variant.values(got).astype("float64") - _attention(Q, K, V)).max() > 1e-4
+        found = variant.values(got).astype("float64")
+        want, exact = (
+            attention_oracle(*each)[0] for each in ((as_rounded(x, "bfloat16") for x in (Q, K, V)), (Q, K, V))
+        )
+        assert np.abs(found - want).max() <= (2e-6 if output == "float32" else 2.0**-7)
+        assert output != "float32" or np.abs(found - exact).max() > 1e-4
 
-    @exercises("precision")
     def test_a_policy_leaves_integers_and_complex_numbers_alone(self, variant: Variant) -> None:
         """Their results are the same as without a block."""
         for dtype in ("int32", "complex64"):
@@ -179,11 +178,3 @@ def check_product(variant: Variant, verb: str, policy: dict[str, str]) -> None:
 def _scale(variant: Variant, state: xo.LossScale) -> float:
     """The scale as a Python number."""
     return state.value if isinstance(state.value, float) else float(variant.values(state.value))
-
-
-def _attention(q: Host, k: Host, v: Host) -> Host:
-    q, k, v = (x.astype("float64") for x in (q, k, v))
-    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    out: Host = weights / weights.sum(axis=-1, keepdims=True) @ v
-    return out

@@ -1,4 +1,4 @@
-"""Quantisation: integers, scales and products have the same bits as NumPy's."""
+"""Quantisation: integers, scales and products have the same bits as NumPy's; and exact products of 8-bit integers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 import xarrayops as xo
 from xarrayops.testing._suite.samples import FLOATS, sample
-from xarrayops.testing._suite.table import Case, Row, call, cases, check_row, exercises, row
+from xarrayops.testing._suite.table import Case, Row, call, exercises, row, rows_test
 from xarrayops.testing._suite.variant import Variant, depends_on
 
 LEAST = {"float32": 2.0**-62, "float64": 2.0**-510}
@@ -76,14 +76,8 @@ def _product(dtype: str, x: Any, w: Any, *, of_x: Any = None, of_w: Any = None) 
     rows = {"axis": tuple(range(x.ndim - 1))} if x.ndim > 1 else {}
     a, sx = parts(x, dict(of_x or rows))
     b, sw = parts(w, dict(of_w or ({"axis": -1} if w.ndim > 1 else {})))
-    sx, sw = (np.broadcast_to(s, v.shape) for s, v in ((sx, a), (sw, b)))
-    sx, sw = sx[..., :1], sw[..., :1, :] if w.ndim > 1 else sw[:1]
-    if w.ndim == 1:
-        sx = sx[..., 0]
-        sw = sw[0]
-    elif x.ndim == 1:
-        sx, sw = sx[0], sw[..., 0, :]
-    return (a @ b).astype(dtype) * (sx * sw)
+    product, scale = (a @ b).astype(dtype), sx * sw
+    return product * (scale if np.ndim(scale) in (0, product.ndim) else scale.reshape(product.shape))
 
 
 def _dequantize(values: Any, scale: Any, zero: Any = None) -> Any:
@@ -211,15 +205,59 @@ def _rows(dtype: str) -> list[Row]:
 
 
 ROWS = [each for dtype in FLOATS for each in _rows(dtype)]
+BLOCKS = {("int8", "int8"): 1024, ("int8", "uint8"): 514, ("uint8", "int8"): 514, ("uint8", "uint8"): 258}
+"""The number of terms whose sum in float32 is exact, by the dtypes of the operands."""
+SHAPES: tuple[Any, ...] = (
+    ((4,), (4,)),
+    ((4,), (4, 5)),
+    ((2, 3, 4), (4,)),
+    ((2, 3, 4), (4, 5)),
+    ((3, 1, 2, 4), (2, 4, 5)),
+    ((3, 0), (0, 5)),
+    ((0, 4), (4, 5)),
+    ((17, 8), (8, 16)),
+)
+
+
+def integers(dtype: str, shape: tuple[int, ...], seed: int = 0) -> Any:
+    """Random values of the whole range."""
+    limits = np.iinfo(dtype)
+    return sample(dtype, shape, low=limits.min, high=limits.max, seed=seed)
+
+
+def extremes(dtype: str, count: int) -> Any:
+    """Values of the largest magnitude, the last one odd, so that a sum above 2**24 is not exact in float32."""
+    extreme, odd = (-128, -127) if dtype == "int8" else (255, 255)
+    return np.asarray([*[extreme] * (count - 1), odd], dtype)
+
+
+PRODUCTS = [
+    row(
+        "matmul",
+        lambda x1, x2, out_dtype: np.matmul(x1, x2, dtype="int64"),
+        *(
+            call(extremes(a, terms)[None], extremes(b, terms)[:, None], out_dtype="int32")
+            for (a, b), block in BLOCKS.items()
+            for terms in (block + 1, block)
+        ),
+        *(call(integers(a, (3, 4)), integers(b, (4, 5), 1), out_dtype="int32") for a, b in BLOCKS),
+        *(call(integers("int8", x), integers("int8", y, 1), out_dtype="int32") for x, y in SHAPES),
+        hook="matmul_int32",
+        dtype="int32",
+        ulps=0,
+        label="int32",
+    ),
+]
 
 
 class QuantizationSuite:
     """Quantised arrays and their products."""
 
-    @cases(ROWS)
-    def test_quantization(self, variant: Variant, row: Row) -> None:
-        """All bits are equal to NumPy's."""
-        check_row(variant, row)
+    test_products = rows_test(PRODUCTS)
+    """All sums of products of 8-bit integers are exact."""
+
+    test_quantization = rows_test(ROWS)
+    """All bits are equal to NumPy's."""
 
     @depends_on()
     @exercises("calibrate", "qmatmul", "quantize")

@@ -11,7 +11,8 @@ import pytest
 import xarrayops as xo
 from xarrayops.errors import MixedBackends, Unsupported
 from xarrayops.plugin import Array
-from xarrayops.testing._suite.table import exercises
+from xarrayops.testing._suite.compare import check_array
+from xarrayops.testing._suite.table import check_raises, exercises
 from xarrayops.testing._suite.variant import Variant, depends_on
 
 Draws = Callable[[Any], Any]
@@ -42,6 +43,7 @@ DRAWS: dict[str, tuple[str, Draws]] = {
 """The dtype of the result, and the calls."""
 
 
+@exercises("random.default_rng")
 class RandomSuite:
     """Random numbers."""
 
@@ -49,13 +51,13 @@ class RandomSuite:
     @exercises("random.default_rng", "random.key")
     def test_random_numbers_are_those_of_numpy(self, variant: Variant) -> None:
         """Every kind of draw has NumPy's bits: with an integer seed, and with a key in a traced function."""
-        seed, key = 2**40 + 7, xo.random.key(2**40 + 7, **_place(variant))
+        seed, key = 2**40 + 7, xo.random.key(2**40 + 7, **variant.creation)
         served = {name: draw for name, (dtype, draw) in DRAWS.items() if _needs(dtype) <= variant.dtypes}
         by_key = variant.run(lambda key: [draw(xo.random.default_rng(key)) for draw in served.values()], key)
         for (name, draw), traced in zip(served.items(), by_key, strict=True):
             want = draw(xo.random.default_rng(seed))
             dtype = _dtype(variant, DRAWS[name][0])
-            _check(variant, name, draw(xo.random.default_rng(seed, **_place(variant))), want, dtype)
+            _check(variant, name, draw(xo.random.default_rng(seed, **variant.creation)), want, dtype)
             _check(variant, f"{name} by a key", traced, want, dtype)
 
     @depends_on("run")
@@ -63,7 +65,7 @@ class RandomSuite:
     def test_keys(self, variant: Variant) -> None:
         """Keys and bits are equal to NumPy's."""
         host = xo.random.key(2**63 + 5)
-        key = xo.random.key(2**63 + 5, **_place(variant))
+        key = xo.random.key(2**63 + 5, **variant.creation)
         _check(variant, "key", key, host, "uint32")
         _check(
             variant, "split", variant.run(lambda key: xo.random.split(key, 3), key), xo.random.split(host, 3), "uint32"
@@ -76,7 +78,6 @@ class RandomSuite:
             _check(variant, "bits", bits, xo.random.bits(host, (2, 3), dtype=dtype), dtype)
 
     @depends_on("memory")
-    @exercises("random.default_rng")
     def test_a_sample_of_an_array(self, variant: Variant) -> None:
         """``choice``, ``shuffled`` and arrays of locations and scales."""
         host = np.arange(12.0, dtype=np.float32).reshape(3, 4)
@@ -89,19 +90,17 @@ class RandomSuite:
             lambda rng: lambda x: rng.normal(x, dtype="float32"),
         )
         for i, draw in enumerate(draws):
-            found = draw(_rng_of(variant, i))(x)
+            found = draw(xo.random.default_rng(i, **variant.creation))(x)
             want = draw(xo.random.default_rng(i))(host)
             np.testing.assert_allclose(variant.values(found), want, rtol=1e-6)
 
     @depends_on()
-    @exercises("random.default_rng")
     def test_errors_of_random_functions(self, variant: Variant) -> None:
         """Seeds, keys, limits and sizes that do not fit, and arrays of another library."""
-        place = _place(variant)
-        rng = xo.random.default_rng(0, dtype="float32", **place)
+        rng = xo.random.default_rng(0, dtype="float32", **variant.creation)
         for seed, error in ((-1, ValueError), (2**64, ValueError), (0.5, TypeError), ("0", TypeError)):
             with pytest.raises(error, match="seed"):
-                xo.random.default_rng(seed, **place)
+                xo.random.default_rng(seed, **variant.creation)
         with pytest.raises(ValueError, match="a key is an array"):
             xo.random.default_rng(variant.make(np.zeros(2, np.float32)))
         calls: tuple[Callable[[], Any], ...] = (
@@ -116,22 +115,18 @@ class RandomSuite:
             lambda: rng.choice(3, 2, p=[0.5, 0.5, -1.0]),
             lambda: rng.choice(3, 2, p=[1.0, 0.0, 0.0], replace=False),
         )
-        for call in calls:
-            with pytest.raises(ValueError, match="random"):
-                call()
+        check_raises(ValueError, "random", *calls)
         with pytest.raises(MixedBackends) if variant.backend.name != "numpy" else pytest.raises(Unsupported):
             rng.shuffled(np.zeros(3) if variant.backend.name != "numpy" else np.zeros(3, object))
 
     @depends_on()
-    @exercises("random.default_rng")
     def test_the_own_generator_of_the_library(self, variant: Variant) -> None:
         """``native=True``: the same methods, unless the backend declares a gap."""
-        place = _place(variant)
         try:
-            rng = xo.random.default_rng(0, native=True, **place)
+            rng = xo.random.default_rng(0, native=True, **variant.creation)
         except Unsupported:
             with pytest.raises(Unsupported, match="native=True"):
-                xo.random.default_rng(0, native=True, **place)
+                xo.random.default_rng(0, native=True, **variant.creation)
             return
         for kind, draw in DRAWS.values():
             dtype = _dtype(variant, kind)
@@ -142,15 +137,6 @@ class RandomSuite:
         x = variant.values(rng.normal(2.0, 0.5, size=4000, dtype="float32"))
         assert abs(x.mean() - 2) < 0.05
         assert abs(x.std() - 0.5) < 0.05
-
-
-def _place(variant: Variant) -> dict[str, Any]:
-    """The keywords that name the library and the device."""
-    return variant.creation
-
-
-def _rng_of(variant: Variant, seed: int) -> Any:
-    return xo.random.default_rng(seed, **_place(variant))
 
 
 def _dtype(variant: Variant, dtype: str) -> str:
@@ -164,9 +150,7 @@ def _needs(dtype: str) -> set[str]:
 
 
 def _check(variant: Variant, name: str, found: Array, want: Any, dtype: str) -> None:
-    """Compare class, dtype, shape and every bit."""
-    assert isinstance(found, variant.backend.module.ARRAY_TYPES), name
-    assert variant.backend.functions["dtype_name"](found.dtype) == dtype, name
+    """Compare class, dtype, device, shape and every bit."""
     values = variant.values(found)
-    assert values.shape == np.shape(want), name
+    check_array(variant, found, want, dtype=dtype, values=False, host=values)
     assert values.astype(want.dtype).tobytes() == np.asarray(want).tobytes(), f"{name}: {values} is not {want}"

@@ -25,10 +25,10 @@ def cubes(x: Any) -> Any:
     return xo.sum(xo.multiply(xo.square(x), x))
 
 
+@depends_on("memory")
 class TransformationSuite:
     """Functions that are differentiated, batched, and computed again."""
 
-    @depends_on("memory")
     @exercises("grad", "value_and_grad", "no_grad")
     def test_gradient(self, variant: Variant) -> None:
         """The gradient of a sum of cubes. A library without gradients raises."""
@@ -42,7 +42,6 @@ class TransformationSuite:
         second = xo.grad(lambda x: xo.sum(xo.grad(cubes)(x)))(x)
         check_array(variant, second, np.float32(6) * X, dtype="float32")
 
-    @depends_on("memory")
     @exercises("vmap")
     def test_batch(self, variant: Variant) -> None:
         """Each column is an item; the results are also columns."""
@@ -51,7 +50,6 @@ class TransformationSuite:
         if not refuses(variant, "vmap", reverse, x):
             check_array(variant, reverse(x), X[::-1] * 2, dtype="float32")
 
-    @depends_on("memory")
     @exercises("checkpoint")
     def test_checkpoint(self, variant: Variant) -> None:
         """The results and the gradient are equal to the function's."""
@@ -66,7 +64,6 @@ class TransformationSuite:
             gradient = xo.grad(lambda x: xo.sum(function(x, 2.0)[0]))(x)
             check_array(variant, gradient, X * 4, dtype="float32")
 
-    @depends_on("memory")
     @exercises("no_grad")
     def test_no_grad(self, variant: Variant) -> None:
         """The results are the same as outside of the block."""

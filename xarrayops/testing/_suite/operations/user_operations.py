@@ -14,6 +14,7 @@ from xarrayops.testing._suite.table import exercises
 from xarrayops.testing._suite.variant import Variant
 
 X = sample("float32")
+WANT = (X - X.max()) * np.float32(0.5)
 SOURCE = """
 #include <tvm/ffi/container/tensor.h>
 #include <tvm/ffi/function.h>
@@ -39,17 +40,20 @@ def _definition(x: Any, *, factor: float = 2.0) -> Any:
     return xo.multiply(xo.subtract(x, xo.max(x)), factor)
 
 
+def _shifted() -> Any:
+    """A new operation without kernels."""
+    return xo.operation(f"contract::shifted{next(_numbers)}")(_definition)
+
+
+@exercises("operation")
 class OperationSuite:
     """Operations of users on the arrays of the library."""
 
-    @exercises("operation")
     def test_operation(self, variant: Variant) -> None:
         """The definition serves, then a kernel of the library, also in a traced function."""
-        operation = xo.operation(f"contract::shifted{next(_numbers)}")(_definition)
-        expected = (X - X.max()) * np.float32(0.5)
         x = variant.array(X)
-        check_array(variant, variant.run(operation, x, factor=0.5), expected, dtype="float32")
-        name = variant.backend.name
+        operation, name = _shifted(), variant.backend.name
+        check_array(variant, variant.run(operation, x, factor=0.5), WANT, dtype="float32")
         if not variant.backend.has_entry_point:
             return
         calls = []
@@ -59,20 +63,17 @@ class OperationSuite:
             return _definition(x, factor=factor)
 
         operation.kernel(f"{name}:own", dtypes=("float32",))(kernel)
-        check_array(variant, variant.run(operation, x, factor=0.5), expected, dtype="float32")
+        check_array(variant, variant.run(operation, x, factor=0.5), WANT, dtype="float32")
         assert set(calls) == {0.5}
 
-    @exercises("operation")
     def test_native_kernel(self, variant: Variant) -> None:
         """A C++ kernel serves host memory if the library and this machine have what it needs."""
         if not variant.backend.has_entry_point:
             return
-        operation = xo.operation(f"contract::shifted{next(_numbers)}")(_definition)
-        name = variant.backend.name
+        operation, name = _shifted(), variant.backend.name
         operation.native("own", sources={"shifted.cc": SOURCE}, entry="shifted", serves=[name], dtypes=("float32",))
-        expected = (X - X.max()) * np.float32(0.5)
         x = variant.array(X)
-        check_array(variant, variant.run(operation, x, factor=0.5), expected, dtype="float32")
+        check_array(variant, variant.run(operation, x, factor=0.5), WANT, dtype="float32")
         (native, reference) = xo.explain(operation, x, factor=0.5).candidates
         assert (native.name, reference.name, reference.ok) == (f"{name}:own", f"{name}:reference", True)
         assert native.ok or any(reason in native.reason for reason in REFUSALS), native.reason

@@ -38,9 +38,9 @@ def values(dtype: str, count: int, *, seed: int = 0) -> Host:
     return np.where(drawn == 0, np.ones((), dtype), drawn)
 
 
-def with_data(data: list[float], dtype: str = "float64") -> Entries:
-    """Sorted entries with these values, without duplicates."""
-    return distinct(dtype, count=len(data))._replace(data=np.asarray(data, dtype=dtype))
+def with_data(data: list[float]) -> Entries:
+    """Sorted entries with these values in float64, without duplicates."""
+    return distinct("float64", count=len(data))._replace(data=np.asarray(data))
 
 
 GENERAL = scattered()
@@ -215,6 +215,20 @@ def _joined_shape(a: Entries, b: Entries, *, axis: int) -> tuple[int, ...]:
     return (a.shape[0] + b.shape[0], a.shape[1]) if axis == 0 else (a.shape[0], a.shape[1] + b.shape[1])
 
 
+def _reductions(name: str, axes: tuple[int | None, ...], found: Any, dense: Any) -> list[SparseRow]:
+    verb, function = f"sparse.{name}", getattr(_sparse, name)
+    return [
+        _row(verb, f"axis {axis}", partial(function, axis=axis), partial(found, axis=axis), _one_matrix, dense=dense)
+        for axis in axes
+    ]
+
+
+def _along(name: str, label: str, axis: int, *functions: Any, dense: Any = None) -> SparseRow:
+    """A row whose function, oracle, operands and shape depend on an axis."""
+    function, found, operands, shape = (partial(each, axis=axis) for each in functions)
+    return _row(f"sparse.{name}", label, function, found, operands, _without_blocks, shape=shape, dense=dense)
+
+
 ROWS = [
     _row("sparse.to_dense", "", _sparse.to_dense, Entries.dense, _one_matrix),
     _row(
@@ -222,14 +236,7 @@ ROWS = [
         exact=True,
         shape=lambda e: e.shape[::-1],
     ),
-    *(
-        _row(
-            *("sparse.sum", f"axis {axis}", partial(_sparse.sum, axis=axis), partial(oracle.total, axis=axis)),
-            _one_matrix,
-            dense=xo.sum,
-        )
-        for axis in (None, 0, 1, -1)
-    ),
+    *_reductions("sum", (None, 0, 1, -1), oracle.total, xo.sum),
     _row("sparse.add", "", _sparse.add, oracle.added, _two_matrices),
     _row("sparse.add", "to itself", _sparse.add, oracle.added, lambda e: (e, e)),
     _row("sparse.multiply", "by sparse", _sparse.multiply, oracle.multiplied, _two_matrices),
@@ -238,7 +245,7 @@ ROWS = [
     _row("sparse.multiply", "by a column", _sparse.multiply, oracle.scaled, _dense(lambda m, n: (m, 1))),
     _row("sparse.multiply", "by a 0-d array", _sparse.multiply, oracle.scaled, _dense(lambda m, n: ())),
     _row(
-        *("sparse.multiply", "dense by sparse", _sparse.multiply, oracle.scaled_from_left),
+        *("sparse.multiply", "dense by sparse", _sparse.multiply, lambda b, e: oracle.scaled(e, b)),
         _dense(lambda m, n: (1, n), first=True),
     ),
     _row("sparse.multiply", "by a number", _sparse.multiply, oracle.scaled, _matrix_and_number),
@@ -267,43 +274,17 @@ ROWS = [
     _row("sparse.maximum", "", _sparse.maximum, oracle.larger, _of_kinds(_two_matrices, "iuf")),
     _row("sparse.scale", "", _sparse.scale, oracle.with_factors, _factors),
     *(
-        _row(
-            *(
-                "sparse.take",
-                f"{what}, axis {axis}",
-                partial(_sparse.take, axis=axis),
-                partial(oracle.selected, axis=axis),
-                partial(_selection, axis=axis, mask=what == "mask"),
-                _without_blocks,
-            ),
-            shape=partial(_selected_shape, axis=axis),
+        _along(
+            *("take", f"{what}, axis {axis}", axis, _sparse.take, oracle.selected),
+            *(partial(_selection, mask=what == "mask"), _selected_shape),
             dense=lambda s, indices: s,
         )
         for what in ("indices", "mask")
         for axis in (0, 1)
     ),
-    *(
-        _row(
-            *(
-                "sparse.concat",
-                f"axis {axis}",
-                partial(_concat, axis=axis),
-                partial(oracle.joined, axis=axis),
-                partial(_neighbours, axis=axis),
-                _without_blocks,
-            ),
-            shape=partial(_joined_shape, axis=axis),
-        )
-        for axis in (0, 1)
-    ),
-    *(
-        _row(*(verb, f"axis {axis}", partial(function, axis=axis), partial(found, axis=axis), _one_matrix), dense=dense)
-        for verb, function, found, dense in (
-            ("sparse.count", _sparse.count, oracle.nonzeros, lambda x: xo.sum(x != 0)),
-            ("sparse.norm", _sparse.norm, oracle.euclidean, xo.linalg.vector_norm),
-        )
-        for axis in (None, 0, 1)
-    ),
+    *(_along("concat", f"axis {axis}", axis, _concat, oracle.joined, _neighbours, _joined_shape) for axis in (0, 1)),
+    *_reductions("count", (None, 0, 1), oracle.nonzeros, lambda x: xo.sum(x != 0)),
+    *_reductions("norm", (None, 0, 1), oracle.euclidean, xo.linalg.vector_norm),
     _row("sparse.diagonal", "", _sparse.diagonal, oracle.diagonal, _one_matrix, dense=lambda x: x),
 ]
 """The ways to call each verb with sparse operands."""

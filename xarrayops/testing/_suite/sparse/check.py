@@ -7,9 +7,11 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pytest
 
 import xarrayops as xo
 from xarrayops._core.backends.registry import describe_class
+from xarrayops._core.backends.sparse_backend import SparseBackend as SparseBackend
 from xarrayops.plugin.sparse import Parts
 from xarrayops.testing._suite.compare import check_array, check_values
 from xarrayops.testing._suite.sparse.cases import OPERANDS, ROWS, SparseRow
@@ -71,7 +73,8 @@ def check_container(
 ) -> None:
     """Compare a container with the oracle; the error message begins with the property that differs.
 
-    The properties are class, format, shape, dtypes, device, canonical format (if ``canonical``), positions and values.
+    The properties are class, format, shape, dtypes, device, laziness, canonical format (if ``canonical``), positions
+    and values.
     If ``exact``, the stored positions must equal the expected ones; else zeros need not be stored. ``index`` is the
     required dtype of the indices; default: any that the library supports.
     """
@@ -83,6 +86,7 @@ def check_container(
     _check_dtypes(variant, got, p, dtype, index)
     device = xo.device(got)
     assert device == variant.device, f"device: {device}, expected {variant.device}"
+    assert not xo.is_lazy(got), "lazy: the entries are not computed"
     xo.sparse.validate(got, canonical=canonical)
     host = host_parts(variant, got)
     if canonical:
@@ -110,6 +114,29 @@ def _check_values(found: Entries, want: ValueAt, *, exact: bool) -> None:
     assert not missing, f"positions: no entries at {missing[:5]}"
     values = np.asarray([got.get(position, 0) for position in sorted(want)]).astype(found.data.dtype)
     check_values(values, np.asarray([want[position] for position in sorted(want)]), ulps=ULPS, normwise=True)
+
+
+def check_entries(variant: Variant, got: Any, want: Entries, format: str, **options: Any) -> None:
+    """Compare a container with entries of its shape and dtype, as `check_container` does."""
+    name = want.data.dtype.name
+    check_container(variant, got, want.value_at, shape=want.shape, format=format, dtype=name, **options)
+
+
+def require(variant: Variant, dtype: str) -> None:
+    """Skip the test if the library does not support containers of a dtype."""
+    if dtype not in variant.dtypes or variant.backend.sparse.dtype_refusal(dtype) is not None:
+        pytest.skip(f"{variant} does not support containers of {dtype}")
+
+
+class Containers:
+    """The fixture of tests that need a library with sparse containers."""
+
+    @pytest.fixture
+    def containers(self, variant: Variant) -> SparseBackend:
+        """The backend of the library's sparse containers; skips the test if there is none."""
+        if variant.sparse is None:
+            pytest.skip(f"{variant} has no sparse containers (see test_sparse_gap)")
+        return variant.sparse
 
 
 def check_dense(variant: Variant, got: Any, want: Host, *, dtype: str | None) -> None:
@@ -155,12 +182,10 @@ def check_sparse_call(
     variant: Variant, row: SparseRow, operands: tuple[Any, ...], formats: list[str], *, width: int
 ) -> None:
     """Make one call with each sparse operand in its format; check the result, and that the operands did not change."""
-    native: list[Any] = []
+    native = [variant.array(x) if isinstance(x, np.ndarray) else x for x in operands]
     for k, (x, format) in enumerate(zip(operands, formats, strict=True)):
         if isinstance(x, Entries):
-            native.append(container(variant, x, format, width * (k + 1)))
-        else:
-            native.append(variant.array(x) if isinstance(x, np.ndarray) else x)
+            native[k] = container(variant, x, format, width * (k + 1))
     with without_warnings():
         got = variant.run(row.function, *native)
         check_result(variant, row, got, [as_stored(x, f) for x, f in zip(operands, formats, strict=True)], formats)

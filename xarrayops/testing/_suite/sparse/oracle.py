@@ -7,11 +7,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xarrayops.plugin.sparse import Parts
+from xarrayops.testing._suite.samples import Host as Host
 
-Host = NDArray[Any]
 Position = tuple[int, ...]
 ValueAt = dict[Position, Any]
 """The value at each position, as a Python number."""
@@ -79,6 +78,13 @@ def is_canonical(p: Parts) -> bool:
     return all(before < after for before, after in pairwise(order))
 
 
+def canonical(e: Entries) -> Entries:
+    """The same array in canonical format: sorted entries, duplicates summed."""
+    value_at = e.value_at
+    coords = np.asarray(sorted(value_at), dtype="int64").reshape(-1, len(e.shape)).T
+    return Entries(e.shape, coords, np.asarray([value_at[position] for position in sorted(value_at)], e.data.dtype))
+
+
 def parts_of(e: Entries, format: str, index: str, block: tuple[int, int] | None) -> Parts:
     """The parts of a format in NumPy arrays, with the entries in the given order; for bsr, each entry gets a block."""
     if format == "coo":
@@ -116,11 +122,6 @@ def scaled(a: Entries, b: Any) -> ValueAt:
     """The elementwise product with a dense array or a number."""
     dense = np.broadcast_to(np.asarray(b), a.shape)
     return {p: times(value, dense[p].item()) for p, value in a.value_at.items()}
-
-
-def scaled_from_left(b: Any, a: Entries) -> ValueAt:
-    """The same with the factors swapped."""
-    return scaled(a, b)
 
 
 def product(a: Entries, b: Entries) -> ValueAt:
@@ -206,24 +207,20 @@ def joined(a: Entries, b: Entries, *, axis: int) -> ValueAt:
 
 def nonzeros(e: Entries, axis: int | None) -> Host:
     """The number of values that are not zero, along an axis or in all."""
-    return total(e._replace(coords=_stacked(e), data=np.asarray([v != 0 for v in e.value_at.values()], bool)), axis)
+    e = canonical(e)
+    return total(e._replace(data=e.data != 0), axis)
 
 
 def euclidean(e: Entries, axis: int | None) -> Host:
     """The root of the sum of squares, along an axis or of all values."""
-    squares = [abs(v) ** 2 for v in e.value_at.values()]
-    return np.sqrt(total(e._replace(coords=_stacked(e), data=np.asarray(squares, "float64")), axis))
+    e = canonical(e)
+    return np.sqrt(total(e._replace(data=np.abs(widened(e.data)).astype("float64") ** 2), axis))
 
 
 def diagonal(e: Entries) -> Host:
     """The value at each position with equal row and column."""
     value_at = e.value_at
     return np.asarray([value_at.get((k, k), 0) for k in range(min(e.shape))], widened(e.data).dtype)
-
-
-def _stacked(e: Entries) -> Host:
-    """The positions with a value, without duplicates, as coordinates."""
-    return np.asarray(list(e.value_at), "int64").reshape(-1, len(e.shape)).T
 
 
 def widened(a: Host) -> Host:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,11 @@ import xarrayops as xo
 from xarrayops.plugin import Array
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.samples import ALL, NUMERIC, sample
-from xarrayops.testing._suite.table import NativeDtype, Row, call, called, cases, check_row, exercises, row
+from xarrayops.testing._suite.table import NativeDtype, Row, call, called, created, exercises, row, rows_test
 from xarrayops.testing._suite.variant import Variant, depends_on
 
 LIKE = sample("int8", (2,))
 X = sample("float32", (2, 3))
-
-
-def _arange(start: Any, stop: Any = None, step: Any = 1, **where: Any) -> Any:
-    return np.arange(0 if stop is None else start, start if stop is None else stop, step, dtype=where.get("dtype"))
-
-
-def _eye(n: int, m: int | None = None, *, k: int = 0, **where: Any) -> Any:
-    return np.eye(n, m, k=k)
 
 
 def shaped(verb: str, value: float) -> Row:
@@ -37,8 +30,7 @@ def shaped(verb: str, value: float) -> Row:
         call((2,), dtype=NativeDtype("int32")),
     ]
     calls += [call((2, 2), dtype=d) for d in ALL]
-    options: dict[str, Any] = {"creation": True, "dtype": "real floating", "values": verb != "empty"}
-    return row(verb, lambda shape, **where: np.full(shape, value), *calls, **options)
+    return created(verb, lambda shape, **where: np.full(shape, value), *calls, values=verb != "empty")
 
 
 def shaped_like(verb: str, *args: Any) -> Row:
@@ -50,51 +42,45 @@ def shaped_like(verb: str, *args: Any) -> Row:
     return row(verb, lambda x, *a, dtype=None: oracle(x, *a), *calls, dtype="first", values=verb != "empty_like")
 
 
-INTEGERS: dict[str, Any] = {"creation": True, "dtype": "integral", "label": "integers"}
-BOOLEANS: dict[str, Any] = {"creation": True, "dtype": "bool", "label": "booleans"}
-COMPLEX: dict[str, Any] = {"creation": True, "dtype": "complex floating", "label": "complex"}
+INTEGERS = {"dtype": "integral", "label": "integers"}
+BOOLEANS = {"dtype": "bool", "label": "booleans"}
+COMPLEX = {"dtype": "complex floating", "label": "complex"}
 ROWS = [
-    row("arange", _arange, call(5), call(1, 6, 2), call(3, 0, -1), call(0, like=LIKE), **INTEGERS),
-    row(
+    created("arange", np.arange, call(5), call(1, 6, 2), call(3, 0, -1), call(0, like=LIKE), **INTEGERS),
+    created(
         "arange",
-        _arange,
+        np.arange,
         call(1.5),
         call(0.0, 1.0, 0.25),
         call(3, dtype="float32"),
         call(3, dtype=NativeDtype("int8")),
-        creation=True,
-        dtype="real floating",
     ),
     shaped("empty", 0),
     shaped_like("empty_like"),
-    row(
+    created(
         "eye",
-        _eye,
+        np.eye,
         call(3),
         call(2, 4, k=1),
         call(3, 2, k=-1, dtype="float32"),
         call(0),
         call(2, like=LIKE),
         *(call(2, dtype=d) for d in NUMERIC),
-        creation=True,
-        dtype="real floating",
     ),
-    row(
+    created(
         "full",
-        lambda shape, value, **where: np.full(shape, value),
+        np.full,
         call((2, 3), 2.5),
         call((), 0.5, like=LIKE),
         *(call((2,), 1, dtype=d) for d in ALL),
-        creation=True,
-        dtype="real floating",
     ),
-    row("full", lambda s, v, **w: np.full(s, v), call((2, 3), 7), call(3, -1), **INTEGERS),
-    row("full", lambda s, v, **w: np.full(s, v), call((2, 3), True), **BOOLEANS),
-    row("full", lambda s, v, **w: np.full(s, v), call((2,), 1 + 2j), **COMPLEX),
+    created("full", np.full, call((2, 3), 7), call(3, -1), **INTEGERS),
+    created("full", np.full, call((2, 3), True), **BOOLEANS),
+    created("full", np.full, call((2,), 1 + 2j), **COMPLEX),
     shaped_like("full_like", 1),
-    row(
+    created(
         "linspace",
-        lambda start, stop, num, endpoint=True, **where: np.linspace(start, stop, num, endpoint=endpoint),
+        np.linspace,
         call(0.0, 1.0, 5),
         call(-2, 3, 6, endpoint=False),
         call(0, 1, 1),
@@ -102,12 +88,10 @@ ROWS = [
         call(0.0, 4.0, 5, dtype="float32"),
         call(0.0, 4.0, 5, dtype="float64"),
         call(0, 1, 3, like=LIKE),
-        creation=True,
-        dtype="real floating",
     ),
     row(
         "meshgrid",
-        lambda *arrays, indexing="xy": np.meshgrid(*arrays, indexing=indexing),
+        np.meshgrid,
         call(sample("float32", (3,)), sample("float32", (2,), seed=1)),
         call(sample("int64", (3,)), sample("int64", (2,), seed=1), indexing="ij"),
         call(sample("float64", (2,))),
@@ -117,9 +101,9 @@ ROWS = [
     shaped_like("ones_like"),
     shaped("zeros", 0),
     shaped_like("zeros_like"),
-    row(
+    created(
         "asarray",
-        lambda obj, **where: np.asarray(obj),
+        np.asarray,
         call([1.5, 2.0]),
         call([[1.0, 2.0], [3.0, 4.0]]),
         call(2.5),
@@ -127,12 +111,10 @@ ROWS = [
         call([1, 2], dtype="float32"),
         call([1.0], like=LIKE),
         *(call([0, 1], dtype=d) for d in ALL),
-        creation=True,
-        dtype="real floating",
     ),
-    row("asarray", lambda obj, **w: np.asarray(obj), call([1, 2]), call(3), **INTEGERS),
-    row("asarray", lambda obj, **w: np.asarray(obj), call([True, False]), call(True), **BOOLEANS),
-    row("asarray", lambda obj, **w: np.asarray(obj), call([1j, 2]), call(1j), **COMPLEX),
+    created("asarray", np.asarray, call([1, 2]), call(3), **INTEGERS),
+    created("asarray", np.asarray, call([True, False]), call(True), **BOOLEANS),
+    created("asarray", np.asarray, call([1j, 2]), call(1j), **COMPLEX),
     row(
         "from_dlpack",
         lambda x, **options: x,
@@ -155,10 +137,8 @@ ROWS = [
 class CreationSuite:
     """Creation functions."""
 
-    @cases(ROWS)
-    def test_creation(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match the oracle; the default dtype is the library's."""
-        check_row(variant, row)
+    test_creation = rows_test(ROWS)
+    """Class, dtype, device, shape and values match the oracle; the default dtype is the library's."""
 
     @depends_on("memory")
     @exercises("asarray")
@@ -229,16 +209,15 @@ class CreationSuite:
     def test_like_gives_the_floating_dtype(self, variant: Variant, dtype: str) -> None:
         """A floating-point ``like=`` replaces the default floating-point dtype, and no other default dtype."""
         x = variant.array(X.astype(dtype))
-        check_array(variant, called(variant, "zeros", lambda x: xo.zeros((2,), like=x), x), np.zeros(2), dtype=dtype)
-        check_array(
-            variant, called(variant, "full", lambda x: xo.full((2,), 0.1, like=x), x), np.full(2, 0.1), dtype=dtype
-        )
-        check_array(variant, called(variant, "asarray", lambda x: xo.asarray([0.1], like=x), x), [0.1], dtype=dtype)
-        check_array(
-            variant, called(variant, "linspace", lambda x: xo.linspace(0, 1, 3, like=x), x), [0, 0.5, 1], dtype=dtype
-        )
-        integers = called(variant, "asarray", lambda x: xo.asarray([1], like=x), x)
-        check_array(variant, integers, [1], dtype=variant.defaults["integral"])
+        uses: list[tuple[str, Callable[[Any], Array], Any, str]] = [
+            ("zeros", lambda x: xo.zeros((2,), like=x), np.zeros(2), dtype),
+            ("full", lambda x: xo.full((2,), 0.1, like=x), np.full(2, 0.1), dtype),
+            ("asarray", lambda x: xo.asarray([0.1], like=x), [0.1], dtype),
+            ("linspace", lambda x: xo.linspace(0, 1, 3, like=x), [0, 0.5, 1], dtype),
+            ("asarray", lambda x: xo.asarray([1], like=x), [1], variant.defaults["integral"]),
+        ]
+        for verb, use, want, expected in uses:
+            check_array(variant, called(variant, verb, use, x), want, dtype=expected)
 
     @depends_on()
     def test_like_and_backend_exclude_each_other(self, variant: Variant) -> None:

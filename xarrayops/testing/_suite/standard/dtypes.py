@@ -11,7 +11,7 @@ import pytest
 import xarrayops as xo
 from xarrayops.testing._suite.foreign import ForeignDtype
 from xarrayops.testing._suite.samples import ALL, COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED, sample, specials
-from xarrayops.testing._suite.table import Case, NativeDtype, Row, call, called, cases, check_row, exercises, row
+from xarrayops.testing._suite.table import Case, NativeDtype, call, called, exercises, row, rows_test
 from xarrayops.testing._suite.variant import Variant, depends_on
 
 TARGETS = ("float32", "int64", "bool", "uint8", "complex64")
@@ -35,6 +35,11 @@ PROMOTIONS = {
     ("bool", "bool"): "bool",
 }
 
+LIMITS: dict[str, tuple[tuple[str, ...], Any, tuple[str, ...], Any]] = {
+    "finfo": (FLOATS, np.finfo, ("eps", "max", "min", "smallest_normal"), float),
+    "iinfo": (INTEGERS, np.iinfo, ("max", "min"), int),
+}
+
 
 def _casts() -> list[Case]:
     """Casts of every dtype to one or more dtypes of each kind; complex dtypes only to complex."""
@@ -45,7 +50,7 @@ def _casts() -> list[Case]:
 ROWS = [
     row(
         "astype",
-        lambda x, dtype, **options: x.astype(dtype),
+        np.ndarray.astype,
         call(sample("float32", low=0), "int32"),
         call(sample("float64"), NativeDtype("float32")),
         call(sample("float32"), "float32"),
@@ -59,13 +64,12 @@ ROWS = [
 ]
 
 
+@depends_on("run")
 class DtypeSuite:
     """Functions for dtypes."""
 
-    @cases(ROWS)
-    def test_astype(self, variant: Variant, row: Row) -> None:
-        """Values match NumPy's."""
-        check_row(variant, row)
+    test_astype = depends_on("run", "memory")(rows_test(ROWS))
+    """Values match NumPy's."""
 
     @depends_on()
     def test_astype_gives_the_dtype(self, variant: Variant) -> None:
@@ -93,7 +97,6 @@ class DtypeSuite:
         with pytest.raises(ValueError, match=r"\w"):
             functions["as_dtype"]("float23")
 
-    @depends_on("run")
     @exercises("can_cast")
     def test_can_cast(self, variant: Variant) -> None:
         """``can_cast`` follows the promotion rules."""
@@ -109,31 +112,21 @@ class DtypeSuite:
         assert called(variant, "can_cast", xo.can_cast, x, dtype("float64")) is True
         assert called(variant, "can_cast", xo.can_cast, x, "float32") is False
 
-    @depends_on("run")
-    @exercises("finfo")
-    def test_finfo(self, variant: Variant) -> None:
-        """``finfo`` gives limits as Python numbers, for a dtype and for an array."""
-        for name in sorted(variant.dtypes & {*FLOATS}):
-            want = np.finfo(name)
-            for argument in (variant.backend.native_dtype(name), variant.make(sample(name))):
-                got = called(variant, "finfo", xo.finfo, argument)
-                assert (got.bits, got.dtype) == (want.bits, variant.backend.native_dtype(name))
-                for limit in ("eps", "max", "min", "smallest_normal"):
+    @exercises(*LIMITS)
+    @pytest.mark.parametrize("verb", LIMITS)
+    def test_limits(self, variant: Variant, verb: str) -> None:
+        """``finfo`` and ``iinfo`` give limits as Python numbers, for a dtype and for an array."""
+        names, oracle, limits, kind = LIMITS[verb]
+        for name in sorted(variant.dtypes & {*names}):
+            want, native = oracle(name), variant.backend.native_dtype(name)
+            for argument in (native, variant.make(sample(name))):
+                got = called(variant, verb, getattr(xo, verb), argument)
+                assert (got.bits, got.dtype) == (want.bits, native)
+                for limit in limits:
                     value = getattr(got, limit)
-                    assert type(value) is float, f"{limit} of {name} is a {type(value).__name__}, not a Python float"
-                    assert value == float(getattr(want, limit)), f"{limit} of {name}"
+                    assert type(value) is kind, f"{limit} of {name} is a {type(value).__name__}, not a Python number"
+                    assert value == kind(getattr(want, limit)), f"{limit} of {name}"
 
-    @depends_on("run")
-    @exercises("iinfo")
-    def test_iinfo(self, variant: Variant) -> None:
-        """``iinfo`` gives limits as Python integers, for a dtype and for an array."""
-        for name in sorted(variant.dtypes & {*INTEGERS}):
-            want = np.iinfo(name)
-            for argument in (variant.backend.native_dtype(name), variant.make(sample(name))):
-                got = called(variant, "iinfo", xo.iinfo, argument)
-                assert (got.bits, got.max, got.min) == (want.bits, want.max, want.min)
-
-    @depends_on("run")
     @exercises("isdtype")
     def test_isdtype(self, variant: Variant) -> None:
         """``isdtype`` accepts kinds, dtypes, dtype names and tuples of these."""
@@ -147,7 +140,6 @@ class DtypeSuite:
             assert called(variant, "isdtype", xo.isdtype, single, kind) is True, kind
         assert called(variant, "isdtype", xo.isdtype, dtype("int8"), ("bool", "real floating")) is False
 
-    @depends_on("run")
     @exercises("result_type")
     def test_result_type(self, variant: Variant) -> None:
         """``result_type`` accepts arrays, dtypes, dtype names and Python scalars."""

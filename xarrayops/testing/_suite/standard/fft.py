@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import COMPLEX, FLOATS, INEXACT, sample
-from xarrayops.testing._suite.table import Row, call, cases, check_row, row
-from xarrayops.testing._suite.variant import Variant
+from xarrayops.testing._suite.table import Row, call, created, row, rows_test
 
 Oracle = Callable[..., Any]
 
@@ -35,7 +34,7 @@ def frequencies(verb: str, oracle: Oracle) -> Row:
         return oracle(n, d=d)
 
     calls = [call(8), call(5, d=0.25), call(4, dtype="float64"), call(3, dtype="float32"), call(6, like=sample("int8"))]
-    return row(verb, expected, *calls, dtype="real floating", creation=True)
+    return created(verb, expected, *calls)
 
 
 def shift(verb: str, oracle: Oracle) -> Row:
@@ -65,7 +64,5 @@ ROWS = [
 class FftSuite:
     """Fourier transforms."""
 
-    @cases(ROWS)
-    def test_fft(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values match the oracle."""
-        check_row(variant, row)
+    test_fft = rows_test(ROWS)
+    """Class, dtype, device, shape and values match the oracle."""
