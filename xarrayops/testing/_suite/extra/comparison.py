@@ -3,7 +3,7 @@
 import numpy as np
 
 from xarrayops.testing._suite.samples import ALL, FLOATS, sample, specials
-from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.table import call, row
 
 X = sample("float64", (3, 4))
 NEAR = X * (1 + 1e-6)
@@ -39,10 +39,3 @@ ROWS = [
         dtype="bool",
     ),
 ]
-
-
-class ComparisonSuite:
-    """Equality of arrays."""
-
-    test_comparison = rows_test(ROWS)
-    """Class, dtype, device, shape and values match NumPy's."""

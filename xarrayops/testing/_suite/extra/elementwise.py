@@ -8,7 +8,7 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops.testing._suite.samples import FLOATS, INTEGERS, SIGNED, sample, specials
-from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.table import call, row
 
 ADD: Any = np.logaddexp
 CUBE = sample("float64", (2, 3, 4))
@@ -90,10 +90,3 @@ ROWS = [
         label="with a number",
     ),
 ]
-
-
-class SpecialSuite:
-    """Cube roots, softmax and its logarithm, one-hot vectors, and functions of some elements."""
-
-    test_special = rows_test(ROWS)
-    """Class, dtype, device, shape and values match the oracle."""

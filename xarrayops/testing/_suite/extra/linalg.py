@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import INEXACT, SIGNED, sample, well_conditioned
-from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.table import call, row
 
 VECTOR, MATRIX, CUBE = (sample("float64", shape) for shape in ((5,), (3, 4), (2, 3, 4)))
 TALL, WIDE, SQUARE = (sample("float64", shape, seed=3) for shape in ((5, 3), (3, 5), (3, 3)))
@@ -64,10 +64,3 @@ ROWS = [
     ),
     row("linalg.norm", np.linalg.norm, *(call(sample(d, (3, 2))) for d in SIGNED), dtype="floating", label="integers"),
 ]
-
-
-class NormSuite:
-    """Functions of numpy.linalg that the standard lacks."""
-
-    test_norms = rows_test(ROWS)
-    """Class, dtype, device, shape and values match NumPy's."""

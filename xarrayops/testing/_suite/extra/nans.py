@@ -3,7 +3,7 @@
 import numpy as np
 
 from xarrayops.testing._suite.samples import COMPLEX, DISCRETE, FLOATS, HOLES, INTEGERS, sample, specials
-from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.table import call, row
 
 CUBE = sample("float64", (2, 3, 4))
 COMPLEX_HOLES = (HOLES + 1j * HOLES[::-1]).astype("complex64")
@@ -50,10 +50,3 @@ ROWS = [
         dtype="first",
     ),
 ]
-
-
-class NanSuite:
-    """Reductions that ignore NaN."""
-
-    test_nans = rows_test(ROWS)
-    """Class, dtype, device, shape and values match NumPy's."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import REAL, sample, shuffled
-from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.table import call, row
 
 CUBE = shuffled("float64", (2, 3, 4))
 HOLES = np.asarray([2.0, np.nan, -1.0, 5.0, np.inf])
@@ -64,10 +64,3 @@ ROWS = [
         dtype="indexing",
     ),
 ]
-
-
-class OrderSuite:
-    """Partial and lexicographic order."""
-
-    test_order = rows_test(ROWS)
-    """Class, dtype, device, shape and values match NumPy's."""

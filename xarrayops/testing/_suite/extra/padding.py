@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import ALL, sample, specials
-from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.table import call, row
 
 VECTOR, MATRIX, CUBE = (sample("float64", shape) for shape in ((5,), (3, 4), (2, 1, 3)))
 WHOLE = sample("int64", (4,), low=0, high=9)
@@ -54,10 +54,3 @@ ROWS = [
         normwise=True,
     ),
 ]
-
-
-class PaddingSuite:
-    """pad."""
-
-    test_padding = rows_test(ROWS)
-    """Class, dtype, device, shape and values match NumPy's."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import FLOATS, HOLES, INTEGERS, sample, specials
-from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.table import call, row
 
 METHODS = (
     *("linear", "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen"),
@@ -79,10 +79,3 @@ ROWS = [
         label="that is an element",
     ),
 ]
-
-
-class QuantileSuite:
-    """Medians and quantiles."""
-
-    test_quantiles = rows_test(ROWS)
-    """Class, dtype, device, shape and values match NumPy's."""

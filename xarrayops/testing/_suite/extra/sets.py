@@ -3,7 +3,7 @@
 import numpy as np
 
 from xarrayops.testing._suite.samples import REAL, sample
-from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.table import call, row
 
 X, Y = sample("int64", (3, 4)), sample("int64", (5,), seed=1)
 SETS = (np.asarray([5, 1, 3]), np.asarray([3, 9, 5, 2]))
@@ -24,10 +24,3 @@ ROWS = [
     row("setxor1d", np.setxor1d, *PAIRS, call(*SETS, assume_unique=True)),
     row("union1d", np.union1d, *PAIRS, *HOLES),
 ]
-
-
-class SetSuite:
-    """Operations of sets."""
-
-    test_sets = rows_test(ROWS)
-    """Class, dtype, device, shape and values match NumPy's."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import ALL, NUMERIC, sample
-from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.table import call, row
 
 VECTOR, MATRIX, CUBE = (sample("float32", shape) for shape in ((4,), (3, 4), (2, 3, 4)))
 EMPTY, POINT = sample("float32", (0, 3)), sample("float32", ())
@@ -115,10 +115,3 @@ ROWS = [
         dtype="first",
     ),
 ]
-
-
-class ShapingSuite:
-    """Functions that build arrays from the elements of others."""
-
-    test_shaping = rows_test(ROWS)
-    """Class, dtype, device, shape and values match NumPy's."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from xarrayops.testing._suite.samples import COMPLEX, INEXACT, INTEGERS, NUMERIC, sample, specials
-from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.table import call, row
 
 VECTOR, MATRIX, CUBE = (sample("float64", shape) for shape in ((6,), (3, 4), (2, 3, 4)))
 POINTS = np.asarray([-2.0, -0.5, 0.0, 2.5])
@@ -80,10 +80,3 @@ ROWS = [
         ulps=64,
     ),
 ]
-
-
-class SignalSuite:
-    """Interpolation, differences, integrals, convolution and polynomials."""
-
-    test_signal = rows_test(ROWS)
-    """Class, dtype, device, shape and values match NumPy's."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import INEXACT, INTEGERS, REAL, sample
-from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.table import call, row
 
 MATRIX, OTHER = sample("float64", (3, 5)), sample("float64", (2, 5), seed=1)
 CUBE = sample("float64", (2, 3, 4))
@@ -108,10 +108,3 @@ ROWS = [
     ),
     row("ptp", np.ptp, call(CUBE, axis=1), call(CUBE), call(CUBE, axis=(0, 2), keepdims=True), call(sample("int8"))),
 ]
-
-
-class StatisticsSuite:
-    """Weighted means, covariances and histograms."""
-
-    test_statistics = rows_test(ROWS)
-    """Class, dtype, device, shape and values match NumPy's."""

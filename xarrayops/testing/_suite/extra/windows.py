@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.testing._suite.table import call, created, rows_test
-from xarrayops.testing._suite.variant import depends_on
+from xarrayops.testing._suite.table import call, created
 
 LENGTHS = (8, 5, 1, 2, 0)
 
@@ -50,10 +49,3 @@ ROWS = [
         ulps=64,
     ),
 ]
-
-
-class WindowSuite:
-    """Windows and scales."""
-
-    test_windows = depends_on("run")(rows_test(ROWS))
-    """Class, dtype, device, shape and values match NumPy's."""

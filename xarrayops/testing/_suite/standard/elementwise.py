@@ -19,7 +19,7 @@ from xarrayops.testing._suite.samples import (
     sample,
     specials,
 )
-from xarrayops.testing._suite.table import Case, Row, call, row, rows_test
+from xarrayops.testing._suite.table import Case, Row, call, row
 
 EMPTY = (2, 0, 3)
 
@@ -187,10 +187,3 @@ ROWS = [
         call(sample("bool", (0,)), sample("float32", (1,)), sample("float32", (0,))),
     ),
 ]
-
-
-class ElementwiseSuite:
-    """Every elementwise function, with arrays and Python scalars."""
-
-    test_elementwise = rows_test(ROWS)
-    """Class, dtype, device, shape and values match the oracle."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import COMPLEX, FLOATS, INEXACT, sample
-from xarrayops.testing._suite.table import Row, call, created, row, rows_test
+from xarrayops.testing._suite.table import Row, call, created, row
 
 Oracle = Callable[..., Any]
 
@@ -59,10 +59,3 @@ ROWS = [
     shift("fft.fftshift", np.fft.fftshift),
     shift("fft.ifftshift", np.fft.ifftshift),
 ]
-
-
-class FftSuite:
-    """Fourier transforms."""
-
-    test_fft = rows_test(ROWS)
-    """Class, dtype, device, shape and values match the oracle."""

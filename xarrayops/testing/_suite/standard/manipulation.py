@@ -3,7 +3,7 @@
 import numpy as np
 
 from xarrayops.testing._suite.samples import ALL, sample
-from xarrayops.testing._suite.table import call, row, rows_test
+from xarrayops.testing._suite.table import call, row
 
 CUBE = sample("float32", (2, 3, 4))
 EMPTY = sample("float32", (0, 3))
@@ -96,10 +96,3 @@ ROWS = [
     row("triu", np.triu, call(CUBE), call(CUBE, k=1), call(CUBE, k=-1), call(EMPTY), *(call(x) for x in EACH)),
     row("unstack", np.unstack, call(CUBE), call(CUBE, axis=-1), call(EMPTY, axis=1), *(call(x) for x in EACH)),
 ]
-
-
-class ManipulationSuite:
-    """Functions that rearrange elements."""
-
-    test_manipulation = rows_test(ROWS)
-    """Class, dtype, device, shape and values match the oracle."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._suite.samples import ALL, FLOATS, INEXACT, NUMERIC, REAL, sample, shuffled, specials
-from xarrayops.testing._suite.table import NativeDtype, Row, call, row, rows_test
+from xarrayops.testing._suite.table import NativeDtype, Row, call, row
 
 CUBE = (2, 3, 4)
 
@@ -81,10 +81,3 @@ ROWS = [
     accumulation("sum", np.sum, call(specials("float64"))),
     reduction("var", np.var, FLOATS, *CORRECTION_CALLS),
 ]
-
-
-class ReductionSuite:
-    """Reductions, scans and statistics."""
-
-    test_reduction = rows_test(ROWS)
-    """Class, dtype, device, shape and values match the oracle."""
