@@ -1,6 +1,6 @@
-"""One array API over the libraries that people already have.
+"""One array API for NumPy, PyTorch, JAX, CuPy, Dask, PyTorch/XLA and all libraries of the array API standard.
 
-Arrays stay native: NumPy in, NumPy out; a CUDA tensor in, a CUDA tensor out. The functions of the Python array API
+Arrays stay native: NumPy in, NumPy out; a PyTorch tensor in, a PyTorch tensor out. The functions of the Python array API
 standard 2025.12 are at the top level and dispatch on the class of their arrays. Other functions, such as `einsum`,
 `attention`, `at` and `convert`, work for every library too. ``python -m xarrayops`` lists the installed libraries.
 """

@@ -1,5 +1,6 @@
 """Dask: task graphs over NumPy chunks. These functions are lazy; a size that depends on data is NaN until computed.
 
+Dask has no sparse containers, so there is no ``SPARSE``.
 Floor division (``x // y``) of or by infinities follows NumPy where NumPy differs from the standard.
 """
 # The backend's functions are the public functions of the files that are imported with a star.
