@@ -1,7 +1,7 @@
 """One array API for NumPy, PyTorch, JAX, CuPy, Dask, PyTorch/XLA and all libraries of the array API standard.
 
-Arrays stay native: NumPy in, NumPy out; a PyTorch tensor in, a PyTorch tensor out. The functions of the Python array API
-standard 2025.12 are at the top level and dispatch on the class of their arrays. Other functions, such as `einsum`,
+Arrays stay native: NumPy in, NumPy out; a PyTorch tensor in, a PyTorch tensor out. The functions of the Python array
+API standard 2025.12 are at the top level and dispatch on the class of their arrays. Other functions, such as `einsum`,
 `attention`, `at` and `convert`, work for every library too. ``python -m xarrayops`` lists the installed libraries.
 """
 
