@@ -166,7 +166,7 @@ class MixedSuite:
     def test_calls_without_an_array(self) -> None:
         """Scalars alone do not determine a library, so the call raises."""
         check_raises(
-            xo.BackendNotFound, "", lambda: xo.add(1, 2.0), lambda: xo.concat([]), lambda: xo.where(True, 1, 2)
+            xo.BackendNotFound, "array", lambda: xo.add(1, 2.0), lambda: xo.concat([]), lambda: xo.where(True, 1, 2)
         )
 
 
