@@ -286,6 +286,13 @@ def test_repr_and_attributes_of_a_backend():
     assert not backend.immutable
 
 
+def test_an_error_thrown_into_the_backends_is_raised():
+    backends = find.installed()
+    next(backends)
+    with pytest.raises(xo.Unsupported, match="thrown"):
+        backends.throw(xo.Unsupported("thrown"))
+
+
 @pytest.mark.parametrize("table", ["settings", "shared_environment", "untraceable"])
 def test_tables_of_a_backend_are_copies(table, backend_module):
     module = backend_module(**{table.upper(): {"name": {}}})
