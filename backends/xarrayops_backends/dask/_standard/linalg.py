@@ -46,6 +46,8 @@ def _of_stacks(
         found = _blocks.stacked(kernel, signature, x, dtypes=[dtype(x) for dtype in dtypes])
         return found[0] if result is None else result(*found)
 
+    function.__name__ = function.__qualname__ = f"linalg_{kernel.__name__.removeprefix('linalg_')}"
+    function.__doc__ = _of_stacks.__doc__
     return function
 
 
