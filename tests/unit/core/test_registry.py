@@ -286,21 +286,6 @@ def test_repr_and_attributes_of_a_backend():
     assert not backend.immutable
 
 
-def test_an_error_thrown_into_the_backends_is_raised():
-    backends = find.installed()
-    next(backends)
-    with pytest.raises(xo.Unsupported, match="thrown"):
-        backends.throw(xo.Unsupported("thrown"))
-
-
-@pytest.mark.parametrize("table", ["settings", "shared_environment", "untraceable"])
-def test_tables_of_a_backend_are_copies(table, backend_module):
-    module = backend_module(**{table.upper(): {"name": {}}})
-    backend = registry.Backend("made_up", module)
-    getattr(backend, table).clear()
-    assert getattr(backend, table) == getattr(module, table.upper()) == {"name": {}}
-
-
 def test_own_dtypes_and_foreign_ones():
     assert entry_points.dtype_backend_name(np.dtype("f4")) == "numpy"
     assert entry_points.dtype_backend_name(np.float32) == "numpy"
