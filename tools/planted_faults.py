@@ -128,7 +128,9 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
 
 def tier(marks: Any) -> str:
     """The tier of a test with these marks."""
-    return next((mark for mark in (SWEEP, LONG) if mark in marks and LONG in marks), TIERS[0])
+    if LONG not in marks:
+        return "quick"
+    return SWEEP if SWEEP in marks else LONG
 
 
 def pytest_runtest_logreport(report: Any) -> None:

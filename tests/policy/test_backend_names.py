@@ -132,3 +132,22 @@ def test_every_file_with_hooks_is_imported(backend):
     _, named, stars = read(backend)
     used = {*NOT_HOOKS, *stars, *(origin.rpartition(".")[0] for origin in named.values())}
     assert {file: names for file in files if file not in used and (names := functions(file) & FUNCTIONS)} == {}
+
+
+TABLES = {
+    "cupy._standard": "_CORRECTED",
+    "jax._dtypes": "_WITH_DTYPE",
+    "torch_xla._standard.corrections": "_TYPED",
+    "torch_xla._standard.creation": "_PLACED",
+}
+"""The tables of the functions that ``wrap`` corrects, by their files."""
+
+
+@pytest.mark.parametrize(("file", "table"), TABLES.items())
+def test_every_function_in_a_table_of_corrections_exists(file, table):
+    """A misspelt name would leave the function without its correction."""
+    body = ast.parse(path_of(f"xarrayops_backends.{file}").read_text()).body
+    (value,) = [n.value for n in body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == table]
+    found = {node.value for node in ast.walk(value) if isinstance(node, ast.Constant)}
+    assert len(found) > 5
+    assert found <= SURFACE.keys()

@@ -25,7 +25,9 @@ def functions(file: str) -> set[str]:
         paths += (TESTS.parent / "xarrayops" / "testing" / "_suite").rglob("*.py")
     trees = [ast.parse(path.read_text()) for path in paths if path.is_file()]
     nodes = [node for tree in trees for node in ast.walk(tree)]
-    assigned = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    bodies = [node.body for node in nodes if isinstance(node, ast.Module | ast.ClassDef)]
+    targets = [target for body in bodies for node in body if isinstance(node, ast.Assign) for target in node.targets]
+    assigned = {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
     return assigned | {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
 
 

@@ -61,9 +61,7 @@ if TYPE_CHECKING:
         windows as windows,
     )
 
-_EXTRA = (
-    *("common", "counting", "linalg", "order", "padding", "quantiles", "shaping", "signal", "statistics", "windows"),
-)
+_EXTRA = ("common", "counting", "linalg", "order", "padding", "quantiles", "shaping", "signal", "statistics", "windows")
 
 
 def __getattr__(name: str) -> ModuleType:

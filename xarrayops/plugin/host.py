@@ -56,9 +56,7 @@ if TYPE_CHECKING:
         views as views,
     )
 
-_LAZY = (
-    *("attention", "convolution", "elementwise", "onnx", "order", "permute", "products", "sparse", "sums", "views"),
-)
+_LAZY = ("attention", "convolution", "elementwise", "onnx", "order", "permute", "products", "sparse", "sums", "views")
 """Imported lazily: together they take longer to import than the first call of a function."""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import array_api_compat.cupy
 import cupy
 import numpy as np
-from array_api_compat.cupy.linalg import EighResult
+from numpy.linalg._linalg import EigResult
 
 from xarrayops.plugin import Array
 from xarrayops_backends.cupy._devices import _on, as_device, to_device
@@ -183,9 +183,9 @@ def linalg_solve(x1: Array, x2: Array, /) -> Array:
     return solution[..., 0] if x2.ndim == 1 else solution
 
 
-def linalg_eig(x: Array, /) -> EighResult:
+def linalg_eig(x: Array, /) -> EigResult:
     """CuPy's result has no named fields."""
-    return EighResult(*cupy.linalg.eig(x))
+    return EigResult(*cupy.linalg.eig(x))
 
 
 def _sizes_as_list(transform: Callable[..., Array]) -> Callable[..., Array]:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Gap, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
-from xarrayops.plugin.host import can_cast, finfo, iinfo
+from xarrayops.plugin.host import can_cast, finfo
 from xarrayops_backends.jax._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.jax._compilation import *
 from xarrayops_backends.jax._compiled import *

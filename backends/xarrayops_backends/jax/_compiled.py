@@ -1,4 +1,4 @@
-"""Wrappers of functions: compilation of generic twins, and errors of functions that need the values of tracers.
+"""Wrappers of functions: checks of dtype arguments, compilation of generic twins, and errors that tracers cause.
 
 Without compilation as a whole the generic twins take 2 to 40 times as long.
 """

@@ -36,6 +36,11 @@ def dtype_name(dtype: Any, /) -> str | None:
     return _NAMES.get(dtype) if isinstance(dtype, np.dtype) else None
 
 
+def iinfo(type: Any, /) -> Any:
+    """NumPy's iinfo accepts no 2-bit or 4-bit integers, which come from ml_dtypes, and JAX warns about arrays."""
+    return jnp.iinfo(getattr(type, "dtype", type))  # type: ignore[no-untyped-call]
+
+
 def _available(dtype: Any) -> Any:
     """Return the dtype, or refuse it if JAX would silently use half its width. Python types mean the default dtypes."""
     if type(dtype) is type and dtype in _DEFAULTED:

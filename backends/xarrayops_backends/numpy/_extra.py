@@ -272,6 +272,8 @@ def _quantile(function: Any) -> Any:
         filled = np.median(x, axis=axis, keepdims=keepdims)
         return np.full((*np.shape(q), *filled.shape), filled)
 
+    quantile.__name__ = quantile.__qualname__ = function.__name__
+    quantile.__doc__ = _quantile.__doc__
     return quantile
 
 

@@ -113,9 +113,9 @@ class _Info:
         kinds = ("bool", "numeric") if kind is None else (kind,) if isinstance(kind, str) else kind
         unknown = [each for each in kinds if each not in KINDS]
         if unknown:
-            raise ValueError(f"unknown kind of dtypes:  {unknown[0]!r}; there are {', '.join(KINDS)}")
+            raise ValueError(f"unknown kind of dtypes: {unknown[0]!r}; there are {', '.join(KINDS)}")
         found = {name: _DTYPE_OF[name] for name in STANDARD_DTYPES}
-        return {name: dtype for name, dtype in found.items() if _isdtype(dtype, kinds) and _holds(device, dtype)}
+        return {name: dtype for name, dtype in found.items() if _isdtype(dtype, tuple(kinds)) and _holds(device, dtype)}
 
 
 def _holds(device: Any, dtype: torch.dtype) -> bool:

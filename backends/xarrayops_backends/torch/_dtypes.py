@@ -12,7 +12,7 @@ from torch.utils._pytree import register_constant
 from xarrayops.errors import Unsupported, available_names
 from xarrayops.plugin import Array, FloatLimits
 from xarrayops.plugin.backends import DTypeName
-from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, INTEGER_LIMITS, REAL_OF
+from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, INTEGER_LIMITS, REAL_OF
 from xarrayops_backends.torch._standard.wide import WIDE
 
 register_constant(DTypeName)  # Dynamo of PyTorch 2.9 compares dtypes with names correctly only if they are constants
@@ -43,7 +43,8 @@ def as_dtype(name: str, /) -> torch.dtype:
     try:
         return _DTYPE_OF[name]
     except (KeyError, TypeError):
-        raise ValueError(available_names(name, DTYPE_NAMES)) from None
+        by_kind = dict.fromkeys(("bool", *INTEGER_LIMITS, *FLOATING_DTYPES, *REAL_OF, *DTYPE_NAMES))
+        raise ValueError(available_names(name, by_kind)) from None
 
 
 def dtype_name(dtype: Any, /) -> str | None:

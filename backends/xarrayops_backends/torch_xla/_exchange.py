@@ -12,6 +12,11 @@ from xarrayops_backends.torch import _exchange
 from xarrayops_backends.torch_xla._guard import COMPLEX128
 
 
+def memory(x: Array, /) -> Memory | None:
+    """None: XLA does not expose memory addresses."""
+    return None
+
+
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
     """Never alias: from_dlpack of PyTorch/XLA supports the CPU only, and its result would not be on the device."""
     return "PyTorch/XLA cannot share memory; values are copied through the CPU"

@@ -1,4 +1,4 @@
-"""What is around every function on an XLA device: complex128 is refused, and some empty arrays go to the CPU.
+"""Wrappers of every function on an XLA device: complex128 is refused, and some empty arrays go to the CPU.
 
 In generic functions, operators that are wrong in PyTorch/XLA (2.9) are replaced by functions of this backend.
 """

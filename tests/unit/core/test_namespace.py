@@ -207,3 +207,16 @@ def test_an_unsupported_function_raises_with_its_name_and_an_alternative(backend
             made_up.functions[verb](xps.ones(2))
         assert gap_of(made_up.functions[verb]) == ("it has no FFT", "xo.convert(x, 'numpy')")
     assert gap_of(made_up.functions["sum"]) is None
+
+
+@pytest.mark.parametrize("library", ["torch", "numpy", "jax"])
+def test_kinds_of_dtypes(library):
+    """Only PyTorch also accepts a list."""
+    pytest.importorskip(library)
+    pytest.importorskip(f"xarrayops_backends.{library}")
+    dtypes = xo.backend(library).namespace.__array_namespace_info__().dtypes
+    found = dtypes(kind=("bool", "real floating"))
+    assert {"bool", "float32"} <= found.keys()
+    assert "int32" not in found
+    if library == "torch":
+        assert dtypes(kind=["bool", "real floating"]) == found

@@ -10,7 +10,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops import plugin
-from xarrayops._core.backends import validation
+from xarrayops._core.backends import find, registry, validation
 from xarrayops._core.backends.validation import validate, validate_extra
 from xarrayops._surface import SURFACE
 from xarrayops.plugin import generic
@@ -225,3 +225,18 @@ def test_the_generated_signatures_equal_the_public_signatures():
         ours = {"like", "backend", *({"out_dtype"} if verb == "matmul" else ())}
         own = [p.replace(annotation=p.empty) for n, p in public.parameters.items() if n not in ours]
         assert str(public.replace(parameters=own, return_annotation=public.empty)) == text, verb
+
+
+def test_an_error_thrown_into_the_backends_is_raised():
+    backends = find.installed()
+    next(backends)
+    with pytest.raises(xo.Unsupported, match="thrown"):
+        backends.throw(xo.Unsupported("thrown"))
+
+
+@pytest.mark.parametrize("table", ["settings", "shared_environment", "untraceable"])
+def test_tables_of_a_backend_are_copies(table, backend_module):
+    module = backend_module(**{table.upper(): {"name": {}}})
+    backend = registry.Backend("made_up", module)
+    getattr(backend, table).clear()
+    assert getattr(backend, table) == getattr(module, table.upper()) == {"name": {}}

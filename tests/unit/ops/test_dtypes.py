@@ -148,3 +148,10 @@ def test_isdtype_accepts_the_names_of_all_dtypes(library):
     with pytest.raises((ValueError, TypeError)) as error:
         xo.isdtype(dtype, "sum")
     assert "sum" in str(error.value)
+
+
+@pytest.mark.parametrize(("dtype", "limits"), [("int2", (-2, 1)), ("int4", (-8, 7)), ("uint4", (0, 15))])
+def test_iinfo_of_narrow_integers_of_jax(dtype, limits):
+    jnp = pytest.importorskip("jax.numpy")
+    for info in (xo.iinfo(jnp.zeros(2, dtype)), xo.backend("jax").namespace.iinfo(jnp.dtype(dtype))):
+        assert (info.min, info.max) == limits

@@ -68,14 +68,8 @@ class Backend:
         The estimated time to compile a small function, used until it is measured.
     no_strides : Gap or None
         Why the library's arrays have no strides; None if they have strides.
-    shared_environment : dict
-        The environment variables that let processes share a device. They must be set before the first array.
-    settings : dict
-        Named configurations of the library, as environment variables.
     known_bad : tuple of KnownBad
         The known faults of some versions of the library, as the backend lists them.
-    untraceable : dict
-        The functions that the library's own compiler cannot trace (Dask: that must compute), with the reason.
     """
 
     def __init__(self, name: str, module: ModuleType) -> None:
@@ -111,10 +105,7 @@ class Backend:
         self.reads_captured_arrays: bool = getattr(module, "READS_CAPTURED_ARRAYS", False)
         self.compilation_seconds: float = getattr(module, "COMPILATION_SECONDS", 1.0)
         self.no_strides: Gap | None = getattr(module, "NO_STRIDES", None)
-        self.shared_environment: dict[str, str] = getattr(module, "SHARED_ENVIRONMENT", {})
-        self.settings: dict[str, dict[str, str]] = getattr(module, "SETTINGS", {})
         self.known_bad: tuple[KnownBad, ...] = getattr(module, "KNOWN_BAD", ())
-        self.untraceable: dict[str, Gap] = getattr(module, "UNTRACEABLE", {})
 
     def _extra(self, verb: str) -> Callable[..., Any]:
         """The function of a verb that is not in the standard and has no hook."""
@@ -201,6 +192,21 @@ class Backend:
     def has_entry_point(self) -> bool:
         """Whether the backend has an entry point and so a name; others are selected by their namespace module."""
         return self.name in entry_points()
+
+    @property
+    def shared_environment(self) -> dict[str, str]:
+        """The environment variables that let processes share a device. They must be set before the first array."""
+        return dict(getattr(self.module, "SHARED_ENVIRONMENT", {}))
+
+    @property
+    def settings(self) -> dict[str, dict[str, str]]:
+        """Named configurations of the library, as environment variables."""
+        return dict(getattr(self.module, "SETTINGS", {}))
+
+    @property
+    def untraceable(self) -> dict[str, Gap]:
+        """The functions that the library's own compiler cannot trace (Dask: that must compute), with the reason."""
+        return dict(getattr(self.module, "UNTRACEABLE", {}))
 
     @property
     def environment(self) -> dict[str, str]:

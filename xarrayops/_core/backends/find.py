@@ -9,7 +9,6 @@ which it does not see, remembers the classes that no backend serves.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -109,8 +108,11 @@ def library(given: Any) -> Backend:
 def installed() -> Iterator[Backend]:
     """The backends that can be loaded here, by their entry points."""
     for name in registry.entry_points():
-        with suppress(XArrayOpsError):
-            yield named(name)
+        try:
+            backend = named(name)
+        except XArrayOpsError:
+            continue
+        yield backend
 
 
 def of_class(cls: type) -> Backend | None:

@@ -1,6 +1,13 @@
 """NumPy's functions and constants that have another name here."""
 
 _NAMES = {
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
     "abs": "absolute fabs",
     "all": "alltrue",
     "max": "amax",
@@ -48,10 +55,7 @@ _NAMES = {
     "uint16": "ushort",
 }
 """NumPy's names, by ours."""
-RENAMED = {
-    **{f"arc{name}": f"a{name}" for name in ("cos", "cosh", "sin", "sinh", "tan", "tan2", "tanh")},
-    **{theirs: ours for ours, names in _NAMES.items() for theirs in names.split()},
-}
+RENAMED = {theirs: ours for ours, names in _NAMES.items() for theirs in names.split()}
 """By NumPy's name."""
 
 METHODS = {

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from array_api_compat.dask.array.linalg import EighResult, QRResult, SlogdetResult, SVDResult
+from numpy.linalg._linalg import EigResult
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.host import products
@@ -45,11 +46,13 @@ def _of_stacks(
         found = _blocks.stacked(kernel, signature, x, dtypes=[dtype(x) for dtype in dtypes])
         return found[0] if result is None else result(*found)
 
+    function.__name__ = function.__qualname__ = f"linalg_{kernel.__name__.removeprefix('linalg_')}"
+    function.__doc__ = _of_stacks.__doc__
     return function
 
 
 linalg_det = _of_stacks(np.linalg.det, "mm->", _own)
-linalg_eig = _of_stacks(_numpy.linalg_eig, "mm->m,mm", _complex, _complex, result=EighResult)
+linalg_eig = _of_stacks(_numpy.linalg_eig, "mm->m,mm", _complex, _complex, result=EigResult)
 linalg_eigh = _of_stacks(np.linalg.eigh, "mm->m,mm", _real, _own, result=EighResult)
 linalg_eigvals = _of_stacks(_numpy.linalg_eigvals, "mm->m", _complex)
 linalg_eigvalsh = _of_stacks(np.linalg.eigvalsh, "mm->m", _real)

@@ -10,8 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.host import iinfo
-from xarrayops_backends.jax._dtypes import _checked_dtype, astype
+from xarrayops_backends.jax._dtypes import _checked_dtype, astype, iinfo
 
 
 def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:

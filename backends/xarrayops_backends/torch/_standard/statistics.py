@@ -117,19 +117,21 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return torch.mean(x.unsqueeze(-1), -1) if axis == () else torch.mean(x, axis, keepdim=keepdims)
 
 
-def _moment(native: _Function) -> _Function:
-    """torch.var or torch.std, which take axis=() for all axes (pytorch#29137)."""
-
-    def moment(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-        axis = _as_axes(axis)
-        if axis == ():
-            return native(x.unsqueeze(-1), -1, correction=correction)
-        return native(x, axis, correction=correction, keepdim=keepdims)
-
-    return moment
+def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """torch.var takes axis=() for all axes (pytorch#29137)."""
+    return _moment(torch.var, x, axis, correction, keepdims)
 
 
-std, var = _moment(torch.std), _moment(torch.var)
+def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """torch.std takes axis=() for all axes (pytorch#29137)."""
+    return _moment(torch.std, x, axis, correction, keepdims)
+
+
+def _moment(native: _Function, x: Array, axis: Axes, correction: float, keepdims: bool) -> Array:
+    axis = _as_axes(axis)
+    if axis == ():
+        return native(x.unsqueeze(-1), -1, correction=correction)
+    return native(x, axis, correction=correction, keepdim=keepdims)
 
 
 def _extremum(reduce: _Function, x: Array, axis: Axes, keepdims: bool) -> Array:

@@ -41,3 +41,9 @@ def test_clip_of_every_kind_of_number(dtype):
     x = dask_array.from_array(values, chunks=2)
     for bounds in ((1, 4), (None, 4), (1, None)):
         np.testing.assert_array_equal(xo.clip(x, *bounds).compute(), np.clip(values, *bounds), strict=True)
+
+
+@pytest.mark.parametrize("verb", ["eig", "eigh"])
+def test_the_results_of_eigenvalues_have_numpys_class_names(verb):
+    x = dask_array.from_array(np.eye(2), chunks=1)
+    assert type(getattr(xo.linalg, verb)(x)).__name__ == type(getattr(np.linalg, verb)(np.eye(2))).__name__
