@@ -62,6 +62,14 @@ def test_products_are_exact(library, seed):
         check(library, a, b)
 
 
+def test_long_sums_of_large_values_are_exact(library):
+    """127 * 127 * 4000 is more than 2**24, so a sum of all terms in float32 would be rounded."""
+    a, b = np.full((20, 4001), 127, np.int8), np.full((4001, 20), 127, np.int8)
+    a[:, ::7] = 126
+    a[:, -1] = 1
+    check(library, a, b)
+
+
 def test_ten_thousand_products_are_exact():
     for a, b in cases(10_000, 7):
         check("numpy", a, b)

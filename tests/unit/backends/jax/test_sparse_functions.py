@@ -135,3 +135,11 @@ def test_selections_that_cannot_be_traced() -> None:
         jax.jit(lambda s, mask: xo.sparse.take(s, mask))(s, jnp.asarray([True, False, True, True]))
     with pytest.raises(IndexError, match=r"indices\[1\] is 4, but the axis has 4"):
         xo.sparse.take(s, jnp.asarray([0, 4]))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_many_entries_of_half_precision_are_added_in_float32(axis: int) -> None:
+    """In float16, adding 1 to 2048 gives 2048."""
+    x = np.ones((5000, 2) if axis == 0 else (2, 5000), "float16")
+    s = BCOO.fromdense(jnp.asarray(x))
+    np.testing.assert_array_equal(jax.jit(lambda s: xo.sparse.sum(s, axis=axis))(s), [5000, 5000])

@@ -299,3 +299,11 @@ def test_functions_beyond_the_standard_serve():
     served = {verb for verb in EXTRA if hasattr(module, verb.replace(".", "_"))}
     assert not any(backend.origins.get(verb) == GENERIC for verb in served if backend.functions[verb])
     assert {"pad", "bincount", "quantile", "linalg.norm", "topk", "hanning"} <= served
+
+
+def test_quotients_by_infinity_are_those_of_the_standard():
+    """Python and NumPy give -1 for 1.0 // -inf."""
+    x, y = np.asarray([1.0, -1.0, 1.0, -1.0]), np.asarray([-np.inf, np.inf, np.inf, -np.inf])
+    found = xo.floor_divide(x, y)
+    np.testing.assert_array_equal(found, np.zeros(4))
+    np.testing.assert_array_equal(np.signbit(found), [True, True, False, False])

@@ -35,6 +35,12 @@ def test_ties_and_nan_as_in_numpy(shape, axis):
                 np.testing.assert_array_equal(got.numpy(), want, strict=True)
 
 
+def test_complex_numbers_with_nan_are_sorted_behind_the_others():
+    x = np.asarray([1 + 1j, complex(0, np.nan), complex(np.nan, 0), 0 + 2j, complex(np.nan, np.nan), -1 + 0j])
+    np.testing.assert_array_equal(xo.sort(torch.from_numpy(x)).numpy(), np.sort(x))
+    np.testing.assert_array_equal(xo.argsort(torch.from_numpy(x)).numpy(), np.argsort(x))
+
+
 def test_strides_gradients_and_batches():
     x = torch.from_numpy(np.random.default_rng(0).standard_normal((300, 400)).astype(np.float32))
     for view in (x.T, x[::2], x[:, ::2], torch.as_strided(x, (200, 200), (1, 3))):

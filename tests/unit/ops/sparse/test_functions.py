@@ -154,7 +154,7 @@ def test_maximum(first, second):
 
 def test_maximum_keeps_nan():
     x, y = np.asarray([[np.nan, 0, 1, -1, 0]]), np.asarray([[-1.0, np.nan, np.nan, 0, -np.inf]])
-    for a, b in ((x, y), (y, x)):
+    for a, b in ((x, y), (y, x), (np.ones((1, 5)), y), (y, -np.ones((1, 5)))):
         check(xo.sparse.maximum(*map(xo.sparse.from_dense, (a, b))), np.maximum(a, b), "csr")
         check(xo.sparse.maximum(xo.sparse.from_dense(a), 0), np.maximum(a, 0), "csr")
 
