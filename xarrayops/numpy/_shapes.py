@@ -13,7 +13,7 @@ from xarrayops.numpy import _operands as ops
 def _extents(shape: Any, size: int) -> tuple[int, ...]:
     """The shape, with -1 replaced by its extent."""
     extents = tuple(int(n) for n in shape) if isinstance(shape, Iterable) else (int(shape),)
-    rest = prod(n for n in extents if n != -1)
+    rest = prod([n for n in extents if n != -1])  # a list: Dynamo does not trace a generator
     if extents.count(-1) == 1 and rest and size % rest == 0:
         return tuple(size // rest if n == -1 else n for n in extents)
     return extents
@@ -236,7 +236,7 @@ def shape(a: Any) -> tuple[int, ...]:
 def size(a: Any, axis: Any = None) -> int:
     """The number of elements, or of elements along the axes."""
     x = ops.array(a)
-    return prod(x.shape[place] for place in ops.axes_of(x, axis))
+    return prod([x.shape[place] for place in ops.axes_of(x, axis)])
 
 
 def isfortran(a: Any) -> bool:

@@ -134,6 +134,14 @@ def test_promotion_is_numpys():
     assert np.multiply(x, y).dtype == np.concatenate([x, y]).dtype == np.float64
 
 
+@pytest.mark.parametrize("call", ["np.reshape(x, (3, -1))", "np.ravel(x)", "np.size(x, 0)", "np.resize(x, (2, 5))"])
+def test_functions_of_shapes_compile_to_one_graph(call):
+    torch = pytest.importorskip("torch")
+    x = torch.arange(6.0).reshape(2, 3)
+    found = torch.compile(eval(f"lambda x: {call}", {"np": np}), backend="eager", fullgraph=True)(x)
+    numpy.testing.assert_array_equal(found, eval(call, {"np": numpy, "x": x.numpy()}))
+
+
 def test_arrays_of_two_libraries_are_refused():
     torch = pytest.importorskip("torch")
     for call in (np.add, np.dot, lambda a, b: np.concatenate([a, b]), lambda a, b: np.where(a > 0, a, b)):
