@@ -29,7 +29,10 @@ def clip(
         )
     limits = (min, max) if a_min is ... else (a_min, a_max)
     low, high = (None if limit is ... else limit for limit in limits)
-    x, low, high = ops.operands(ops.arrays(a, low, high)[0], low, high)
+    x = ops.arrays(ops.first_array((a, low, high)), a)[1]
+    x, *given = ops.operands(x, *(limit for limit in (low, high) if limit is not None))
+    values = iter(given)
+    low, high = (None if limit is None else next(values) for limit in (low, high))
     return ops.written("clip", xo.clip(x, low, high), out, kwargs.get("casting", "same_kind"))
 
 

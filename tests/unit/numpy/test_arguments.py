@@ -124,6 +124,15 @@ def test_64_bits_on_jax_without_them_raise_unless_a_dtype_is_set():
             assert np.zeros(3).dtype == "float32"
 
 
+def test_limits_of_clip_stay_numbers():
+    jax = pytest.importorskip("jax")
+    x = of("jax", [-1, 0.5, 2])
+    with jax.enable_x64(False):
+        assert host(np.clip(x, 0, 1)).tolist() == [0, 0.5, 1]
+        assert host(np.clip(x, max=1)).tolist() == [-1, 0.5, 1]
+    assert np.clip(3, numpy.float32(0), None) == 3
+
+
 def test_promotion_is_numpys():
     names = ["bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "complex64"]
     for first in names:
