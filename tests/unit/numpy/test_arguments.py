@@ -158,6 +158,12 @@ def test_arrays_of_two_libraries_are_refused():
             call(torch.ones(2), numpy.ones(2))
 
 
+@pytest.mark.parametrize("call", ["np.array_equiv(None, x)", "np.heaviside(x, None)"])
+def test_none_as_an_array_is_refused(call):
+    with pytest.raises(xo.BackendNotFound, match=r"cannot convert a value of class NoneType"):
+        eval(call, {"np": np, "x": numpy.ones(2)})
+
+
 HOSTILE = {
     "np.sum('abc')": xo.BackendNotFound,
     "np.sum(np.ones(3), 5)": ValueError,
