@@ -254,7 +254,11 @@ def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """The number of elements in each bin, and the edges of the bins, by `xarrayops.histogram`."""
     x, bins, w = _bins(a, bins, weights)
-    return xo.histogram(x, bins, range=range, density=bool(density), weights=w)
+    counts, edges = xo.histogram(x, bins, range=range, weights=w)
+    if density:
+        widths = ops.inexact(xo.diff(edges))
+        counts = xo.astype(counts, widths.dtype) / widths / xo.astype(xo.sum(counts), widths.dtype)
+    return counts, edges
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:

@@ -133,6 +133,14 @@ def test_limits_of_clip_stay_numbers():
     assert np.clip(3, numpy.float32(0), None) == 3
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_densities_have_numpys_dtype(dtype):
+    x, edges = numpy.asarray([0, 1, 1], dtype), numpy.asarray([0, 0.5, 1])
+    found, wanted = (module.histogram(x, edges, density=True)[0] for module in (np, numpy))
+    assert found.dtype == wanted.dtype
+    numpy.testing.assert_allclose(found, wanted)
+
+
 def test_promotion_is_numpys():
     names = ["bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "complex64"]
     for first in names:
