@@ -156,7 +156,9 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     """The arrays broadcast to their common shape, by `xarrayops.broadcast_to`."""
     ops.no_subclass("broadcast_arrays", subok)
-    return tuple(xo.broadcast_arrays(*ops.arrays(*args)))
+    members = ops.arrays(*args)
+    shape = tuple(xo.broadcast_shapes(*(x.shape for x in members)))
+    return tuple(x if tuple(x.shape) == shape else xo.broadcast_to(x, shape) for x in members)
 
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:

@@ -141,6 +141,12 @@ def test_densities_have_numpys_dtype(dtype):
     numpy.testing.assert_allclose(found, wanted)
 
 
+def test_broadcast_arrays_takes_no_arrays_and_unknown_lengths():
+    assert np.broadcast_arrays() == ()
+    x = of("dask", [1, 2, 3])
+    assert host(np.broadcast_arrays(x[x > 1], 2)[0]).tolist() == [2, 3]
+
+
 def test_promotion_is_numpys():
     names = ["bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "complex64"]
     for first in names:
