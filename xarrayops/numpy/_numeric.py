@@ -153,8 +153,9 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     for given, name in ((before, "to_begin"), (after, "to_end")):
         if given is not None and ops.is_integer(x) and not ops.is_integer(given):
             raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+    before, after = (each if each is None else ops.raveled(xo.astype(each, x.dtype)) for each in (before, after))
     parts = [each for each in (before, xo.subtract(x[1:], x[:-1]), after) if each is not None]
-    return xo.concat([ops.raveled(xo.astype(each, x.dtype)) for each in parts])
+    return xo.concat(parts) if len(parts) > 1 else parts[0]
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
