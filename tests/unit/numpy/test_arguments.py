@@ -178,6 +178,13 @@ def test_none_as_an_array_is_refused(call):
         eval(call, {"np": np, "x": numpy.ones(2)})
 
 
+def test_errors_say_what_numpy_needs():
+    with pytest.raises(ValueError, match="same size"):
+        np.vdot(numpy.ones(2), numpy.ones((1, 3)))
+    with pytest.raises(ValueError, match=r"atleast_1d"):
+        np.nonzero(numpy.ones(()))
+
+
 HOSTILE = {
     "np.sum('abc')": xo.BackendNotFound,
     "np.sum(np.ones(3), 5)": ValueError,
