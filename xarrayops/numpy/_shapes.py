@@ -95,7 +95,8 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """The array with one axis moved before another, by `xarrayops.moveaxis`."""
     x = ops.array(a)
     axis = ops.one_axis(axis, x.ndim)
-    start = ops.one_axis(start, x.ndim + (start >= 0))
+    bound = x.ndim if start < 0 else x.ndim + 1
+    start = ops.one_axis(start, bound)
     return xo.moveaxis(x, axis, start - 1 if axis < start else start)
 
 
