@@ -1,3 +1,4 @@
+# Long: NumPy's functions about dtypes, and the handling of floating-point errors.
 """Dtypes: names that are equal to the native dtypes of every library, and that cast when called.
 
 Also the class of all arrays, and the handling of floating-point errors.
@@ -15,7 +16,10 @@ from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.numpy_names.renamed import DTYPE_CODES, RENAMED
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
+from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import DTYPE_NAMES
+
+_found: dict[str, tuple[str, str, int]] = {}
 
 
 class dtype(DTypeName):  # noqa: N801 - NumPy's name
@@ -60,29 +64,33 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
     @property
     def kind(self) -> builtins.str:
         """NumPy's letter for the kind: b, u, i, f or c."""
-        return self._of_numpy.kind
+        return _of_numpy(self.name)[0]
 
     @property
     def char(self) -> builtins.str:
         """NumPy's letter for the dtype, such as d for float64."""
-        return self._of_numpy.char
+        return _of_numpy(self.name)[1]
 
     @property
     def itemsize(self) -> int:
         """The number of bytes of an element."""
-        return self._of_numpy.itemsize
+        return _of_numpy(self.name)[2]
 
     @property
     def str(self) -> builtins.str:
         """NumPy's code, such as ``<f8``."""
         return f"{'|' if self.itemsize == 1 else '<'}{self.kind}{self.itemsize}"
 
-    @property
-    def _of_numpy(self) -> Any:
-        """NumPy's dtype; bytes for dtypes that NumPy lacks."""
+
+@constant_while_tracing
+def _of_numpy(name: str) -> tuple[str, str, int]:
+    """The kind, the character and the item size of NumPy's dtype; of bytes for dtypes that NumPy lacks."""
+    if name not in _found:
         import numpy
 
-        return numpy.dtype(self.name if self.name in ops.DTYPES_OF_NUMPY else "V2" if self.name == "bfloat16" else "V1")
+        found = numpy.dtype(name if name in ops.DTYPES_OF_NUMPY else "V2" if name == "bfloat16" else "V1")
+        _found[name] = found.kind, found.char, found.itemsize
+    return _found[name]
 
 
 class Kind:
@@ -239,8 +247,6 @@ _CLASSES = {
 }
 KINDS = {name: Kind(name, kinds) for name, kinds in _CLASSES.items()}
 """The classes of scalars, by NumPy's names."""
-
-
 _SILENT = ("ignore", "warn", None)
 
 

@@ -188,5 +188,6 @@ _NAMED = (
 )
 UFUNCS: dict[str, ufunc] = {function.__name__: function for function in _NAMED}
 """The elementwise functions by NumPy's name."""
+# fix is a plain function in NumPy, not a ufunc: _numeric defines it.
 UFUNCS |= {alias: UFUNCS[name] for alias, name in RENAMED.items() if name in UFUNCS and alias not in (*UFUNCS, "fix")}
 UFUNCS |= {"degrees": UFUNCS["rad2deg"], "radians": UFUNCS["deg2rad"]}

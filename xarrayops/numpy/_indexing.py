@@ -28,7 +28,10 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 
 def nonzero(a: Any) -> tuple[Any, ...]:
     """The indices of the elements that are not zero, an array for each axis, by `xarrayops.nonzero`."""
-    return tuple(xo.nonzero(ops.array(a)))
+    x = ops.array(a)
+    if x.ndim == 0:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
+    return tuple(xo.nonzero(x))
 
 
 def flatnonzero(a: Any) -> Any:

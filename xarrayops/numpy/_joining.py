@@ -82,8 +82,11 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     index: list[Any] = [slice(None)] * x.ndim
     for place in axes:
         i = found[place]
-        low, high = (int(xo.min(i)), int(xo.max(i)) + 1) if i.shape[0] else (0, 0)
-        index[place] = slice(low if "f" in trim.lower() else None, high if "b" in trim.lower() or not high else None)
+        if not i.shape[0]:  # all elements are zero
+            index[place] = slice(0, 0)
+            continue
+        low = int(xo.min(i)) if "f" in trim.lower() else None
+        index[place] = slice(low, int(xo.max(i)) + 1 if "b" in trim.lower() else None)
     result = x[tuple(index)]
     return result.tolist() if isinstance(filt, list) and ops.first_array((filt,)) is None else result
 

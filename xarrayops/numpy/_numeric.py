@@ -29,7 +29,10 @@ def clip(
         )
     limits = (min, max) if a_min is ... else (a_min, a_max)
     low, high = (None if limit is ... else limit for limit in limits)
-    x, low, high = ops.operands(ops.arrays(a, low, high)[0], low, high)
+    x = ops.arrays(ops.first_array((a, low, high)), a)[1]
+    x, *given = ops.operands(x, *(limit for limit in (low, high) if limit is not None))
+    values = iter(given)
+    low, high = (None if limit is None else next(values) for limit in (low, high))
     return ops.written("clip", xo.clip(x, low, high), out, kwargs.get("casting", "same_kind"))
 
 
@@ -150,8 +153,9 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     for given, name in ((before, "to_begin"), (after, "to_end")):
         if given is not None and ops.is_integer(x) and not ops.is_integer(given):
             raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+    before, after = (each if each is None else ops.raveled(xo.astype(each, x.dtype)) for each in (before, after))
     parts = [each for each in (before, xo.subtract(x[1:], x[:-1]), after) if each is not None]
-    return xo.concat([ops.raveled(xo.astype(each, x.dtype)) for each in parts])
+    return xo.concat(parts) if len(parts) > 1 else parts[0]
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
@@ -251,7 +255,11 @@ def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """The number of elements in each bin, and the edges of the bins, by `xarrayops.histogram`."""
     x, bins, w = _bins(a, bins, weights)
-    return xo.histogram(x, bins, range=range, density=bool(density), weights=w)
+    counts, edges = xo.histogram(x, bins, range=range, weights=w)
+    if density:
+        widths = ops.inexact(xo.diff(edges))
+        counts = xo.astype(counts, widths.dtype) / widths / xo.astype(xo.sum(counts), widths.dtype)
+    return counts, edges
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:

@@ -122,13 +122,11 @@ def together(*values: Any) -> list[Any]:
 
 
 def operands(*values: Any) -> list[Any]:
-    """The values as arrays; Python numbers are unchanged if there is an array. None stays None."""
+    """The values as arrays; Python numbers are unchanged if there is an array."""
     like = first_array(values)
     if like is None:
         return together(*values)
-    return harmonised(
-        *(x if x is None or type(x) in NUMBERS or is_array(x) else new_array(x, like=like) for x in values)
-    )
+    return harmonised(*(x if type(x) in NUMBERS or is_array(x) else new_array(x, like=like) for x in values))
 
 
 def alike(*values: Any) -> list[Any]:

@@ -38,7 +38,10 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 
 def vdot(a: Any, b: Any, /) -> Any:
     """The sum of the products of the conjugated elements of a with the elements of b, by `xarrayops.vecdot`."""
-    return xo.vecdot(*map(ops.raveled, ops.together(a, b)))
+    x, y = map(ops.raveled, ops.together(a, b))
+    if tuple(x.shape) != tuple(y.shape):
+        raise ValueError("vdot needs arrays of the same size")
+    return xo.vecdot(x, y)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:

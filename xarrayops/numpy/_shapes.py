@@ -13,7 +13,7 @@ from xarrayops.numpy import _operands as ops
 def _extents(shape: Any, size: int) -> tuple[int, ...]:
     """The shape, with -1 replaced by its extent."""
     extents = tuple(int(n) for n in shape) if isinstance(shape, Iterable) else (int(shape),)
-    rest = prod(n for n in extents if n != -1)
+    rest = prod([n for n in extents if n != -1])  # a list: Dynamo does not trace a generator
     if extents.count(-1) == 1 and rest and size % rest == 0:
         return tuple(size // rest if n == -1 else n for n in extents)
     return extents
@@ -95,7 +95,8 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """The array with one axis moved before another, by `xarrayops.moveaxis`."""
     x = ops.array(a)
     axis = ops.one_axis(axis, x.ndim)
-    start = ops.one_axis(start, x.ndim + (start >= 0))
+    bound = x.ndim if start < 0 else x.ndim + 1
+    start = ops.one_axis(start, bound)
     return xo.moveaxis(x, axis, start - 1 if axis < start else start)
 
 
@@ -156,7 +157,9 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     """The arrays broadcast to their common shape, by `xarrayops.broadcast_to`."""
     ops.no_subclass("broadcast_arrays", subok)
-    return tuple(xo.broadcast_arrays(*ops.arrays(*args)))
+    members = ops.arrays(*args)
+    shape = tuple(xo.broadcast_shapes(*(x.shape for x in members)))
+    return tuple(x if tuple(x.shape) == shape else xo.broadcast_to(x, shape) for x in members)
 
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
@@ -236,7 +239,7 @@ def shape(a: Any) -> tuple[int, ...]:
 def size(a: Any, axis: Any = None) -> int:
     """The number of elements, or of elements along the axes."""
     x = ops.array(a)
-    return prod(x.shape[place] for place in ops.axes_of(x, axis))
+    return prod([x.shape[place] for place in ops.axes_of(x, axis)])
 
 
 def isfortran(a: Any) -> bool:

@@ -15,7 +15,10 @@ def is_array(value: Any) -> bool:
 
 
 def fill(value: Any, replace: Callable[[Any], Any], kept: Container[type] = VALUES) -> Any:
-    """The value with each array in it replaced, in sequences and records too. Members of the classes kept remain."""
+    """The value with each array in it replaced, in sequences and records too.
+
+    Values of the classes in ``kept`` are not replaced.
+    """
     if type(value) in kept:
         return value
     if isinstance(value, dict):

@@ -124,14 +124,54 @@ def test_64_bits_on_jax_without_them_raise_unless_a_dtype_is_set():
             assert np.zeros(3).dtype == "float32"
 
 
+def test_limits_of_clip_stay_numbers():
+    jax = pytest.importorskip("jax")
+    x = of("jax", [-1, 0.5, 2])
+    with jax.enable_x64(False):
+        assert host(np.clip(x, 0, 1)).tolist() == [0, 0.5, 1]
+        assert host(np.clip(x, max=1)).tolist() == [-1, 0.5, 1]
+    assert np.clip(3, numpy.float32(0), None) == 3
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_densities_have_numpys_dtype(dtype):
+    x, edges = numpy.asarray([0, 1, 1], dtype), numpy.asarray([0, 0.5, 1])
+    found, wanted = (module.histogram(x, edges, density=True)[0] for module in (np, numpy))
+    assert found.dtype == wanted.dtype
+    numpy.testing.assert_allclose(found, wanted)
+
+
+def test_broadcast_arrays_takes_no_arrays_and_unknown_lengths():
+    assert np.broadcast_arrays() == ()
+    x = of("dask", [1, 2, 3])
+    assert host(np.broadcast_arrays(x[x > 1], 2)[0]).tolist() == [2, 3]
+
+
+PROMOTIONS = """
+    bool bool bool, bool int8 int8, int8 uint8 int16, int16 uint8 int16, int64 uint8 int64, uint8 uint16 uint16
+    uint32 int32 int64, uint64 int64 float64, float16 bool float16, float16 int8 float16, float16 int16 float32
+    float16 int32 float64, float32 float16 float32, float32 int16 float32, float32 int32 float64
+    float64 float32 float64, float32 complex64 complex64, float64 complex64 complex128
+    int32 complex64 complex128, int16 complex64 complex64
+"""
+
+
 def test_promotion_is_numpys():
-    names = ["bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "complex64"]
-    for first in names:
-        for second in [*names, 1, 0.5, 1j]:
-            dtypes = [second if isinstance(second, (int, float, complex)) else numpy.dtype(second)]
-            assert np.result_type(first, second) == numpy.result_type(numpy.dtype(first), *dtypes), (first, second)
+    names = iter(PROMOTIONS.replace(",", "").split())
+    for first, second, wanted in zip(names, names, names, strict=True):
+        assert np.result_type(first, second) == np.result_type(second, first) == wanted, (first, second)
+    for first, number, wanted in (("int8", 1, "int8"), ("int8", 0.5, "float64"), ("float32", 1j, "complex64")):
+        assert np.result_type(first, number) == wanted
     x, y = of("torch", [1, 2], "int32"), of("torch", [0.5, 0.5], "float16")
     assert np.multiply(x, y).dtype == np.concatenate([x, y]).dtype == np.float64
+
+
+@pytest.mark.parametrize("call", ["np.reshape(x, (3, -1))", "np.ravel(x)", "np.size(x, 0)", "np.resize(x, (2, 5))"])
+def test_functions_of_shapes_compile_to_one_graph(call):
+    torch = pytest.importorskip("torch")
+    x = torch.arange(6.0).reshape(2, 3)
+    found = torch.compile(eval(f"lambda x: {call}", {"np": np}), backend="eager", fullgraph=True)(x)
+    numpy.testing.assert_array_equal(found, eval(call, {"np": numpy, "x": x.numpy()}))
 
 
 def test_arrays_of_two_libraries_are_refused():
@@ -139,6 +179,19 @@ def test_arrays_of_two_libraries_are_refused():
     for call in (np.add, np.dot, lambda a, b: np.concatenate([a, b]), lambda a, b: np.where(a > 0, a, b)):
         with pytest.raises(xo.MixedBackends):
             call(torch.ones(2), numpy.ones(2))
+
+
+@pytest.mark.parametrize("call", ["np.array_equiv(None, x)", "np.heaviside(x, None)"])
+def test_none_as_an_array_is_refused(call):
+    with pytest.raises(xo.BackendNotFound, match=r"cannot convert a value of class NoneType"):
+        eval(call, {"np": np, "x": numpy.ones(2)})
+
+
+def test_errors_say_what_numpy_needs():
+    with pytest.raises(ValueError, match="same size"):
+        np.vdot(numpy.ones(2), numpy.ones((1, 3)))
+    with pytest.raises(ValueError, match=r"atleast_1d"):
+        np.nonzero(numpy.ones(()))
 
 
 HOSTILE = {

@@ -46,7 +46,7 @@ def form_fault(p: Parts) -> str | None:
 
 
 def _compressed_form_faults(p: Parts) -> Iterator[str]:
-    """The faults of the form, in order: each step relies on that the ones before have found none."""
+    """The faults of the form, in order. Take the first only: each step assumes that the earlier ones found none."""
     yield from _integers_faults("indptr", p.indptr, 1)
     yield from _integers_faults("indices", p.indices, 1)
     yield from _numbers_faults(p.data, 1 if p.block is None else 3)

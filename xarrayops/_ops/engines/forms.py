@@ -69,16 +69,16 @@ def narrower_index(verb: str, own: Backend, engine: Backend) -> str | None:
     return default_dtype(own, "indexing") if is_lacking else None
 
 
-def refusals_of_form(verb: str, own: Backend, engine: Backend, form: Form) -> Iterator[str | None]:
-    """Why an engine cannot serve calls of a form: reasons, and None for each test that the form passes."""
+def refusals_of_form(verb: str, own: Backend, engine: Backend, form: Form) -> Iterator[str]:
+    """The reasons why an engine cannot serve calls of a form; none if it can."""
     skipped, roles = functions.NOT_PROMOTED.get(verb, ()), array_roles(verb)
     at = len(form.parts) - len(form.keywords)
     joined = list(_flat(tuple(part for i, part in enumerate(form.parts[:at]) if i not in skipped)))
     named = zip(form.keywords, form.parts[at:], strict=True)
     joined += _flat(tuple(part for name, part in named if name in roles))
-    for part in _flat(form.parts):
-        if type(part) is not type:
-            yield _refusal_of_dtype(own.functions["dtype_name"](part), part, engine)
+    for dtype in [part for part in _flat(form.parts) if type(part) is not type]:
+        if refusal := _refusal_of_dtype(own.functions["dtype_name"](dtype), dtype, engine):
+            yield refusal
     dtypes = [part for part in joined if type(part) is not type]
     numbers = [part for part in joined if part in SCALARS]
     names = [own.functions["dtype_name"](dtype) for dtype in dtypes]
@@ -86,18 +86,19 @@ def refusals_of_form(verb: str, own: Backend, engine: Backend, form: Form) -> It
     if verb in functions.CAST and are_integers:
         numbers = [number for number in numbers if number not in (float, complex)]
         default = defaults.floating_dtype() or default_dtype(own, "real floating")
-        refusal = engine.functions["import_refusal"](default)
-        yield refusal and f"integers give {own.name}'s default dtype: {refusal}"
+        if refusal := engine.functions["import_refusal"](default):
+            yield f"integers give {own.name}'s default dtype: {refusal}"
         if verb in functions.ELEMENTWISE:
             result = own.functions[verb](own.functions["empty"]((0,), dtype=dtypes[0]))
             if own.functions["dtype_name"](result.dtype) != default:
                 yield f"{verb} of {names[0]} is {result.dtype} in {own.name}"
-    if are_integers and verb in functions.DEFAULT_FLOATS:
-        yield _other_default("real floating", own, engine)
-    if are_integers and (verb in functions.SUMS or ("bool" in names and int in numbers)):
-        yield _other_default("integral", own, engine)
-    if len(set(dtypes)) + len(set(numbers)) > 1:
-        yield _other_promotion(own, engine, dtypes, numbers)
+    if are_integers and verb in functions.DEFAULT_FLOATS and (refusal := _other_default("real floating", own, engine)):
+        yield refusal
+    gives_integers = are_integers and (verb in functions.SUMS or ("bool" in names and int in numbers))
+    if gives_integers and (refusal := _other_default("integral", own, engine)):
+        yield refusal
+    if len(set(dtypes)) + len(set(numbers)) > 1 and (refusal := _other_promotion(own, engine, dtypes, numbers)):
+        yield refusal
 
 
 def has_integers(own: Backend, form: Form) -> bool:

@@ -77,7 +77,7 @@ class Route:
         except KeyError:
             form = Form((*kwargs,), parts)
             function = self._casting if forms.has_integers(self.own, form) else self._function
-            found = next(filter(None, forms.refusals_of_form(self.verb, self.own, self.engine, form)), function)
+            found = next(forms.refusals_of_form(self.verb, self.own, self.engine, form), function)
             self._found[key] = found
         if not isinstance(found, str) and self.takes_containers:
             found = forms.refusal_of_formats(self.own, self.engine, args, self.plain) or found

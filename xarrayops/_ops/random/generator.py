@@ -261,7 +261,7 @@ class Generator:
         if self._native is None:
             return functions["random_draw"](draw, self._next(), shape, self._device)
         self._check_trace()
-        if streams.is_active():
+        if streams.is_recording():
             raise Unsupported(
                 "xo.checkpoint: a generator with native=True would draw other numbers when the function is computed "
                 "again. Instead: a generator without it"

@@ -34,7 +34,7 @@ _thread = _Thread()
 
 def number_of(stream: Any, fresh: Callable[[], int]) -> int:
     """The number of the next draw of a stream: the repeated one, or a fresh one if none is left to repeat."""
-    if not is_active():
+    if not is_recording():
         return fresh()
     # A function that draws more than the recorded call continues with fresh numbers.
     found = next(_thread.repeated.get(stream, iter(())), None)
@@ -44,7 +44,7 @@ def number_of(stream: Any, fresh: Callable[[], int]) -> int:
     return found
 
 
-def is_active() -> bool:
+def is_recording() -> bool:
     """Whether this thread records or repeats."""
     return bool(_thread.records or _thread.repeated)
 
