@@ -12,15 +12,15 @@ import inspect
 
 import libcst as cst
 
-import xarrayops as xo
 import xarrayops.numpy as theirs
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN
 from xarrayops._core.numpy_names.keywords import RENAMED_KEYWORDS, parameters, renamed_keyword
+from xarrayops._surface import EXTRA, SURFACE
 from xarrayops.numpy._elementwise import SAME_BINARY, SAME_UNARY, UFUNCS
 from xarrayops.plugin.dtypes import DTYPE_NAMES
 from xarrayops.port.rewriting.context import Context, argument, dotted
 from xarrayops.port.rewriting.reference import unproved
-from xarrayops.port.source.interface import has, signature
+from xarrayops.port.source.interface import signature
 from xarrayops.port.source.names import call_arguments, is_none, is_unpacked
 from xarrayops.port.source.numpy_results import dtype_of
 from xarrayops.port.source.value import DEFAULT_DTYPES, SCALAR, SEQUENCE, Value, words
@@ -98,7 +98,7 @@ def _ours(name: str) -> str:
         return ours
     if name in OF_ONE_ARRAY | OF_SEVERAL | CREATION:
         return "permute_dims" if name == "transpose" else ours
-    takes = f": xo.{ours} takes {', '.join(parameters(ours))}" if has(ours, xo) else ": xo has none"
+    takes = f": xo.{ours} takes {', '.join(parameters(ours))}" if ours in SURFACE or ours in EXTRA else ": xo has none"
     raise _Stays(takes if last in names.served else names.answer(last) or takes)
 
 
