@@ -18,7 +18,16 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import Call, Kernel, refusal
 from xarrayops.plugin.native import Results, eager_kernel
 from xarrayops.testing._operations._call import Expected, as_tuple, expected, faults, placed, value_faults
-from xarrayops.testing._operations._samples import PLACEMENTS, Sample, between_poison, derived, given, poison, quietly
+from xarrayops.testing._operations._samples import (
+    PLACEMENTS,
+    Placement,
+    Sample,
+    between_poison,
+    derived,
+    given,
+    poison,
+    quietly,
+)
 from xarrayops.testing._operations._transformations import batch_faults, compiled_faults, gradient_faults, lazy_faults
 from xarrayops.testing._verify._run import Setup, setups
 from xarrayops.testing._verify._values import value
@@ -147,6 +156,12 @@ def check_operation(
     return report
 
 
+def _placements(backend: Backend) -> dict[str, Placement]:
+    """The placements that a library can have; one for a library without strides."""
+    first = next(iter(PLACEMENTS))
+    return PLACEMENTS if backend.no_strides is None else {first: PLACEMENTS[first]}
+
+
 class _Check:
     """The samples of an operation with their expected results, and the faults found."""
 
@@ -198,9 +213,8 @@ class _Check:
 
     def _check_kernel(self, kernel: Kernel, backend: Backend, setup: Setup) -> None:
         name = f"{backend.name}:{kernel[0]}"
-        placements = list(PLACEMENTS.items())[: None if backend.no_strides is None else 1]
         for sample in self.all:
-            for placement, place in placements:
+            for placement, place in _placements(backend).items():
                 arrays, _ = placed(sample, place, backend)
                 if refusal(kernel, Call(arrays, sample.options)) is not None:
                     continue

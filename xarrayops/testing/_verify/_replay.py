@@ -146,7 +146,7 @@ def _aligned(wanted: Sequence[State], states: Sequence[State], *, is_whole: bool
             at = start
             if differs:
                 equal = (i for i in range(at, len(known)) if difference(known[i].value, state.value) is None)
-                at = next(equal, len(known) - (state is found[-1]))
+                at = next(equal, len(known) - 1 if state is found[-1] else len(known))
             if 0 <= at < len(known):
                 aligned[id(state)], start = known[at], at + 1
     return [(state, aligned[id(state)]) for state in states if id(state) in aligned]
