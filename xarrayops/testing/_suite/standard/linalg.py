@@ -226,8 +226,8 @@ ROWS = [
 class LinalgSuite:
     """Products and decompositions."""
 
+    # Unique results match the oracle; others satisfy equations: ``q @ r == x``, ``x @ v == v * w``.
     test_linalg = rows_test(ROWS)
-    """Unique results match the oracle; others satisfy equations: ``q @ r == x``, ``x @ v == v * w``."""
 
     def test_linalg_has_the_products(self) -> None:
         """``xo.linalg`` has the products of the main namespace."""
