@@ -101,6 +101,8 @@ class Workload:
         strided views or sparse containers, for example.
     dtypes : tuple of str
         The measured dtypes. ``--dtype`` can replace those in `FLOATS`.
+    packages : tuple of str
+        The packages that compute the inputs. The workload's digest depends on their versions.
     group : str
         The group that ``--workloads`` accepts; by default the first word of the name.
 
@@ -135,6 +137,7 @@ class Workload:
     tolerance: Callable[[int], float] = _root_tolerance
     arrange: Callable[..., Arrays] = _unchanged
     dtypes: tuple[str, ...] = ("float32",)
+    packages: tuple[str, ...] = ()
     group: str = field(default="")
 
     def __post_init__(self) -> None:

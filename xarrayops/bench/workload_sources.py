@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
-from importlib import import_module, util
+from importlib import import_module, metadata, util
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -89,11 +89,11 @@ def code_of(workload: Workload) -> str:
 
 
 def digest(workload: Workload) -> str:
-    """A digest of the code of a workload, which includes the modules of its function and inputs.
+    """A digest of the code of a workload, with the modules of its function and inputs and its packages' versions.
 
     Functions of NumPy and SciPy, which are common oracles, count by name only.
     """
-    parts = [repr(workload.sizes)]
+    parts = [repr(workload.sizes), *map(_version, workload.packages)]
     for function in (workload.function, workload.inputs, workload.expected, workload.arrange):
         while isinstance(function, partial):
             parts += [_stable_repr(function.args), _stable_repr(function.keywords)]
@@ -114,6 +114,13 @@ def library_digest(backend: ModuleType) -> str:
     files = [file for folder in folders for file in sorted(folder.rglob("*.py")) if file.is_file()]
     files += [] if len(folders) > 1 or not getattr(top, "__file__", None) else [Path(str(top.__file__))]
     return _hashed(file.read_bytes().decode(errors="replace") for file in files)
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:  # then the workload cannot run
+        return ""
 
 
 def _stable_repr(value: Any) -> str:

@@ -4,7 +4,7 @@
 rewrites it with edits that keep its meaning only. `xarrayops.testing.verify` compares the result with the
 original on every library.
 
-`source` analyses programs, and `trace` runs them; `checking` and `rewriting` have the rules of the two commands.
+`source` analyses programs, and `trace` runs them; `checking` and `rewriting` have the rules of `check` and `rewrite`.
 """
 
 from xarrayops.port.checking import check as check

@@ -5,12 +5,20 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable
+from typing import Literal
 
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.source import Program
 
 NUMPY_DTYPE, NUMPY_CODE = "only NumPy has arrays of the dtype", "compiles for NumPy arrays only"
 """What findings say of dtypes and code for which no other library serves: the verdict looks for these words."""
+# fmt: off
+Kind = Literal[
+    "name", "argument", "creation", "method", "operator", "index", "item assignment", "in place", "view",
+    "data-dependent shape", "scalar", "copy", "loop", "dtype", "random", "foreign call", "import",
+]
+# fmt: on
+"""The kinds of findings; `Finding` has their meanings."""
 COSTS = ("copy", "data-dependent shape", "loop", "scalar")
 """The kinds with which a program runs, but slowly or not under a compiler."""
 NOTES = ("random",)
@@ -52,7 +60,7 @@ class Finding(Record):
     column: int
     end_line: int
     end_column: int
-    kind: str
+    kind: Kind
     what: str
     instead: str
     backends: tuple[str, ...] = ALL
@@ -72,7 +80,7 @@ def times(count: int) -> str:
 def finding(
     program: Program,
     node: ast.expr | ast.stmt,
-    kind: str,
+    kind: Kind,
     what: str,
     instead: str,
     backends: tuple[str, ...] = ALL,

@@ -47,6 +47,11 @@ class Place(Record):
         is_beside = (self.folder / f"{first}.py").is_file() or (self.folder / first / "__init__.py").is_file()
         return is_beside and self.folder.name not in ("site-packages", "dist-packages") and is_foreign(first)
 
+    def is_from_here(self, name: str) -> bool:
+        """Whether a module that is loaded comes from the folder."""
+        file = getattr(sys.modules[name], "__file__", None)
+        return file is not None and Path(file).resolve().is_relative_to(self.folder)
+
 
 @contextmanager
 def importable(place: Place) -> Iterator[None]:
@@ -55,8 +60,7 @@ def importable(place: Place) -> Iterator[None]:
     Modules of the same names from other folders, such as an original and its port, are hidden.
     """
     known = set(sys.modules)
-    files = {name: getattr(sys.modules[name], "__file__", None) or "/" for name in known if place.has(name)}
-    elsewhere = [name for name, file in files.items() if not Path(file).resolve().is_relative_to(place.folder)]
+    elsewhere = [name for name in known if place.has(name) and not place.is_from_here(name)]
     hidden = {name: sys.modules.pop(name) for name in elsewhere}
     folder = str(place.folder)
     sys.path.insert(0, folder)

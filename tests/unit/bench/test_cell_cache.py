@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
 
@@ -148,6 +149,12 @@ class TestDigest:
         assert workload_sources.digest(workload(partial(scale, object()))) == workload_sources.digest(
             workload(partial(scale, object()))
         )
+
+    def test_the_digest_includes_the_versions_of_packages(self, monkeypatch):
+        trained = replace(workload(), packages=("scikit-learn",))
+        before = workload_sources.digest(trained)
+        monkeypatch.setattr(workload_sources.metadata, "version", lambda package: "another")
+        assert before != workload_sources.digest(trained)
 
     def test_the_library_digest_includes_the_backend(self, tmp_path, monkeypatch):
         folder, core = tmp_path / "a_backend", tmp_path / "core"

@@ -5,12 +5,13 @@ import re
 import runpy
 import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from xarrayops.port import __main__ as command_line
 from xarrayops.port.checking import check, page
-from xarrayops.port.findings import ALL
+from xarrayops.port.findings import ALL, Kind
 
 RESULTS = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "cpu-2-cores"
 SNIPPETS = runpy.run_path(str(Path(__file__).parent / "snippets.py"))
@@ -36,6 +37,7 @@ def test_findings_are_in_the_order_of_the_source_and_have_all_fields(program):
     kinds = {"creation", "dtype", "item assignment", "loop", "method", "name", "scalar"}
     assert {finding.kind for finding in report.findings} == kinds
     for finding in report.findings:
+        assert finding.kind in get_args(Kind)
         assert finding.what
         assert finding.instead
         assert set(finding.backends) <= set(ALL)

@@ -37,7 +37,6 @@ DEFAULT_DRIFT = math.log(1.10)
 Outcome = Literal["broken", "slower", "undecided", "missing", "new", "fixed", "faster", "same", "empty"]
 """The outcome for a cell, worst first. "empty" means that neither run measured the cell."""
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-Seconds = float | None
 
 
 class CellName(NamedTuple):
@@ -68,8 +67,8 @@ class Verdict:
     reason: str
     ratio: float | None = None
     threshold: float | None = None
-    old_s: Seconds = None
-    new_s: Seconds = None
+    old_s: float | None = None
+    new_s: float | None = None
 
 
 class Change(NamedTuple):

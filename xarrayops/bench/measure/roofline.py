@@ -31,7 +31,7 @@ _STREAMS: tuple[tuple[Callable[[Any], Any], float], ...] = (
     (lambda x: xo.add(x, 1.0), 2.0),
     (lambda x: xo.at(x)[...].max(0.0, copy=None), 1.0),
 )
-"""Functions that read and write each byte once, the second in place where the library supports it; their results."""
+"""Functions that read and write each byte once, each with its result for ones; the second works in place if it can."""
 
 
 class Roofline(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from xarrayops._system import machine
 from xarrayops.bench.compare import ranking
@@ -60,14 +61,17 @@ def _rooflines(known: RunEnvironment) -> list[str]:
     lines = [
         (
             f"{roof['device']} {roof['dtype']}",
-            f"{rate_text(roof['memory'], 'B/s')} ({roof['memory_by']}{rated})",
+            f"{rate_text(roof['memory'], 'B/s')} ({roof['memory_by']}{_rated(roof)})",
             f"{rate_text(roof['compute'], 'FLOP/s')} ({roof['compute_by']})",
         )
         for roof in known["roofs"]
         if "memory" in roof
-        for rated in [f", rated at {rate_text(roof['memory_rated'], 'B/s')}" if "memory_rated" in roof else ""]
     ]
     return ["## Rooflines", "", *table(("device", "copy", "matrix product"), lines)] if lines else []
+
+
+def _rated(roof: Mapping[str, Any]) -> str:
+    return f", rated at {rate_text(roof['memory_rated'], 'B/s')}" if "memory_rated" in roof else ""
 
 
 def _gpus(known: RunEnvironment) -> list[str]:

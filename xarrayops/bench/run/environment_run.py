@@ -288,13 +288,15 @@ class EnvironmentRun:
 
     def measure_rooflines(self, report: Report) -> None:
         """Measure the best rates of each library on each device, and again where a cell exceeds the roofline."""
-        for again in (False, True):
-            exceeded = {record.roofline_key for record in self.measured() if again and self.row(record).roof_doubt}
-            for (key, backend), record in {(r.roofline_key, r.row.backend): r for r in self.measured()}.items():
-                row, library = record.row, backend + self.label
-                wanted = key in exceeded if again else not self.rooflines.knows(key, library)
-                if row.dtype in FLOATS and wanted and self.budget.seconds_left > 0:
-                    report(f"roofline of {row.device} with {library}")
-                    command = {"do": "roofline", "dtype": row.dtype, "device": row.device, "kind": row.device_kind}
-                    for rates in self.recorded(backend, command, again=again):
-                        self.rooflines.add(key, library, rates)
+        self._measure_rooflines(lambda key, library: not self.rooflines.knows(key, library), report, again=False)
+        exceeded = {record.roofline_key for record in self.measured() if self.row(record).roof_doubt}
+        self._measure_rooflines(lambda key, library: key in exceeded, report, again=True)
+
+    def _measure_rooflines(self, wanted: Callable[[RooflineKey, str], bool], report: Report, *, again: bool) -> None:
+        for (key, backend), record in {(r.roofline_key, r.row.backend): r for r in self.measured()}.items():
+            row, library = record.row, backend + self.label
+            if row.dtype in FLOATS and wanted(key, library) and self.budget.seconds_left > 0:
+                report(f"roofline of {row.device} with {library}")
+                command = {"do": "roofline", "dtype": row.dtype, "device": row.device, "kind": row.device_kind}
+                for rates in self.recorded(backend, command, again=again):
+                    self.rooflines.add(key, library, rates)

@@ -1,15 +1,34 @@
 """The built-in workloads: a file for each family, collected in `WORKLOADS`."""
 
-from importlib import import_module
-
 from xarrayops.bench.workload import Case, MissingData, Workload
+from xarrayops.bench.workloads import (
+    attention,
+    classifier,
+    conversion,
+    convolution,
+    elementwise,
+    gradient,
+    graph,
+    matmul,
+    pipeline,
+    reductions,
+    sparse,
+    transpose,
+)
 
 __all__ = ["WORKLOADS", "Case", "MissingData", "Workload"]
 
-_FAMILIES = (
-    *("matmul", "transpose", "elementwise", "reductions", "conversion", "attention", "convolution", "gradient"),
-    *("sparse", "pipeline", "graph", "classifier"),
-)
-WORKLOADS: tuple[Workload, ...] = tuple(
-    workload for family in _FAMILIES for workload in import_module(f"{__name__}.{family}").WORKLOADS
+WORKLOADS: tuple[Workload, ...] = (
+    *matmul.WORKLOADS,
+    *transpose.WORKLOADS,
+    *elementwise.WORKLOADS,
+    *reductions.WORKLOADS,
+    *conversion.WORKLOADS,
+    *attention.WORKLOADS,
+    *convolution.WORKLOADS,
+    *gradient.WORKLOADS,
+    *sparse.WORKLOADS,
+    *pipeline.WORKLOADS,
+    *graph.WORKLOADS,
+    *classifier.WORKLOADS,
 )

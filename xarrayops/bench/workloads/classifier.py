@@ -27,6 +27,7 @@ TEST = slice(0, None, 3)
 _SIZES = (64, HIDDEN, HIDDEN, 10)
 _EPOCHS = 10
 """The epochs of the training, by scikit-learn."""
+_TRAINED_BY = ("scikit-learn",)
 
 Layer = tuple[Array, Array]
 """Weights (inputs, outputs) and biases (outputs,)."""
@@ -166,6 +167,7 @@ WORKLOADS = (
         timed="scikit-learn's digits (1797 images): the scores of a classifier with two hidden layers of 256 units",
         operations=_operations,
         tolerance=lambda n: 64.0,
+        packages=_TRAINED_BY,
     ),
     Workload(
         "pipeline classifier int8",
@@ -179,5 +181,6 @@ WORKLOADS = (
         tolerance=exactly,
         arrange=_with_classifier,
         dtypes=("int8",),
+        packages=_TRAINED_BY,
     ),
 )

@@ -14,7 +14,7 @@ from typing import Any
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.checking import creation, dtypes, indices, methods, names, operators, scalars, writes
 from xarrayops.port.checking.verdict import Verdict, verdicts, with_forecasts
-from xarrayops.port.findings import ALL, Finding
+from xarrayops.port.findings import ALL, Finding, Kind
 from xarrayops.port.source import Program, Source
 from xarrayops.port.trace.forecast import Forecast, forecasts, kinds_of
 from xarrayops.port.trace.rates import Rates, measured, of_results
@@ -198,7 +198,7 @@ def of_trace(source: Source, trace: Trace, known: Sequence[Finding]) -> Iterator
             yield Finding(line, column, line, len(text) + 1, kind, what, instead, backends)
 
 
-def _of_lines(trace: Trace) -> Iterator[tuple[int, str, str, str, tuple[str, ...]]]:
+def _of_lines(trace: Trace) -> Iterator[tuple[int, Kind, str, str, tuple[str, ...]]]:
     """What a run shows: the line, the kind, the text, what to do instead, and the backends."""
     for line, count in trace.duplicates.items():
         what = f"an index names an element twice ({count} assignments of the run)"

@@ -48,13 +48,13 @@ def _verdict(backend: str, found: list[Finding]) -> Verdict:
 
 def with_forecasts(found: Sequence[Verdict], forecasts: Sequence[Forecast]) -> tuple[Verdict, ...]:
     """The verdicts with the forecast: a port does not pay on a library that is not faster than NumPy."""
-    by_time = sorted(forecasts, key=lambda forecast: forecast.seconds, reverse=True)
-    best = {forecast.backend: forecast for forecast in by_time}  # the fastest is the last one
     base = next((forecast for forecast in forecasts if forecast.backend == "numpy"), None)
-    return tuple(_with_forecast(verdict, base, best.get(verdict.backend)) for verdict in found)
+    return tuple(_with_forecast(verdict, base, forecasts) for verdict in found)
 
 
-def _with_forecast(verdict: Verdict, base: Forecast | None, best: Forecast | None) -> Verdict:
+def _with_forecast(verdict: Verdict, base: Forecast | None, forecasts: Sequence[Forecast]) -> Verdict:
+    own = (forecast for forecast in forecasts if forecast.backend == verdict.backend)
+    best = min(own, key=lambda forecast: forecast.seconds, default=None)
     if base is None or best is None:
         return verdict
     ratio = base.seconds / best.seconds if best.seconds else 1.0

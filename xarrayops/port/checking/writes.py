@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from xarrayops.port.findings import Finding, finding
+from xarrayops.port.findings import Finding, Kind, finding
 from xarrayops.port.source import Program, writes
 from xarrayops.port.source.expressions import operated
 from xarrayops.port.source.indices import MASK, SLICE, kinds
@@ -98,7 +98,7 @@ def _of_augmented(program: Program, write: Write) -> Iterator[Finding]:
     if write.is_shared:
         others = "the caller's array" if write.parameter else _listed(write.aliases) or "what else refers to it"
         what = f"{text} changes in place, and so does {others}; on JAX and Dask only {text} does"
-        kind = "in place" if write.parameter else "view"
+        kind: Kind = "in place" if write.parameter else "view"
         instead = f"return {text}" if write.parameter else f"assign to {others} with xo.at"
         yield finding(program, node, kind, what, instead, LAZY, certain=write.value.certain)
     new = operated(node.op, write.value, program.value(node.value))

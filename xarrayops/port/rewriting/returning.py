@@ -21,18 +21,20 @@ def function(context: Context, node: ast.FunctionDef, updated: cst.FunctionDef) 
     returned = context.returned.get(node.name)
     if returned is None or context.names.functions.get(node.name) is not node:
         return updated
-    names, is_same = listed(returned.written), returned.form == SAME
-    what = f"returns {names} already: its callers take it" if is_same else f"writes {names} in place, and returns it"
-    context.edit(node, _KIND, f"the function {what}")
+    names = listed(returned.written)
+    if returned.form == SAME:
+        context.edit(node, _KIND, f"the function returns {names} already: its callers take it")
+    else:
+        context.edit(node, _KIND, f"the function writes {names} in place, and returns it")
     if not node.name.startswith("_"):
-        taken = ", ".join(["value"] * (returned.form == VALUE) + [*returned.written])
+        taken = ", ".join(["value", *returned.written] if returned.form == VALUE else returned.written)
         context.announce(
             node,
             f"{node.name} returns {names}, which it wrote in place: callers in other files must write "
             f"{taken} = {node.name}(..), with arguments that share no memory",
         )
-    if is_same or ends(node.body) or not isinstance(updated.body, cst.IndentedBlock):
-        return updated.with_changes(returns=updated.returns if is_same else None)
+    if returned.form == SAME or ends(node.body) or not isinstance(updated.body, cst.IndentedBlock):
+        return updated.with_changes(returns=updated.returns if returned.form == SAME else None)
     last = cst.SimpleStatementLine([cst.Return(_values(returned, None))])
     body = updated.body.with_changes(body=[*updated.body.body, last])
     return updated.with_changes(body=body, returns=None)

@@ -12,15 +12,15 @@ import inspect
 
 import libcst as cst
 
-import xarrayops as xo
 import xarrayops.numpy as theirs
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN
 from xarrayops._core.numpy_names.keywords import RENAMED_KEYWORDS, parameters, renamed_keyword
+from xarrayops._surface import EXTRA, SURFACE
 from xarrayops.numpy._elementwise import SAME_BINARY, SAME_UNARY, UFUNCS
 from xarrayops.plugin.dtypes import DTYPE_NAMES
 from xarrayops.port.rewriting.context import Context, argument, dotted
 from xarrayops.port.rewriting.reference import unproved
-from xarrayops.port.source.interface import has, signature
+from xarrayops.port.source.interface import signature
 from xarrayops.port.source.names import call_arguments, is_none, is_unpacked
 from xarrayops.port.source.numpy_results import dtype_of
 from xarrayops.port.source.value import DEFAULT_DTYPES, SCALAR, SEQUENCE, Value, words
@@ -53,12 +53,6 @@ _UNKNOWN = ": its arguments are not known"
 
 class _Stays(Exception):
     """The reason why a call keeps NumPy's name."""
-
-
-def _require(condition: object, reason: str) -> None:
-    """Keep NumPy's name without this condition."""
-    if not condition:
-        raise _Stays(reason)
 
 
 def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -98,7 +92,7 @@ def _ours(name: str) -> str:
         return ours
     if name in OF_ONE_ARRAY | OF_SEVERAL | CREATION:
         return "permute_dims" if name == "transpose" else ours
-    takes = f": xo.{ours} takes {', '.join(parameters(ours))}" if has(ours, xo) else ": xo has none"
+    takes = f": xo.{ours} takes {', '.join(parameters(ours))}" if ours in SURFACE or ours in EXTRA else ": xo has none"
     raise _Stays(takes if last in names.served else names.answer(last) or takes)
 
 
@@ -134,13 +128,13 @@ class _Arguments:
                 continue
             new = self._value(option, node, value)
             if option in by_position:
-                in_order = by_position.index(option) == len(positional)
-                _require(in_order, f": xo.{self._verb} takes {option} by position")
+                if by_position.index(option) != len(positional):
+                    raise _Stays(f": xo.{self._verb} takes {option} by position")
                 positional.append(argument(new))
             else:
                 keywords.append(argument(new, option))
-        required = sum(p.default is p.empty for p in placed)
-        _require(len(positional) >= required, f": xo.{self._verb} needs more arguments")
+        if len(positional) < sum(p.default is p.empty for p in placed):
+            raise _Stays(f": xo.{self._verb} needs more arguments")
         keywords.sort(key=lambda each: each.keyword is not None and each.keyword.value == "like")
         return positional + keywords
 
@@ -152,7 +146,8 @@ class _Arguments:
         if theirs.index(name) < len(by_position) and name not in RENAMED_KEYWORDS:
             return by_position[theirs.index(name)]
         renamed = renamed_keyword(name, self._parameters)
-        _require(renamed or _is_default(self._theirs[name], node), f": xo.{self._verb} has no {name}=")
+        if renamed is None and not _is_default(self._theirs[name], node):
+            raise _Stays(f": xo.{self._verb} has no {name}=")
         return renamed
 
     def _check_arrays(self) -> None:
@@ -162,26 +157,27 @@ class _Arguments:
         verb, operands = f"xo.{self._verb}", self._operands()
         values = [self._context.value(each) for each in operands]
         for each, value in zip(operands, values, strict=True):
-            is_known = _is_number(value) or value.is_proved
-            _require(is_known, f": nothing proves that {ast.unparse(each)} is an array; then {verb}")
+            if not _is_number(value) and not value.is_proved:
+                raise _Stays(f": nothing proves that {ast.unparse(each)} is an array; then {verb}")
         if self._name == "where":
             mask, *values = values
-            reason = f": nothing proves that {ast.unparse(operands[0])} is a mask; then xo.where"
-            _require(mask.dtype_kind == "bool", reason)
-        _require(self._name not in SEQUENCES or not any(map(_is_number, values)), f": {verb} takes arrays only")
+            if mask.dtype_kind != "bool":
+                raise _Stays(f": nothing proves that {ast.unparse(operands[0])} is a mask; then xo.where")
+        if self._name in SEQUENCES and any(map(_is_number, values)):
+            raise _Stays(f": {verb} takes arrays only")
         arrays = [value for value in values if value.is_array]
-        _require(arrays, f": {verb} needs an array")
+        if not arrays:
+            raise _Stays(f": {verb} needs an array")
         dtypes = {value.dtype for value in arrays}
-        is_one = len(arrays) == 1 or (len(dtypes) == 1 and None not in dtypes)
-        _require(is_one, f": {verb} is the same for arrays of one dtype, which is not proved")
+        if len(arrays) > 1 and (len(dtypes) > 1 or None in dtypes):
+            raise _Stays(f": {verb} is the same for arrays of one dtype, which is not proved")
         is_inexact = arrays[0].dtype_kind in ("float", "complex")
-        if self._name == "clip":
-            _require(is_inexact or _are_integers(values[1:]), ": xo.clip keeps the dtype of integers")
-        if self._verb == "subtract":
-            is_known = None not in {value.dtype_kind for value in arrays}
-            _require(is_known, ": PyTorch does not subtract from booleans, which is not excluded")
-        if self._verb == "pow":
-            _require(is_inexact or _is_power(operands[1]), ": powers of integers differ by library")
+        if self._name == "clip" and not is_inexact and not _are_integers(values[1:]):
+            raise _Stays(": xo.clip keeps the dtype of integers")
+        if self._verb == "subtract" and None in {value.dtype_kind for value in arrays}:
+            raise _Stays(": PyTorch does not subtract from booleans, which is not excluded")
+        if self._verb == "pow" and not is_inexact and not _is_power(operands[1]):
+            raise _Stays(": powers of integers differ by library")
 
     def _operands(self) -> list[ast.expr]:
         """The arguments that are arrays."""
@@ -194,8 +190,8 @@ class _Arguments:
             limits = (self._nodes[name] for name in self._nodes if name in ("a", "a_min", "a_max", "min", "max"))
             return [each for each in limits if each is not None and not is_none(each)]
         count = 3 if self._name == "where" else 2 if self._name in OF_SEVERAL | OF_TWO else 1
-        has_all = self._name != "where" or len(given) == count
-        _require(has_all, MAIN.answer("where") or ": xo.where takes three arguments")
+        if self._name == "where" and len(given) != count:
+            raise _Stays(MAIN.answer("where") or ": xo.where takes three arguments")
         operands = (self._nodes.get(name) for name in list(self._theirs)[:count])
         return [each for each in operands if each is not None]
 
@@ -203,12 +199,13 @@ class _Arguments:
         """Check that the omitted options have the same defaults in NumPy and here."""
         first = self._context.value(next(iter(self._nodes.values())) or ast.Constant(None))
         has_axis = self._nodes.get("axis") is not None and not is_none(self._nodes["axis"])
-        is_flat = self._name not in FLAT or has_axis or first.ndim == 1
-        _require(is_flat, f": xo.{self._verb} needs the axis of an array of several axes")
-        has_axes = self._name not in REQUIRED or has_axis or self._nodes.get("axes") is not None
-        _require(has_axes, f": xo.{self._verb} needs the axes")
+        if self._name in FLAT and not has_axis and first.ndim != 1:
+            raise _Stays(f": xo.{self._verb} needs the axis of an array of several axes")
+        if self._name in REQUIRED and not has_axis and self._nodes.get("axes") is None:
+            raise _Stays(f": xo.{self._verb} needs the axes")
         for name in ("prepend", "append"):
-            _require(name not in self._nodes, f": {name}= may have another dtype")
+            if name in self._nodes:
+                raise _Stays(f": {name}= may have another dtype")
 
     def _add_dtype(self) -> None:
         """Add NumPy's default dtype if the call names none, and a copy if NumPy makes one."""
@@ -217,15 +214,17 @@ class _Arguments:
         if self._name == "array" and "copy" not in self._nodes and not isinstance(first, ast.List | ast.Tuple):
             self._set("copy", "True")
         if "like" not in self._nodes:
-            is_array = is_of_values and first is not None and self._context.is_array(first)
-            is_noted = unproved(self._context, self._call) is not None  # another note says that ``like=`` is missing
-            _require(is_array, "" if is_noted else f": xo.{self._verb} needs like=, or backend=")
+            if not is_of_values or first is None or not self._context.is_array(first):
+                is_noted = unproved(self._context, self._call) is not None  # another note says that like= is missing
+                raise _Stays("" if is_noted else f": xo.{self._verb} needs like=, or backend=")
             return
         for name in NUMBERS & self._nodes.keys():
-            _require(_is_number(self._value_of(name)), f": nothing proves that {name} is a number")
+            if not _is_number(self._value_of(name)):
+                raise _Stays(f": nothing proves that {name} is a number")
         if "dtype" not in self._nodes:
             dtype = self._default_dtype()
-            _require(dtype, f": xo.{self._verb} needs the dtype, which is not known")
+            if dtype is None:
+                raise _Stays(f": xo.{self._verb} needs the dtype, which is not known")
             self._set("dtype", f"{self._context.xo}.{dtype}")
 
     def _value_of(self, name: str) -> Value:
@@ -265,13 +264,14 @@ class _Arguments:
         if option in SHAPES:
             return self._shape(node, new)
         value = self._context.value(node)
-        if option in ("repeats", "shift", "n"):
-            _require(value.kind == SCALAR, f": nothing proves that {option} is an integer")
-        is_tuple = option not in ("source", "destination") or value.kind == SCALAR or isinstance(node, ast.Tuple)
-        is_axis = option not in ("axis", "axes") or not (value.is_array or isinstance(node, ast.List))
-        _require(is_tuple and is_axis, f": {option} must be an integer or a tuple")
-        if option == "keepdims":
-            _require(isinstance(node, ast.Constant), ": keepdims must be True or False")
+        if option in ("repeats", "shift", "n") and value.kind != SCALAR:
+            raise _Stays(f": nothing proves that {option} is an integer")
+        if option in ("source", "destination") and value.kind != SCALAR and not isinstance(node, ast.Tuple):
+            raise _Stays(f": {option} must be an integer or a tuple")
+        if option in ("axis", "axes") and (value.is_array or isinstance(node, ast.List)):
+            raise _Stays(f": {option} must be an integer or a tuple")
+        if option == "keepdims" and not isinstance(node, ast.Constant):
+            raise _Stays(": keepdims must be True or False")
         return new
 
     def _dtype(self, node: ast.expr, new: cst.BaseExpression) -> cst.BaseExpression:
@@ -279,7 +279,8 @@ class _Arguments:
         if isinstance(node, ast.Attribute) and node.attr == "dtype" and self._context.value(node.value).is_array:
             return new
         name = dtype_of(node, self._context.names.numpy_name)
-        _require(name in DTYPE_NAMES, f": the dtype {ast.unparse(node)} is not known")
+        if name not in DTYPE_NAMES:
+            raise _Stays(f": the dtype {ast.unparse(node)} is not known")
         return dotted(f"{self._context.xo}.{name}")
 
     def _shape(self, node: ast.expr, new: cst.BaseExpression) -> cst.BaseExpression:
@@ -292,7 +293,8 @@ class _Arguments:
             new, is_known = cst.Tuple([cst.Element(new)]), True
         else:
             is_known = isinstance(node, ast.Attribute) and node.attr == "shape" and value.kind == SEQUENCE
-        _require(is_known, f": {ast.unparse(node)} must be a tuple of integers")
+        if not is_known:
+            raise _Stays(f": {ast.unparse(node)} must be a tuple of integers")
         return new
 
 
@@ -300,13 +302,15 @@ def _bound(
     node: ast.Call, updated: cst.Call, theirs: inspect.Signature
 ) -> tuple[dict[str, ast.expr | None], dict[str, cst.BaseExpression]]:
     """The arguments by NumPy parameter: in the original, and in the rewritten call."""
-    _require(not is_unpacked(node), _UNKNOWN)
+    if is_unpacked(node):
+        raise _Stays(_UNKNOWN)
     new = {id(old): each.value for old, each in zip(call_arguments(node), updated.args, strict=True)}
     try:
         bound = theirs.bind(*node.args, **{str(each.arg): each.value for each in node.keywords}).arguments
     except TypeError as error:
         raise _Stays(f": {error}") from None
-    _require(all(isinstance(value, ast.expr) for value in bound.values()), _UNKNOWN)
+    if not all(isinstance(value, ast.expr) for value in bound.values()):
+        raise _Stays(_UNKNOWN)
     return dict(bound), {key: new[id(value)] for key, value in bound.items()}
 
 

@@ -54,7 +54,7 @@ _INDICES = words(
     "argmax argmin argsort argpartition searchsorted digitize bincount count_nonzero lexsort nanargmax nanargmin"
 )
 _FIXED = dict.fromkeys(words("all any isin isclose in1d"), "bool") | dict.fromkeys(_INDICES, "int64")
-"""The dtype of the results that have always the same."""
+"""The dtypes of results that do not depend on the arguments."""
 _TUPLES = words("nonzero where unravel_index ix_ diag_indices tril_indices triu_indices mgrid ogrid meshgrid")
 _SEQUENCES = words("split array_split hsplit vsplit dsplit broadcast_arrays unstack")
 _SCALARS = {

@@ -40,13 +40,14 @@ def values(found: Any) -> list[Value]:
 def expected(reference: Callable[..., Any], sample: Sample) -> Expected:
     """The results of the reference on NumPy, in double precision."""
     found = sample.call(reference)
+    plain = values(found)  # copies, before the next call may write to the same memory
     wide = values(sample.with_arrays("", widened).call(reference))
     runs = []
     for seed in range(SPREAD_RUNS):
         with rounding(seed):
             runs.append(values(sample.call(reference)))
     results, spreads = [], []
-    for k, (each, exact) in enumerate(zip(values(found), wide, strict=True)):
+    for k, (each, exact) in enumerate(zip(plain, wide, strict=True)):
         spreads.append(spread_of(each, [run[k] for run in runs]))
         is_rounded = each.dtype and each.data.dtype.kind in "fc" and each.shape == exact.shape
         with np.errstate(all="ignore"):

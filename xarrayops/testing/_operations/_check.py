@@ -18,7 +18,7 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import Call, Kernel, refusal
 from xarrayops.plugin.native import Results, eager_kernel
 from xarrayops.testing._operations._call import Expected, as_tuple, expected, faults, placed, value_faults
-from xarrayops.testing._operations._samples import PLACEMENTS, Sample, between_poison, derived, given, poison, quietly
+from xarrayops.testing._operations._samples import Sample, between_poison, derived, given, placements, poison, quietly
 from xarrayops.testing._operations._transformations import batch_faults, compiled_faults, gradient_faults, lazy_faults
 from xarrayops.testing._verify._run import Setup, setups
 from xarrayops.testing._verify._values import value
@@ -198,9 +198,8 @@ class _Check:
 
     def _check_kernel(self, kernel: Kernel, backend: Backend, setup: Setup) -> None:
         name = f"{backend.name}:{kernel[0]}"
-        placements = list(PLACEMENTS.items())[: None if backend.no_strides is None else 1]
         for sample in self.all:
-            for placement, place in placements:
+            for placement, place in placements(backend).items():
                 arrays, _ = placed(sample, place, backend)
                 if refusal(kernel, Call(arrays, sample.options)) is not None:
                     continue
@@ -221,7 +220,7 @@ class _Check:
 
     def _thread_faults(self, kernel: Kernel, sample: Sample, backend: Backend, setup: Setup) -> Iterator[str]:
         """Whether calls of several threads, on two samples, disturb each other."""
-        place = next(iter(PLACEMENTS.values()))
+        place = next(iter(placements(backend).values()))
         other = next((each for each in self.all if each.label == f"{sample.label}, values reversed"), sample)
         pairs = [(each, placed(each, place, backend)[0]) for each in (sample, other)]
         if any(refusal(kernel, Call(arrays, each.options)) is not None for each, arrays in pairs):

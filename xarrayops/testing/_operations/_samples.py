@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from xarrayops._core.backends.registry import Backend
 from xarrayops.plugin.arrays import Record
 
 Array = np.ndarray[Any, Any]
@@ -165,3 +166,9 @@ PLACEMENTS: dict[str, Placement] = {
     "read-only": _readonly,
 }
 """The layouts in memory that kernels may get."""
+
+
+def placements(backend: Backend) -> dict[str, Placement]:
+    """The placements that a library can have; one for a library without strides."""
+    first = next(iter(PLACEMENTS))
+    return PLACEMENTS if backend.no_strides is None else {first: PLACEMENTS[first]}

@@ -371,7 +371,7 @@ RULES: dict[str, Callable[[list[Any], dict[str, str]], str]] = {
     "promoted": lambda dtypes, defaults: np.result_type(*dtypes).name,
     "first": lambda dtypes, defaults: str(dtypes[0].name),
     "floating": lambda dtypes, defaults: (
-        promoted.name if (promoted := np.result_type(*dtypes)).kind in "fc" else defaults["real floating"]
+        np.result_type(*dtypes).name if np.result_type(*dtypes).kind in "fc" else defaults["real floating"]
     ),
     "real": lambda dtypes, defaults: np.empty(0, np.result_type(*dtypes)).real.dtype.name,
     "complex": lambda dtypes, defaults: np.result_type(*dtypes, "complex64").name,

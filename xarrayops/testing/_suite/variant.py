@@ -179,7 +179,8 @@ def declare(test: Test, **facts: Any) -> Test:
 def depends_on(*aspects: str, containers: bool | None = None) -> Callable[[Test], Test]:
     """Declare which of `ASPECTS` a test depends on, so that variants that differ in none of them do not repeat it.
 
-    A declaration of a class holds for its tests without one. A test without a declaration depends on all aspects.
+    A declaration of a class holds for its tests without one. A test's own declaration replaces it, also ``containers``,
+    whose default is any library. A test without a declaration depends on all aspects.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ import numpy as np
 
 from xarrayops._host.compare import Difference, difference
 from xarrayops.plugin.arrays import Record
+from xarrayops.testing._verify._report import Kind
 from xarrayops.testing._verify._trace import Statement
 from xarrayops.testing._verify._values import Value
 
@@ -79,7 +80,7 @@ class Scene(Record):
         return {name: each.data for name, each in self.operands.items() if each.is_numeric and each.data is not None}
 
 
-def kind_of(scene: Scene) -> tuple[str, str]:
+def kind_of(scene: Scene) -> tuple[Kind, str]:
     """The kind of a difference, and the reason."""
     if any(part in name for name in scene.calls for part in _DRAWS):
         return "random stream", "the line draws other numbers than the reference"
@@ -90,7 +91,7 @@ def kind_of(scene: Scene) -> tuple[str, str]:
     return "bug", "the operands agree, and no other kind fits"
 
 
-def _indices(scene: Scene) -> tuple[str, str] | None:
+def _indices(scene: Scene) -> tuple[Kind, str] | None:
     """Indices that are out of bounds, or repeated in an assignment."""
     for base, entries, writes in _indexed(scene):
         axes = iter(range(base.ndim))
@@ -145,13 +146,14 @@ def _evaluated(node: ast.AST, names: dict[str, Any]) -> Any:
             return None
 
 
-def _property(scene: Scene) -> tuple[str, str] | None:
+def _property(scene: Scene) -> tuple[Kind, str] | None:
     """The kind of a difference that is not one of values."""
-    kind = {"shape": "axis or shape", "dtype": "dtype", "type": "bug"}.get(scene.difference.what)
+    kinds: dict[str, Kind] = {"shape": "axis or shape", "dtype": "dtype", "type": "bug"}
+    kind = kinds.get(scene.difference.what)
     return None if kind is None else (kind, scene.difference.text)
 
 
-def _casts(scene: Scene) -> tuple[str, str] | None:
+def _casts(scene: Scene) -> tuple[Kind, str] | None:
     """Integers that wrap, and conversions."""
     want, got = np.asarray(scene.want.data), np.asarray(scene.got.data)
     if want.dtype.kind in "iu" and got.dtype.kind in "iu":
@@ -171,7 +173,7 @@ def _casts(scene: Scene) -> tuple[str, str] | None:
     return None
 
 
-def _axes(scene: Scene) -> tuple[str, str] | None:
+def _axes(scene: Scene) -> tuple[Kind, str] | None:
     """Results along other axes, or in another order."""
     want = np.asarray(scene.want.data)
     if want.size > _MOST_ELEMENTS:
@@ -213,7 +215,7 @@ def _reordered(want: Any, got: Any) -> Any:
     return np.sort(want, axis=None)[ranks].reshape(want.shape)
 
 
-def _precision(scene: Scene) -> tuple[str, str] | None:
+def _precision(scene: Scene) -> tuple[Kind, str] | None:
     """Values that were computed in a narrower dtype."""
     want, got = np.asarray(scene.want.data), np.asarray(scene.got.data)
     for narrow in _NARROW.get(want.dtype.name, ()):
@@ -227,7 +229,7 @@ def _fits(x: Any, dtype: str) -> Any:
     return (x.astype(dtype) == x) | ~np.isfinite(x)
 
 
-def _order(scene: Scene) -> tuple[str, str] | None:
+def _order(scene: Scene) -> tuple[Kind, str] | None:
     """The kind "order of summation" or "dtype", if the error fits the worst order of the terms or a narrower dtype."""
     want, got = np.asarray(scene.want.data), np.asarray(scene.got.data)
     if want.dtype.kind not in "fc":

@@ -18,12 +18,12 @@ from xarrayops._host.compare import Difference, difference, spread_of
 from xarrayops.plugin.arrays import Record
 from xarrayops.testing._verify._kinds import Scene, kind_of
 from xarrayops.testing._verify._random import Mismatch
-from xarrayops.testing._verify._report import Divergence
+from xarrayops.testing._verify._report import Divergence, Kind
 from xarrayops.testing._verify._run import is_of_user
 from xarrayops.testing._verify._trace import Key, Operands, State, source_line, statements
 from xarrayops.testing._verify._values import Value
 
-_RAISED = {IndexError: "out of bounds", OverflowError: "cast"}
+_RAISED: dict[type[Exception], Kind] = {IndexError: "out of bounds", OverflowError: "cast"}
 
 
 class Reference(Record):
@@ -58,7 +58,7 @@ def defined_values() -> Iterator[None]:
 def of_error(error: Exception) -> Divergence:
     """The user's line that raised."""
     text = f"{type(error).__name__}: {error}"
-    kind = next((kind for cls, kind in _RAISED.items() if isinstance(error, cls)), "error")
+    kind: Kind = next((kind for cls, kind in _RAISED.items() if isinstance(error, cls)), "error")
     frames = [
         (frame.f_code, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
@@ -97,7 +97,8 @@ def first_divergence(
     found = _before_return(found, reference.states, states)
     state = found.state
     terms = sum(each.function == state.function and each.name == state.name for each in states)
-    kind, why = "bug", "the operands are not known"
+    kind: Kind = "bug"
+    why = "the operands are not known"
     read = operands(state.step)
     written = read is not None and argument in read.statement.targets
     if found.difference.what == "dtype":
@@ -124,7 +125,7 @@ def _before_return(found: _Found, wanted: Sequence[State], states: Sequence[Stat
     return found._replace(state=bound[-1]) if bound else found
 
 
-def divergence(place: State | Mismatch, variable: str, kind: str, why: str, text: str) -> Divergence:
+def divergence(place: State | Mismatch, variable: str, kind: Kind, why: str, text: str) -> Divergence:
     """A difference in a line."""
     source = source_line(place.file, place.line)
     return Divergence(place.file, place.line, place.function, source, variable, kind, why, text)
@@ -145,7 +146,7 @@ def _aligned(wanted: Sequence[State], states: Sequence[State], *, is_whole: bool
             at = start
             if differs:
                 equal = (i for i in range(at, len(known)) if difference(known[i].value, state.value) is None)
-                at = next(equal, len(known) - (state is found[-1]))
+                at = next(equal, len(known) - 1 if state is found[-1] else len(known))
             if 0 <= at < len(known):
                 aligned[id(state)], start = known[at], at + 1
     return [(state, aligned[id(state)]) for state in states if id(state) in aligned]

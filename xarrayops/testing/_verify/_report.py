@@ -7,6 +7,13 @@ from typing import Any, Literal
 from xarrayops.plugin.arrays import Record
 
 Status = Literal["same", "different", "raised", "not run", "unsupported"]
+# fmt: off
+Kind = Literal[
+    "dtype", "order of summation", "out of bounds", "duplicate index", "cast", "alias", "random stream",
+    "axis or shape", "error", "bug",
+]
+# fmt: on
+"""The kinds of differences; `Divergence` has their meanings."""
 _COLUMNS = ("run", "outcome", "seconds", "transfers", "waits", "computes", "compilations", "what")
 
 
@@ -46,7 +53,7 @@ class Divergence(Record):
     function: str
     source: str
     variable: str
-    kind: str
+    kind: Kind
     why: str
     text: str
 

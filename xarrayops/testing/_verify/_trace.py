@@ -83,7 +83,10 @@ def _statement(node: ast.stmt) -> Statement:
     written: list[str] = []
     for each in (inner for part in _own_parts(node) for inner in ast.walk(part)):
         if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Del):
-            (assigned if isinstance(each.ctx, ast.Store) else read).append(each.id)
+            if isinstance(each.ctx, ast.Store):
+                assigned.append(each.id)
+            else:
+                read.append(each.id)
         elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
             written.extend(_base(each))
         elif isinstance(each, ast.keyword) and each.arg == "out":

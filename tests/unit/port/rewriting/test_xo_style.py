@@ -95,6 +95,7 @@ STAYING = {
     "a function that is written with another": ("np.exp2(x)", "np.exp2 stays: xo has none"),
     "a function of other dtypes": ("np.fabs(x)", "xo.abs (it keeps the dtype)"),
     "a quotient": ("np.sinc(x)", "np.sinc stays: xo has none"),
+    "a function of ours that is not a verb": ("x + np.shares_memory(x, -x)", "np.shares_memory stays: xo has none"),
     "an angle": ("np.angle(x)", "np.angle stays: xo has none"),
     "a power of float64": ("np.float_power(x, 2)", "np.float_power stays: xo has none"),
     "numbers in a sequence": ("np.stack([x[0, 0], 1.0])", "takes arrays only"),

@@ -2,10 +2,12 @@
 
 import runpy
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from xarrayops.testing import verify
+from xarrayops.testing._verify._report import Kind
 
 FAULTS = runpy.run_path(str(Path(__file__).with_name("faults.py")))["FAULTS"]
 
@@ -32,6 +34,7 @@ def test_line_and_kind(name):
     (outcome,) = report.outcomes
     assert not report.ok
     assert outcome.divergence is not None, report
+    assert outcome.divergence.kind in get_args(Kind)
     assert (outcome.divergence.kind, outcome.divergence.line) == (kind, line_of_fault(port)), report
     with pytest.raises(AssertionError, match=kind):
         report.raise_if_different()

@@ -87,8 +87,8 @@ OF_VALUES = [
 class CountingSuite:
     """Counts and segments."""
 
+    # Class, dtype, device, shape and values match the oracle.
     test_counting = rows_test(ROWS)
-    """Class, dtype, device, shape and values match the oracle."""
 
     @cases(OF_VALUES)
     def test_counting_up_to_the_greatest(self, variant: Variant, row: Row) -> None:

@@ -106,8 +106,8 @@ WRONG: dict[str, tuple[Case, str]] = {
 class AttentionSuite:
     """`xo.attention`."""
 
+    # Values, dtypes and shapes match the definition; the call does not change its inputs.
     test_attention = rows_test(ROWS)
-    """Values, dtypes and shapes match the definition; the call does not change its inputs."""
 
     @cases(LONG)
     def test_long_attention(self, variant: Variant, row: Row) -> None:

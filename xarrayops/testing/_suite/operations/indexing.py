@@ -191,11 +191,11 @@ UPDATES = [
 class IndexingSuite:
     """Sorting, searching, selecting, sets, and indexed updates."""
 
+    # Class, dtype, device, shape and values match the oracle.
     test_indexing = depends_on("run", "memory")(rows_test(ROWS))
-    """Class, dtype, device, shape and values match the oracle; results of any order are sorted first."""
 
+    # ``at(x)[i].add(v)`` equals ``numpy.add.at(x, i, v)``, and x does not change.
     test_at = depends_on("run", "memory")(rows_test(UPDATES))
-    """``at(x)[i].add(v)`` equals ``numpy.add.at(x, i, v)``, and x does not change."""
 
     def test_at_of_random_indices(self, variant: Variant) -> None:
         """Seeded random indices of all kinds select the elements that NumPy selects, or raise IndexError."""

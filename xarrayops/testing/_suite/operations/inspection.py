@@ -1,4 +1,4 @@
-"""Inspection of arrays: their backend, their device, whether they are lazy; transfers, as a library reports them."""
+"""Inspection of arrays: backend, device, laziness, transfers; and how shapes broadcast."""
 
 from __future__ import annotations
 

@@ -30,31 +30,41 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
     "0-d": lambda x: x[1, 2, 0],
     "empty": lambda x: x[:, 3:3, :],
 }
-"""Views of an array of shape (4, 6, 2), also of NumPy's array with the same values."""
-RELAYOUTS: dict[str, tuple[tuple[int, ...], Callable[[Host], Host]]] = {
-    "NCHW -> NHWC": ((2, 3, 4, 5), lambda a: a.transpose(0, 2, 3, 1)),
-    "NHWC -> NCHW": ((2, 3, 4, 5), lambda a: a.transpose(0, 3, 1, 2)),
-    "b h s d -> b s h d": ((2, 3, 4, 5), lambda a: a.transpose(0, 2, 1, 3)),
-    "NCHW -> NCHW": ((2, 3, 4, 5), lambda a: a),
-    "a b -> b a": ((1, 6), lambda a: a.T),
-    "NCHW -> NCHW4c": ((2, 6, 2, 3), lambda a: blocked(a, 4)),
-    "NCHW -> NCHW3c": ((2, 6, 2, 3), lambda a: blocked(a, 3)),
-    "NCHW -> NCHW1c": ((2, 6, 2, 3), lambda a: blocked(a, 1)),
-    "c -> c 2c": ((6,), lambda a: a.reshape(3, 2)),
-    "NCHW4c -> NCHW": ((2, 2, 2, 3, 4), lambda a: unblocked(a)[:, :6]),
-    "NCHW4c -> NHWC": ((2, 2, 2, 3, 4), lambda a: unblocked(a).transpose(0, 2, 3, 1)),
-    "NCHW4c -> NCHW4c": ((2, 2, 1, 1, 4), lambda a: a),
-    "NCHW4c -> NHWC3c": ((2, 2, 2, 3, 4), lambda a: blocked(unblocked(a)[:, :6], 3).transpose(0, 2, 3, 1, 4)),
+"""Views of an array of shape (4, 6, 2)."""
+VIEWS_OF_NUMPY: dict[str, Callable[[Host], Host]] = VIEWS | {
+    "transposed": lambda a: a.transpose(2, 1, 0),
+    "rolled axes": lambda a: a.transpose(1, 2, 0),
+    "backward": lambda a: a[:, ::-1],
+    "broadcast": lambda a: np.broadcast_to(a[:, :1], (4, 3, 2)),
+}
+"""The same views in NumPy."""
+RELAYOUTS: dict[str, tuple[tuple[int, ...], dict[str, int], Callable[[Host], Host]]] = {
+    "NCHW -> NHWC": ((2, 3, 4, 5), {}, lambda a: a.transpose(0, 2, 3, 1)),
+    "NHWC -> NCHW": ((2, 3, 4, 5), {}, lambda a: a.transpose(0, 3, 1, 2)),
+    "b h s d -> b s h d": ((2, 3, 4, 5), {}, lambda a: a.transpose(0, 2, 1, 3)),
+    "NCHW -> NCHW": ((2, 3, 4, 5), {}, lambda a: a),
+    "a b -> b a": ((1, 6), {}, lambda a: a.T),
+    "NCHW -> NCHW4c": ((2, 6, 2, 3), {}, lambda a: blocked(a, 4)),
+    "NCHW -> NCHW3c": ((2, 6, 2, 3), {}, lambda a: blocked(a, 3)),
+    "NCHW -> NCHW1c": ((2, 6, 2, 3), {}, lambda a: blocked(a, 1)),
+    "c -> c 2c": ((6,), {}, lambda a: a.reshape(3, 2)),
+    "NCHW4c -> NCHW": ((2, 2, 2, 3, 4), {"channels": 6}, lambda a: unblocked(a)[:, :6]),
+    "NCHW4c -> NHWC": ((2, 2, 2, 3, 4), {}, lambda a: unblocked(a).transpose(0, 2, 3, 1)),
+    "NCHW4c -> NCHW4c": ((2, 2, 1, 1, 4), {}, lambda a: a),
+    "NCHW4c -> NHWC3c": (
+        (2, 2, 2, 3, 4),
+        {"channels": 6},
+        lambda a: blocked(unblocked(a)[:, :6], 3).transpose(0, 2, 3, 1, 4),
+    ),
     "NCHW -> NCHW4c3w": (
         (2, 6, 2, 4),
+        {},
         lambda a: np.moveaxis(np.pad(a, ((0, 0), (0, 2), (0, 0), (0, 2))).reshape(2, 2, 4, 2, 2, 3), 2, 4),
     ),
-    "h w -> 4w 3h w h": ((2, 3), lambda a: np.pad(a, ((0, 1), (0, 1))).reshape(1, 3, 1, 4).transpose(3, 1, 2, 0)),
-    "OIHW -> OIHW2i2o": ((4, 6, 3, 1), lambda a: a.reshape(2, 2, 3, 2, 3, 1).transpose(0, 2, 4, 5, 3, 1)),
+    "h w -> 4w 3h w h": ((2, 3), {}, lambda a: np.pad(a, ((0, 1), (0, 1))).reshape(1, 3, 1, 4).transpose(3, 1, 2, 0)),
+    "OIHW -> OIHW2i2o": ((4, 6, 3, 1), {}, lambda a: a.reshape(2, 2, 3, 2, 3, 1).transpose(0, 2, 4, 5, 3, 1)),
 }
-"""For each pattern: the shape of x, and the same operation in NumPy."""
-CHANNELS = ("NCHW4c -> NCHW", "NCHW4c -> NHWC3c")
-"""The patterns for which the number of channels is given: 6."""
+"""For each pattern: the shape of x, the keywords, and the same operation in NumPy."""
 STRIDED: list[tuple[Any, ...]] = [
     *(((2, 3), (3, 1), 2), ((3, 3), (1, 1), 0), ((2, 2), (0, 5), 1), ((), (), 7)),
     *(((0, 4), (1, 1), 0), ((4,), (-2,), 8)),
@@ -125,7 +135,7 @@ class LayoutSuite:
     @pytest.mark.parametrize("view", VIEWS)
     def test_layout_of(self, variant: Variant, view: str) -> None:
         """The strides give the address of each element, and ``as_strided`` with these strides gives x."""
-        x, want = VIEWS[view](variant.array(X)), VIEWS[view](X)
+        x, want = VIEWS[view](variant.array(X)), VIEWS_OF_NUMPY[view](X)
         if not exposes_memory(variant, x):
             check_refusal(xo.layout_of, x)
             return
@@ -148,7 +158,7 @@ class LayoutSuite:
     @pytest.mark.parametrize("view", VIEWS)
     def test_contiguous(self, variant: Variant, view: str, order: str) -> None:
         """The same values in the requested order; x itself if it is already contiguous; `explain` predicts it."""
-        x, want = VIEWS[view](variant.array(X)), VIEWS[view](X)
+        x, want = VIEWS[view](variant.array(X)), VIEWS_OF_NUMPY[view](X)
         plan, got = check_layout_verb(variant, "contiguous", x, order, want)
         if got is not None and exposes_memory(variant, got):
             assert order in xo.layout_of(got).order or lacks_strides(variant)
@@ -176,8 +186,7 @@ class LayoutSuite:
     @pytest.mark.parametrize("pattern", RELAYOUTS)
     def test_relayout(self, variant: Variant, pattern: str) -> None:
         """Values match NumPy, the result is C-contiguous, and it is a copy exactly if `explain` says so."""
-        shape, oracle = RELAYOUTS[pattern]
-        options: dict[str, Any] = {"channels": 6} if pattern in CHANNELS else {}
+        shape, options, oracle = RELAYOUTS[pattern]
         host = sample("float32", shape)
         x = variant.array(host)
         plan = xo.explain("relayout", x, pattern, **options)

@@ -111,7 +111,10 @@ class MixedSuite:
         """An array of another library, as any argument or item of a sequence, raises and says what to do instead."""
         row, case = CALLS_WITH_SEVERAL_ARRAYS[verb]
         for position in range(len(case.arrays)):
-            check_mixed(variant, verb, partial(_call_with_foreign_array, variant, row, case, position))
+            try:
+                check_mixed(variant, verb, partial(_call_with_foreign_array, variant, row, case, position))
+            except (AssertionError, pytest.fail.Exception) as error:
+                raise AssertionError(f"{case}, array {position} is foreign: {error}") from error
 
     def test_numpy_scalars_are_numbers(self, variant: Variant) -> None:
         """``np.float64(1)`` with an array of another library is the Python number 1.0; a 0-d array is an array."""

@@ -253,11 +253,11 @@ PRODUCTS = [
 class QuantizationSuite:
     """Quantised arrays and their products."""
 
+    # All sums of products of 8-bit integers are exact.
     test_products = rows_test(PRODUCTS)
-    """All sums of products of 8-bit integers are exact."""
 
+    # All bits are equal to NumPy's.
     test_quantization = rows_test(ROWS)
-    """All bits are equal to NumPy's."""
 
     @depends_on()
     @exercises("calibrate", "qmatmul", "quantize")

@@ -152,5 +152,8 @@ def _needs(dtype: str) -> set[str]:
 def _check(variant: Variant, name: str, found: Array, want: Any, dtype: str) -> None:
     """Compare class, dtype, device, shape and every bit."""
     values = variant.values(found)
-    check_array(variant, found, want, dtype=dtype, values=False, host=values)
+    try:
+        check_array(variant, found, want, dtype=dtype, values=False, host=values)
+    except AssertionError as error:
+        raise AssertionError(f"{name}: {error}") from error
     assert values.astype(want.dtype).tobytes() == np.asarray(want).tobytes(), f"{name}: {values} is not {want}"

@@ -137,8 +137,8 @@ ROWS = [
 class CreationSuite:
     """Creation functions."""
 
+    # Class, dtype, device, shape and values match the oracle; the default dtype is the library's.
     test_creation = rows_test(ROWS)
-    """Class, dtype, device, shape and values match the oracle; the default dtype is the library's."""
 
     @depends_on("memory")
     @exercises("asarray")

@@ -68,8 +68,8 @@ ROWS = [
 class DtypeSuite:
     """Functions for dtypes."""
 
+    # Values match NumPy's.
     test_astype = depends_on("run", "memory")(rows_test(ROWS))
-    """Values match NumPy's."""
 
     @depends_on()
     def test_astype_gives_the_dtype(self, variant: Variant) -> None:

@@ -76,6 +76,15 @@ PROMOTED = (
 )
 
 
+def _of_floats(oracle: Callable[..., Any]) -> Callable[..., Any]:
+    """An oracle that applies a function to floats and returns integers unchanged."""
+    return lambda x: oracle(x) if x.dtype.kind == "f" else x
+
+
+def _sign(x: Any) -> Any:
+    return np.where(x == 0, 0, x / np.abs(x)) if x.dtype.kind == "c" else np.sign(x)
+
+
 def _clip(x: Any, low: Any = None, high: Any = None, **named: Any) -> Any:
     low, high = named.get("min", low), named.get("max", high)
     with np.errstate(all="ignore"):
@@ -92,13 +101,13 @@ ROWS = [
     unary("atan", np.arctan, INEXACT),
     unary("atanh", np.arctanh, INEXACT, low=-0.9, high=0.9),
     unary("bitwise_invert", np.invert, DISCRETE),
-    unary("ceil", np.ceil, REAL),
+    unary("ceil", _of_floats(np.ceil), REAL),
     unary("conj", np.conj, NUMERIC),
     unary("cos", np.cos, INEXACT),
     unary("cosh", np.cosh, INEXACT),
     unary("exp", np.exp, INEXACT),
     unary("expm1", np.expm1, INEXACT, ulps=64),
-    unary("floor", np.floor, REAL),
+    unary("floor", _of_floats(np.floor), REAL),
     unary("imag", np.imag, COMPLEX, dtype="real"),
     unary("isfinite", np.isfinite, NUMERIC, dtype="bool"),
     unary("isinf", np.isinf, NUMERIC, dtype="bool"),
@@ -113,7 +122,7 @@ ROWS = [
     unary("real", np.real, NUMERIC, dtype="real"),
     unary("reciprocal", np.reciprocal, INEXACT),
     unary("round", np.round, NUMERIC),
-    unary("sign", np.sign, NUMERIC),
+    unary("sign", _sign, NUMERIC),
     unary("signbit", np.signbit, FLOATS, dtype="bool"),
     unary("sin", np.sin, INEXACT),
     unary("sinh", np.sinh, INEXACT, ulps=64),
@@ -121,7 +130,7 @@ ROWS = [
     unary("square", np.square, NUMERIC),
     unary("tan", np.tan, INEXACT, ulps=64),
     unary("tanh", np.tanh, INEXACT),
-    unary("trunc", np.trunc, REAL),
+    unary("trunc", _of_floats(np.trunc), REAL),
     binary("add", np.add, NUMERIC),
     binary("atan2", np.arctan2, FLOATS),
     binary("bitwise_and", np.bitwise_and, DISCRETE),

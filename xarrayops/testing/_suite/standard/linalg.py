@@ -20,10 +20,10 @@ def squares(
 ) -> Row:
     """A row for a function of square matrices: one matrix and a stack of them, for every dtype."""
     calls = [call(make(d)) for d in INEXACT] + [call(make(d, (2, 3, 3))) for d in INEXACT]
-    return decomposition(verb, oracle, *calls, **options)
+    return normwise(verb, oracle, *calls, **options)
 
 
-def decomposition(verb: str, oracle: Callable[..., Any] | None, *calls: Any, **options: Any) -> Row:
+def normwise(verb: str, oracle: Callable[..., Any] | None, *calls: Any, **options: Any) -> Row:
     """A row for a function whose error is relative to the largest value."""
     return row(verb, oracle, *calls, normwise=True, **{"ulps": 256, **options})
 
@@ -104,7 +104,7 @@ ROWS = [
         function=partial(xo.einsum, "ij,jk->ik"),
         label="matmul",
     ),
-    decomposition(
+    normwise(
         "einsum",
         np.einsum,
         call("bij,jk->bik", A, B),
@@ -116,7 +116,7 @@ ROWS = [
         call("ij,jk,kl->il", sample("float64", (2, 3)), sample("float64", (3, 4)), sample("float64", (4, 2))),
         ulps=64,
     ),
-    decomposition(
+    normwise(
         "linalg.cholesky",
         np.linalg.cholesky,
         *(call(hermitian(d)) for d in INEXACT),
@@ -142,7 +142,7 @@ ROWS = [
     squares("linalg.eigvals", None, law=_eigvals, dtype="complex"),
     squares("linalg.eigvalsh", np.linalg.eigvalsh, hermitian, dtype="real"),
     squares("linalg.inv", np.linalg.inv),
-    decomposition(
+    normwise(
         "linalg.matrix_norm",
         np.linalg.matrix_norm,
         call(A),
@@ -151,7 +151,7 @@ ROWS = [
         *(call(sample(d)) for d in INEXACT),
         dtype="real",
     ),
-    decomposition(
+    normwise(
         "linalg.matrix_power",
         np.linalg.matrix_power,
         *(call(well_conditioned("float64"), n) for n in (3, 0, 1, -2)),
@@ -167,14 +167,14 @@ ROWS = [
         dtype="indexing",
     ),
     product("linalg.outer", np.outer, shape=(3,)),
-    decomposition(
+    normwise(
         "linalg.pinv",
         np.linalg.pinv,
         *(call(x) for x in TALL),
         call(LOW_RANK, rtol=1e-8),
         ulps=1024,
     ),
-    decomposition(
+    normwise(
         "linalg.qr",
         None,
         *(call(x, mode=mode) for x in TALL for mode in ("reduced", "complete")),
@@ -183,13 +183,13 @@ ROWS = [
         fields=("Q", "R"),
     ),
     squares("linalg.slogdet", np.linalg.slogdet, dtype=("promoted", "real"), fields=("sign", "logabsdet")),
-    decomposition(
+    normwise(
         "linalg.solve",
         np.linalg.solve,
         *(call(well_conditioned(d), sample(d, (3, 2))) for d in INEXACT),
         call(well_conditioned("float32"), sample("float32", (3,))),
     ),
-    decomposition(
+    normwise(
         "linalg.svd",
         None,
         *(call(x, full_matrices=full) for x in TALL for full in (False, True)),
@@ -198,7 +198,7 @@ ROWS = [
         dtype=("promoted", "real", "promoted"),
         fields=("U", "S", "Vh"),
     ),
-    decomposition("linalg.svdvals", np.linalg.svdvals, *(call(x) for x in TALL), dtype="real"),
+    normwise("linalg.svdvals", np.linalg.svdvals, *(call(x) for x in TALL), dtype="real"),
     row(
         "linalg.trace",
         np.linalg.trace,
@@ -209,7 +209,7 @@ ROWS = [
         dtype="accumulator",
         normwise=True,
     ),
-    decomposition(
+    normwise(
         "linalg.vector_norm",
         np.linalg.vector_norm,
         call(A),
@@ -226,8 +226,8 @@ ROWS = [
 class LinalgSuite:
     """Products and decompositions."""
 
+    # Unique results match the oracle; others satisfy equations: ``q @ r == x``, ``x @ v == v * w``.
     test_linalg = rows_test(ROWS)
-    """Unique results match the oracle; others satisfy equations: ``q @ r == x``, ``x @ v == v * w``."""
 
     def test_linalg_has_the_products(self) -> None:
         """``xo.linalg`` has the products of the main namespace."""
