@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial, update_wrapper
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.find import SCALARS
@@ -21,9 +21,6 @@ from xarrayops.errors import BackendNotFound
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import Call, Kernel, always, first_able
 from xarrayops.plugin.operations import CallTests, Operation, core_dimensions
-
-if TYPE_CHECKING:
-    from xarrayops._ops.operations.native import Native  # which imports this module
 
 
 class Declared(Record):
@@ -68,7 +65,7 @@ class Definition:
         if blockwise is not None and len(core_dimensions(blockwise)) != len(self.parameters.arrays):
             raise ValueError(f"{name}: blockwise={blockwise!r} does not have {len(self.parameters.arrays)} inputs")
         self._kernels: list[Declared] = []
-        self.natives: list[Native] = []
+        self.natives: list[Any] = []  # Native imports this module
         self.gradient: Callable[..., Any] | None = None
         self._table: dict[type, Callable[..., Any]] = {}
         self._served: dict[str, Served] = {}
