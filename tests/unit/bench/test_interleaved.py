@@ -263,7 +263,7 @@ def test_command_line(tmp_path, old_python, capsys, monkeypatch):
     sides = [Results.read(Path("out") / AGAINST), Results.read(Path("out"))]
     (verdict,) = compare(*sides)
     assert (verdict.outcome, verdict.cell.workload) == ("faster", "work")
-    assert 1 / verdict.ratio == pytest.approx(4, rel=0.5)
+    assert 1 / verdict.ratio > 2  # about 4; other programs disturb one side more than the other
     for name in ("report.md", "report.html", "results.jsonl", f"{AGAINST}/report.md", "compare.md", "compare.html"):
         assert (Path("out") / name).exists()
     assert main(["--compare", f"out/{AGAINST}", "out", "--out", "again"]) == 0
