@@ -22,24 +22,24 @@ settings.load_profile("any speed")
 
 
 @pytest.fixture
-def entries(monkeypatch):
+def entries():
     """Replace the installed entry points by made-up claims; until the test ends the registry forgets what it loaded."""
     import importlib.metadata
 
     def install(*claims):
-        monkeypatch.setattr(
-            importlib.metadata, "entry_points", lambda *, group: [c for c in claims if c.group == group]
-        )
+        patched.setattr(importlib.metadata, "entry_points", lambda *, group: [c for c in claims if c.group == group])
         registry.entry_points.cache_clear()
 
     registry.entry_points.cache_clear()
     with ExitStack() as stack:
+        patched = stack.enter_context(pytest.MonkeyPatch.context())
         for memory in (
             *registry.MEMORY,
             convert._shortcuts,
         ):
             stack.enter_context(mock.patch.dict(memory, clear=True))
         yield install
+    # Only now are the installed entry points back: a thread that asks before would keep the made-up ones for all tests.
     registry.entry_points.cache_clear()
 
 
