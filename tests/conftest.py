@@ -9,14 +9,18 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Generator
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
 
 import pytest
 
 import xarrayops as xo
 from tests import durations
+from xarrayops._core.backends import registry
 
 # By default JAX reserves three quarters of a GPU's memory, and other test processes fail.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -132,6 +136,15 @@ class Results:
         for name, outcomes in self.outcomes.items():
             found = {"commit": commit, "date": f"{datetime.now(UTC):%Y-%m-%d}", "outcomes": outcomes}
             (self.folder / f"{name}.json").write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+
+
+@pytest.fixture
+def registry_memory() -> Generator[tuple[dict[Any, Any], ...]]:
+    """What the registry knows of classes and libraries; what it learns during the test is forgotten afterwards."""
+    with ExitStack() as stack:
+        for memory in registry.MEMORY:
+            stack.enter_context(mock.patch.dict(memory))
+        yield registry.MEMORY
 
 
 @pytest.fixture

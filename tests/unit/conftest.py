@@ -3,7 +3,7 @@
 import queue
 import subprocess
 import sys
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from functools import partial
 from types import ModuleType, SimpleNamespace
 from unittest import mock
@@ -22,7 +22,7 @@ settings.load_profile("any speed")
 
 
 @pytest.fixture
-def entries():
+def entries(registry_memory):
     """Replace the installed entry points by made-up claims; until the test ends the registry forgets what it loaded."""
     import importlib.metadata
 
@@ -31,13 +31,9 @@ def entries():
         registry.entry_points.cache_clear()
 
     registry.entry_points.cache_clear()
-    with ExitStack() as stack:
-        patched = stack.enter_context(pytest.MonkeyPatch.context())
-        for memory in (
-            *registry.MEMORY,
-            convert._shortcuts,
-        ):
-            stack.enter_context(mock.patch.dict(memory, clear=True))
+    for memory in registry_memory:
+        memory.clear()
+    with pytest.MonkeyPatch.context() as patched, mock.patch.dict(convert._shortcuts, clear=True):
         yield install
     # Only now are the installed entry points back: a thread that asks before would keep the made-up ones for all tests.
     registry.entry_points.cache_clear()
