@@ -83,7 +83,7 @@ def _shared_programs_of_jax(kept: Path) -> Callable[[], None]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only sweeps run, and mark as long what ``make test`` does not run. This runs before ``-m``.
 
-    A sweep runs the tests with the mark, and the groups of which other runs make a choice.
+    A sweep runs the tests marked more_in_sweeps, and the groups of which other runs make a choice.
     """
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -101,7 +101,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         )
         for item in members:
             if config.getoption("--sweeps"):
-                if len(kept) == len(names) and not item.get_closest_marker("sweep"):
+                if len(kept) == len(names) and not item.get_closest_marker("more_in_sweeps"):
                     left_out.add(item)
             elif item.nodeid in quick:
                 continue

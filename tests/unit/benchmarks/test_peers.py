@@ -159,7 +159,7 @@ def test_a_missed_bar_is_the_exit_status(tmp_path, monkeypatch, capsys):
     del sys.modules["imports"], sys.modules["measuring"]
 
 
-@pytest.mark.sweep
+@pytest.mark.more_in_sweeps
 def test_attention(tmp_path, sweeping):
     options = ("--rounds", 1, "--pause", 0, "--scale", 64, "--only", "" if sweeping else "numpy")
     results = results_of("attention.py", tmp_path, *options)

@@ -18,7 +18,7 @@ COUNTS = {"numpy": 2500, "torch": 1500, "jax": 200}
 """The number of calls for each library, for tests of a few seconds; sweeps make 20 times as many."""
 
 
-@pytest.mark.sweep
+@pytest.mark.more_in_sweeps
 @pytest.mark.parametrize("library", COUNTS)
 def test_hostile_calls(library, monkeypatch, sweeping):
     if importlib.util.find_spec(library) is None:
