@@ -359,7 +359,7 @@ def searchsorted(x1: array, x2: operand, /, *, side: Literal["left", "right"] = 
 def where(condition: array, x1: operand, x2: operand, /) -> array:
     "x1 where the condition is true, else x2."
 
-# section: sets; rows in operations/indexing.py
+# section: sets; rows in standard/sets.py
 def isin(x1: operand, x2: operand, /, *, invert: bool = False) -> array:
     "Whether each element of x1 is an element of x2."
 

@@ -63,7 +63,6 @@ complex128 = _DTypeName("complex128")
 
 if _typing.TYPE_CHECKING:
     from xarrayops import random as random, sparse as sparse
-    from xarrayops._ops.at.verb import at as at
     from xarrayops._ops.attention.verb import attention as attention
     from xarrayops._ops.compilation.control_flow import cond as cond, scan as scan, while_loop as while_loop
     from xarrayops._ops.compilation.decorator import jit as jit
@@ -82,6 +81,7 @@ if _typing.TYPE_CHECKING:
     from xarrayops._ops.explanation import Candidate as Candidate, Explanation as Explanation
     from xarrayops._ops.export.exported import Exported as Exported, ExportReport as ExportReport
     from xarrayops._ops.export.exporting import export as export
+    from xarrayops._ops.indexing.verb import at as at
     from xarrayops._ops.layout.layout import (
         Layout as Layout,
         as_strided as as_strided,

@@ -231,23 +231,6 @@ def test_the_check_of_public_names_can_fail(statement):
     assert not private(imported(ast.walk(ast.parse("from xarrayops.plugin.dtypes import finfo\nimport numpy"))))
 
 
-def families(library: str) -> set[str]:
-    """The names of a backend's families, such as ``_layout``, and ``linalg`` for ``_standard/linalg.py``."""
-    folder = BACKENDS / library
-    return {path.stem for path in (*folder.glob("_[a-z]*"), *folder.glob("_standard/[a-z]*.py"))}
-
-
-def test_a_family_has_the_same_file_name_in_every_backend():
-    """For example, the layout functions of every backend are in `_layout`."""
-    shared = {"creation", "linalg", "_devices", "_dtypes", "_exchange", "_extra", "_layout", "_transfers", "_update"}
-    libraries = {path.parent.name for path in BACKENDS.glob("*/__init__.py")}
-    assert libraries == {"cupy", "dask", "jax", "numpy", "torch", "torch_xla"}
-    of_all = set.intersection(*map(families, libraries))
-    assert of_all >= {"_devices", "_exchange", "_extra", "_layout"}
-    for family in shared:
-        assert sum(family in families(library) for library in libraries) >= 4, family
-
-
 def run(code: str) -> str:
     """The output of a fresh interpreter."""
     return subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True).stdout

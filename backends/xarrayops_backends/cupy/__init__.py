@@ -1,6 +1,6 @@
 """CuPy on CUDA and ROCm devices: array_api_compat.cupy, the hooks, and fixes where both deviate from the standard.
 
-Each family has a file: _devices, _dtypes, _exchange, _update, _standard for the functions of the standard, and _extra
+Each family has a file: _devices, _dtypes, _exchange, _indexing, _standard for the functions of the standard, and _extra
 for other functions.
 
 Methods and operators of arrays are CuPy's own and cannot be corrected here: arrays have no __index__, to_device or
@@ -19,13 +19,13 @@ from xarrayops.plugin.host import finfo
 from xarrayops_backends.cupy._devices import *
 from xarrayops_backends.cupy._dtypes import *
 from xarrayops_backends.cupy._exchange import *
+from xarrayops_backends.cupy._indexing import *
 from xarrayops_backends.cupy._layout import *
-from xarrayops_backends.cupy._native import *
+from xarrayops_backends.cupy._operations import *
 from xarrayops_backends.cupy._precision import *
 from xarrayops_backends.cupy._random import *
 from xarrayops_backends.cupy._standard import *
 from xarrayops_backends.cupy._transfers import *
-from xarrayops_backends.cupy._update import *
 
 NAMESPACE = array_api_compat.cupy
 ARRAY_TYPES = (cupy.ndarray,)

@@ -19,6 +19,7 @@ from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._attention import attention as _attention, chunks_refusal as _chunks_refusal
 from xarrayops_backends.dask._devices import *
 from xarrayops_backends.dask._exchange import *
+from xarrayops_backends.dask._indexing import *
 from xarrayops_backends.dask._layout import *
 from xarrayops_backends.dask._operations import *
 from xarrayops_backends.dask._random import *
@@ -28,7 +29,6 @@ from xarrayops_backends.dask._standard.linalg import *
 from xarrayops_backends.dask._standard.manipulation import *
 from xarrayops_backends.dask._standard.sets import *
 from xarrayops_backends.dask._transfers import *
-from xarrayops_backends.dask._update import *
 from xarrayops_backends.numpy._devices import __array_namespace_info__, as_device, device, to_device
 from xarrayops_backends.numpy._exchange import import_refusal
 

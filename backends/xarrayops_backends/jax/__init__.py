@@ -22,6 +22,7 @@ from xarrayops_backends.jax._devices import __array_namespace_info__
 from xarrayops_backends.jax._dtypes import *
 from xarrayops_backends.jax._exchange import *
 from xarrayops_backends.jax._export import exporters
+from xarrayops_backends.jax._indexing import *
 from xarrayops_backends.jax._layout import *
 from xarrayops_backends.jax._operations import *
 from xarrayops_backends.jax._precision import *
@@ -32,7 +33,6 @@ from xarrayops_backends.jax._standard.linalg import *
 from xarrayops_backends.jax._standard.statistics import *
 from xarrayops_backends.jax._transfers import *
 from xarrayops_backends.jax._transformations import *
-from xarrayops_backends.jax._update import *
 
 NAMESPACE = jnp
 ARRAY_TYPES = (jax.Array, jax.core.Tracer)

@@ -22,11 +22,11 @@ from xarrayops_backends.numpy._devices import __array_namespace_info__
 from xarrayops_backends.numpy._dtypes import *
 from xarrayops_backends.numpy._exchange import *
 from xarrayops_backends.numpy._guard import ARRAY_TYPES, refusing as _refusing
+from xarrayops_backends.numpy._indexing import *
 from xarrayops_backends.numpy._layout import *
 from xarrayops_backends.numpy._operations import *
 from xarrayops_backends.numpy._random import *
 from xarrayops_backends.numpy._standard import *
-from xarrayops_backends.numpy._update import *
 
 NAMESPACE: Any = np
 CASTS_INTEGERS = ("atan2", "clip", "copysign", "hypot", "linalg.pinv", "logaddexp", "reciprocal")

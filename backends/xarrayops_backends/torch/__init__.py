@@ -26,6 +26,7 @@ from xarrayops_backends.torch._devices import __array_namespace_info__
 from xarrayops_backends.torch._dtypes import *
 from xarrayops_backends.torch._exchange import *
 from xarrayops_backends.torch._export import exporters
+from xarrayops_backends.torch._indexing import *
 from xarrayops_backends.torch._layout import *
 from xarrayops_backends.torch._operations import *
 from xarrayops_backends.torch._precision import *
@@ -39,7 +40,6 @@ from xarrayops_backends.torch._standard.sets import *
 from xarrayops_backends.torch._standard.statistics import *
 from xarrayops_backends.torch._transfers import *
 from xarrayops_backends.torch._transformations import *
-from xarrayops_backends.torch._update import *
 from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED
 
 NAMESPACE = array_api_compat.torch

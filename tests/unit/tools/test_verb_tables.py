@@ -48,7 +48,7 @@ def test_an_unknown_function_is_an_error():
 def test_the_families_are_found():
     found = {family.module: {row.name for row in family.rows} for family in verb_tables.read_families()}
     assert {"relayout", "contiguous"} <= found["xarrayops._ops.layout"]
-    assert found["xarrayops._ops.at"] == {"at"}
+    assert found["xarrayops._ops.indexing"] == {"at"}
 
 
 def test_the_imports_of_a_public_module_are_replaced():

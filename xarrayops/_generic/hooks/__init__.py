@@ -13,15 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._generic.hooks import (
     arrays,
+    attention,
     compilation,
     convolution,
     devices,
     dtypes,
     exchange,
+    export,
     indexing,
+    layout,
+    operations,
+    precision,
     products,
     random,
     sets,
+    transfers,
     transformations,
 )
 
@@ -29,8 +35,8 @@ if TYPE_CHECKING:
     import inspect
 
 FAMILIES = (
-    *(arrays, devices, dtypes, exchange, indexing, products, convolution, random, sets),
-    *(compilation, transformations),
+    *(arrays, devices, dtypes, exchange, layout, indexing, products, precision, attention, convolution, random, sets),
+    *(compilation, export, operations, transfers, transformations),
 )
 """The modules, in the order of the documentation."""
 HOOKS: dict[str, Callable[..., Any]] = {

@@ -1,4 +1,4 @@
-"""Arrays: their functions and classes, the computation of their values, and transfers."""
+"""Arrays: their functions and classes, and the computation of their values."""
 
 from __future__ import annotations
 
@@ -58,13 +58,3 @@ def persist(xp: ModuleType, *arrays: Array) -> tuple[Array, ...]:
 
 def synchronize(xp: ModuleType, *arrays: Array) -> None:
     """Wait until the values of the arrays are computed."""
-
-
-def crossings(xp: ModuleType, report: Callable[..., None], /) -> AbstractContextManager[Any]:
-    """A context in which the library reports transfers of values out of it, and waits for values.
-
-    ``report(kind, what, nbytes)`` takes "transfer", "wait" or "compute", the name of the call, and the bytes, 0 if they
-    are unknown. It may be called from any thread, and may raise: the error must reach the program. The context belongs
-    to one thread, and contexts of this hook are not nested in a thread.
-    """
-    return nullcontext()  # the standard reports no transfers

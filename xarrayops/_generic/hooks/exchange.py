@@ -1,4 +1,4 @@
-"""The memory of arrays, their layout and exchange."""
+"""The memory of arrays, and their exchange."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic import declared, library
+from xarrayops._generic import library
 from xarrayops._generic.hooks.dtypes import as_dtype
 from xarrayops.plugin.arrays import Array, Memory, Queue
 from xarrayops.plugin.dtypes import dtype_refusal
@@ -37,33 +37,6 @@ def memory(xp: ModuleType, x: Array, /) -> Memory | None:
         device="cpu",
         readonly=not view.flags.writeable,
     )
-
-
-def memory_offset(xp: ModuleType, x: Array, /) -> int:
-    """The offset in bytes of the first element of x in the memory that x is a view of."""
-    return 0  # the standard has no offset
-
-
-def contiguous(xp: ModuleType, x: Array, /) -> Array:
-    """x, C-contiguous. Law: x itself if it already is, or if the layout is not observable."""
-    seen = memory(xp, x)
-    if seen is None or seen.is_compact:
-        return x
-    from xarrayops._host import permute  # imports NumPy, which `memory` has imported before
-
-    return from_numpy(xp, permute.contiguous(to_numpy(xp, x)), x.device)
-
-
-@declared("the standard has no strides", instead="xo.take(xo.reshape(x, (-1,)), indices), which copies")
-def as_strided(xp: ModuleType, x: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, /) -> Array:
-    """A view of x; the caller has checked the bounds. Strides, and offset from the first element, are in items."""
-    raise NotImplementedError
-
-
-@declared("the standard has no pinned memory", instead='xo.pin_memory(xo.convert(x, "torch"))')
-def pin_memory(xp: ModuleType, x: Array, /) -> Array:
-    """x in page-locked host memory; x itself if it already is."""
-    raise NotImplementedError
 
 
 def export_refusal(xp: ModuleType, x: Array, /) -> str | None:

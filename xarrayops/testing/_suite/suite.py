@@ -25,18 +25,20 @@ from xarrayops.testing._suite.operations.attention import AttentionSuite
 from xarrayops.testing._suite.operations.compilation import CompilationSuite
 from xarrayops.testing._suite.operations.convolution import ConvolutionSuite
 from xarrayops.testing._suite.operations.exchange import ExchangeSuite
+from xarrayops.testing._suite.operations.export import ExportSuite
 from xarrayops.testing._suite.operations.indexing import IndexingSuite
 from xarrayops.testing._suite.operations.inspection import InspectionSuite
 from xarrayops.testing._suite.operations.layout import LayoutSuite
 from xarrayops.testing._suite.operations.mixed import MixedSuite
+from xarrayops.testing._suite.operations.operations import OperationSuite
 from xarrayops.testing._suite.operations.precision import PrecisionSuite
 from xarrayops.testing._suite.operations.quantization import QuantizationSuite
 from xarrayops.testing._suite.operations.random import RandomSuite
+from xarrayops.testing._suite.operations.transfers import TransferSuite
 from xarrayops.testing._suite.operations.transformations import TransformationSuite
-from xarrayops.testing._suite.operations.user_operations import OperationSuite
 from xarrayops.testing._suite.sparse.refusals import SparseRefusalSuite
 from xarrayops.testing._suite.sparse.suite import SparseSuite
-from xarrayops.testing._suite.standard import elementwise, fft, manipulation, reductions
+from xarrayops.testing._suite.standard import elementwise, fft, manipulation, reductions, sets as distinct
 from xarrayops.testing._suite.standard.creation import CreationSuite
 from xarrayops.testing._suite.standard.dtypes import DtypeSuite
 from xarrayops.testing._suite.standard.linalg import LinalgSuite
@@ -81,10 +83,12 @@ class ContractSuite(
     SparseSuite,
     SparseRefusalSuite,
     InspectionSuite,
+    TransferSuite,
     RandomSuite,
     OperationSuite,
     TransformationSuite,
     CompilationSuite,
+    ExportSuite,
     ConvolutionSuite,
 ):
     """The tests of all themes. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""
@@ -101,7 +105,7 @@ class ContractSuite(
     test_order = rows_test(order.ROWS)
     test_padding = rows_test(padding.ROWS)
     test_quantiles = rows_test(quantiles.ROWS)
-    test_sets = rows_test(sets.ROWS)
+    test_sets = rows_test([*distinct.ROWS, *sets.ROWS])
     test_shaping = rows_test(shaping.ROWS)
     test_signal = rows_test(signal.ROWS)
     test_statistics = rows_test(statistics.ROWS)

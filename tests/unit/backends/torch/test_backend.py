@@ -128,7 +128,7 @@ def test_an_update_of_symbolic_shape_under_compile():
 
 
 def test_overlaps_are_found():
-    from xarrayops_backends.torch._update import _overlaps
+    from xarrayops_backends.torch._indexing import _overlaps
 
     compact = torch.zeros(2, 3, 4)
     for x in (compact, compact.permute(2, 0, 1), compact[::2, 1:], compact[:, :1].expand(2, 1, 4), torch.zeros(0, 3)):

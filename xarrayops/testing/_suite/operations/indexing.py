@@ -1,10 +1,8 @@
-# Long: the rows of one table, which share their index expressions.
-"""Sorting, searching, selecting, sets, and indexed updates."""
+"""Sorting, searching, selecting, and indexed updates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -14,7 +12,7 @@ import pytest
 import xarrayops as xo
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.operations.index_fuzz import cases as index_cases, fault as index_fault
-from xarrayops.testing._suite.samples import ALL, INEXACT, INTEGERS, NUMERIC, REAL, sample, shuffled
+from xarrayops.testing._suite.samples import ALL, INEXACT, NUMERIC, REAL, sample, shuffled
 from xarrayops.testing._suite.table import Row, call, row, rows_test, without_warnings
 from xarrayops.testing._suite.variant import Variant, depends_on
 
@@ -24,9 +22,6 @@ EDGES = np.asarray([1.0, 2.0, 2.0, 5.0])
 INDICES = np.asarray([2, 0, -1, 2], dtype="int64")
 EVERY = [sample(d, (5,), low=0, high=2) for d in ALL if d != "complex64"]
 SHUFFLED = [call(shuffled(d), **options) for options in ({}, {"descending": True}) for d in REAL]
-UNSORTED = np.asarray([5, 3, 3, 0, 4, 1] * 3)
-"""Integers that NumPy's own unique_values returns in another order."""
-REPEATED = [call(x) for x in (UNSORTED, TIED, *EVERY)]
 
 
 def _sort(x: Any, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
@@ -54,18 +49,6 @@ ROWS = [
         call(sample("float32", (0, 3))),
         *SHUFFLED,
         dtype="indexing",
-    ),
-    row(
-        "isin",
-        np.isin,
-        call(shuffled("int64"), np.asarray([1, 3, 9])),
-        call(shuffled("int64"), np.asarray([1, 3, 9]), invert=True),
-        call(shuffled("int64"), sample("int64", (0,))),
-        call(shuffled("int8"), 3),
-        call(shuffled("int8"), 300),
-        call(shuffled("uint8"), -255, invert=True),
-        *(call(shuffled(d), np.asarray([1, 3, 9], dtype=d)) for d in INTEGERS),
-        dtype="bool",
     ),
     row("nonzero", np.nonzero, call(sample("bool")), *(call(x) for x in EVERY), dtype="indexing"),
     row(
@@ -106,39 +89,6 @@ ROWS = [
         *(call(sample(d, (3, 4)), np.asarray([[0, 1, 2, 0]]), axis=0) for d in ALL),
         dtype="first",
     ),
-    row(
-        "unique_all",
-        partial(np.unique, return_index=True, return_inverse=True, return_counts=True),
-        *REPEATED,
-        dtype=("first", "indexing", "indexing", "indexing"),
-        fields=("values", "indices", "inverse_indices", "counts"),
-    ),
-    row(
-        "unique_counts",
-        partial(np.unique, return_counts=True),
-        *REPEATED,
-        dtype=("first", "indexing"),
-        fields=("values", "counts"),
-    ),
-    row(
-        "unique_inverse",
-        partial(np.unique, return_inverse=True),
-        call(sample("int64", (2, 3), high=0)),
-        *REPEATED,
-        dtype=("first", "indexing"),
-        fields=("values", "inverse_indices"),
-    ),
-    row(
-        "unique",
-        partial(np.unique, return_index=True, return_inverse=True, return_counts=True),
-        call(UNSORTED),
-        *(call(x) for x in EVERY),
-        *(call(sample(d, (4, 2, 2), low=0, high=1), axis=0) for d in ("int8", "float64", "bool", "uint64")),
-        call(sample("int32", (2, 5), low=0, high=1), axis=-1),
-        dtype=("first", "indexing", "indexing", "indexing"),
-        function=partial(xo.unique, return_index=True, return_inverse=True, return_counts=True),
-    ),
-    row("unique_values", np.unique, *REPEATED),
 ]
 
 
@@ -189,7 +139,7 @@ UPDATES = [
 
 @depends_on("memory")
 class IndexingSuite:
-    """Sorting, searching, selecting, sets, and indexed updates."""
+    """Sorting, searching, selecting, and indexed updates."""
 
     # Class, dtype, device, shape and values match the oracle.
     test_indexing = depends_on("run", "memory")(rows_test(ROWS))

@@ -1,4 +1,4 @@
-"""Inspection of arrays: backend, device, laziness, transfers; and how shapes broadcast."""
+"""Inspection of arrays: backend, device, laziness; and how shapes broadcast."""
 
 from __future__ import annotations
 
@@ -121,17 +121,3 @@ class InspectionSuite:
             assert xo.broadcast_shapes(*shapes) == np.broadcast_shapes(*shapes)
         with pytest.raises(ValueError, match="axis -1"):
             xo.broadcast_shapes((3,), (4,))
-
-    @depends_on("memory")
-    @exercises("strict", "profile")
-    def test_crossings(self, variant: Variant) -> None:
-        """Arithmetic causes none. A truth value causes one wait or computation if the library reports them."""
-        x = variant.array(X)
-        with xo.strict(transfers=0, waits=0, computes=0):
-            y = xo.multiply(xo.add(x, x), 2.0)
-        check_array(variant, y, X * 4, dtype="float32")
-        reports = variant.backend.own_hook("crossings") is not None
-        with xo.profile(show=False) as crossings:
-            truth = bool(xo.any(xo.greater(x, -1e30)))
-        assert truth
-        assert (crossings.transfers, crossings.waits + crossings.computes) == (0, int(reports))

@@ -86,7 +86,7 @@ def test_computes_of_dask():
     assert counted(lambda: (x + 1).sum(axis=0)) == (0, 0, 0)
     for compute in (lambda: float(x.sum()), lambda: np.asarray(x), x.compute, lambda: xo.compute(x, x)):
         assert counted(compute) == (0, 0, 1)
-    with pytest.raises(xo.CrossingError, match=r"computes=0.*test_strict\.py:\d+"), xo.strict():
+    with pytest.raises(xo.CrossingError, match=r"computes=0.*test_transfers\.py:\d+"), xo.strict():
         x.compute()
     with xo.strict(computes=1):
         x.compute()
@@ -105,7 +105,7 @@ def test_the_line_the_bytes_and_the_table(capsys):
     assert first.function == "test_the_line_the_bytes_and_the_table"
     assert capsys.readouterr().out.strip() == str(p)
     assert str(p).splitlines()[0] == "transfers 1, waits 3, computes 0"
-    assert f"test_strict.py:{first.line}" in str(p)
+    assert f"test_transfers.py:{first.line}" in str(p)
 
 
 @pytest.mark.parametrize(("limits", "allowed"), [({"waits": 2}, 2), ({"waits": 0}, 0), ({"waits": None}, 5)])
@@ -120,7 +120,7 @@ def test_the_limit(limits, allowed):
     assert done == allowed
     if info is not None:
         line = next(each.lineno for each in traceback.extract_tb(info.tb) if each.filename == __file__)
-        assert f"test_strict.py:{line}, in test_the_limit" in str(info.value)
+        assert f"test_transfers.py:{line}, in test_the_limit" in str(info.value)
 
 
 def test_an_error_that_the_program_caught_is_raised_at_the_end():

@@ -8,9 +8,9 @@ from xarrayops._core.backends.find import NON_ARRAY_TYPES
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import signature
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters
-from xarrayops._ops.at.operands import check, checked, converted, one_backend, read, wrong_copy
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.explanation import Explanation
+from xarrayops._ops.indexing.operands import check, checked, converted, one_backend, read, wrong_copy
 from xarrayops.errors import Unsupported, XArrayOpsError
 from xarrayops.plugin.arrays import Array, ArrayT, Scalar
 from xarrayops.plugin.indexing import BASIC, Index

@@ -14,7 +14,7 @@ from xarrayops.plugin import Array, Index, Selection
 from xarrayops.plugin.indexing import UFUNCS
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
-from xarrayops_backends.numpy._update import UPDATES
+from xarrayops_backends.numpy._indexing import UPDATES
 
 _LAZY_UPDATES = {"set": lambda old, new: new} | {op: getattr(da, name) for op, name in UFUNCS.items()}
 _EVERYTHING = slice(None)
