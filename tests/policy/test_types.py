@@ -144,3 +144,14 @@ def test_a_wrong_type_is_an_error(errors):
     found = errors("numpy", wrong)
     lines = {re.search(r"(\d+): ", error)[1] for error in found}
     assert len(lines) == len(wrong), found
+
+
+def test_numpys_names_have_their_parameters(errors):
+    good = ["xp.sum(x, 0, keepdims=True)", "xp.nanmax(x, axis=(0, 1))", "xp.std(x, 0, ddof=1)"]
+    good += ["xp.quantile(x, 0.5, axis=0)", "xp.cumulative_sum(x, axis=0)", "xp.fft.rfft(x, 8)", "xp.fft.fft2(x)"]
+    wrong = ["xp.sum(x, axes=0)", "xp.nanmax(x, dtype=None)", "xp.std(x, correct=1)", "xp.quantile(x)"]
+    wrong += ["xp.cumulative_sum(x, 0)", "xp.fft.rfft(x, m=8)", "xp.fft.fft2(x, axis=0)", "xp.prod()"]
+    found = errors("numpy", ["import xarrayops.numpy as xp", *good, *wrong])
+    first = HEADER.count("\n") + 5 + len(good)
+    lines = {int(re.search(r"(\d+): ", error)[1]) for error in found}
+    assert lines == set(range(first, first + len(wrong))), found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import xarrayops as xo
 from xarrayops.numpy import _operands as ops
@@ -279,4 +279,5 @@ def kaiser(M: Any, beta: float) -> Any:
     return xo.kaiser(max(int(ops.plain_number(M)), 0), float(beta), dtype=ops.name_of_default(float))
 
 
-__all__ = ops.public(globals())
+if not TYPE_CHECKING:
+    __all__ = ops.public(globals())

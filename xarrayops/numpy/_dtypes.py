@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from math import log10
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import xarrayops as xo
 from xarrayops._core.backends.dtype_names import DTypeName, name_of
@@ -300,4 +300,5 @@ class ndarray(metaclass=_Arrays):  # noqa: N801 - NumPy's name
         raise TypeError("np.ndarray is for isinstance only. Instead: np.empty(shape, dtype)")
 
 
-__all__ = [name for name in ops.public(globals()) if name not in ("Kind", "is_scalar", "named")]
+if not TYPE_CHECKING:
+    __all__ = [name for name in ops.public(globals()) if name not in ("Kind", "is_scalar", "named")]

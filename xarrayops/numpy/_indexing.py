@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
 from xarrayops.numpy import _operands as ops
@@ -343,4 +343,5 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     ops.overwritten("fill_diagonal", a, ..., filled, "a = xo.fill_diagonal(a, val)")
 
 
-__all__ = ops.public(globals())
+if not TYPE_CHECKING:
+    __all__ = ops.public(globals())

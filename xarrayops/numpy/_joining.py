@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
 from xarrayops._generic.extra.common import part
@@ -310,4 +310,5 @@ mgrid, ogrid = _Grid(sparse=False), _Grid(sparse=True)
 r_, c_ = _Joined(columns=False), _Joined(columns=True)
 index_exp, s_ = _Index(maketuple=True), _Index(maketuple=False)
 
-__all__ = ops.public(globals())
+if not TYPE_CHECKING:
+    __all__ = ops.public(globals())

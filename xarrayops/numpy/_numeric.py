@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import pi
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
 from xarrayops._core.backends.numpy_scalars import as_number
@@ -327,4 +327,5 @@ def shares_memory(a: Any, b: Any, /, max_work: int | None = -1) -> bool:
 may_share_memory = shares_memory
 
 
-__all__ = ops.public(globals())
+if not TYPE_CHECKING:
+    __all__ = ops.public(globals())

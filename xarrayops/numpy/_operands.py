@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import xarrayops as xo
 from xarrayops._core.backends.dtype_names import name_of
@@ -21,17 +21,18 @@ NUMBERS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 """NumPy's default dtypes by class of Python number, the narrowest first."""
 DTYPES_OF_NUMPY = frozenset((*STANDARD_DTYPES, "float16"))
 """The names of NumPy's dtypes of numbers."""
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 _is_array_class: dict[type, bool] = {}
 _harmonised: dict[Any, str | None] = {}
 
 
 def public(module: dict[str, Any]) -> list[str]:
-    """The public names that a module defines itself, for its ``__all__``."""
+    """The public names that a module defines itself, for its ``__all__``, which type checkers cannot compute."""
     own = module["__name__"]
     return [n for n, x in module.items() if not n.startswith("_") and getattr(x, "__module__", None) == own]
 
 
-def entitled(function: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
+def entitled(function: FunctionT, name: str, text: str) -> FunctionT:
     """The function under its public name, with its docstring: for functions made by another one."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import compress
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import xarrayops as xo
 from xarrayops.errors import Unsupported
@@ -178,4 +178,5 @@ def isreal(x: Any) -> Any:
     return xo.logical_not(iscomplex(x))
 
 
-__all__ = ops.public(globals())
+if not TYPE_CHECKING:
+    __all__ = ops.public(globals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
 from xarrayops.numpy import _operands as ops
@@ -168,4 +168,5 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     return xo.stack(powers if increasing else powers[::-1], axis=1)
 
 
-__all__ = ops.public(globals())
+if not TYPE_CHECKING:
+    __all__ = ops.public(globals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
 from xarrayops._core.backends.numpy_scalars import as_number
@@ -114,4 +114,5 @@ def _between_by_factors(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
     return xo.concat([*ends[0], x[1 : num - len(ends[1])], *ends[1]], axis=0) if num else x
 
 
-__all__ = ops.public(globals())
+if not TYPE_CHECKING:
+    __all__ = ops.public(globals())

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import xarrayops as xo
 from xarrayops._generic.extra.statistics import along
@@ -85,7 +84,22 @@ def _replaced(a: Any, value: Any) -> Any:
     return x if ops.is_integer(x) else xo.where(xo.isnan(x), value, x)
 
 
-def _total(name: str, text: str) -> Callable[..., Any]:
+class _Total(Protocol):
+    """The parameters of sums and products."""
+
+    def __call__(
+        self,
+        a: Any,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any: ...
+
+
+def _total(name: str, text: str) -> _Total:
     """A sum or a product."""
     verb = name.removeprefix("nan")
 
@@ -110,7 +124,15 @@ nansum = _total("nansum", "The sum of the elements that are not NaN, by `xarrayo
 nanprod = _total("nanprod", "The product of the elements that are not NaN, by `xarrayops.prod`.")
 
 
-def _extremum(name: str, text: str) -> Callable[..., Any]:
+class _Extremum(Protocol):
+    """The parameters of maxima and minima."""
+
+    def __call__(
+        self, a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Any: ...
+
+
+def _extremum(name: str, text: str) -> _Extremum:
     """A maximum or a minimum."""
     verb = name.removeprefix("nan")
 
@@ -199,7 +221,25 @@ def _of_inexact(name: str, x: Any, dtype: Any) -> Any:
     return x
 
 
-def _spread(name: str, text: str) -> Callable[..., Any]:
+class _Spread(Protocol):
+    """The parameters of variances and standard deviations."""
+
+    def __call__(
+        self,
+        a: Any,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: Any = None,
+    ) -> Any: ...
+
+
+def _spread(name: str, text: str) -> _Spread:
     """A variance or a standard deviation."""
     is_root = name.endswith("std")
 
@@ -302,7 +342,15 @@ def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = No
     return _accumulated("cumulative_prod", _replaced(a, 1), axis, dtype, out)
 
 
-def _cumulative(verb: str, text: str) -> Callable[..., Any]:
+class _Cumulative(Protocol):
+    """The parameters of partial sums and products, as in the standard."""
+
+    def __call__(
+        self, x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+    ) -> Any: ...
+
+
+def _cumulative(verb: str, text: str) -> _Cumulative:
     """The partial sums or products, with the arguments of the standard."""
 
     def function(
@@ -350,7 +398,24 @@ _CHOOSING = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest"
 """The methods that choose an element: integers stay integers."""
 
 
-def _quantile(name: str, text: str) -> Callable[..., Any]:
+class _Quantile(Protocol):
+    """The parameters of quantiles and percentiles."""
+
+    def __call__(
+        self,
+        a: Any,
+        q: Any,
+        axis: Axis = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: bool = False,
+        *,
+        weights: Any = None,
+    ) -> Any: ...
+
+
+def _quantile(name: str, text: str) -> _Quantile:
     """Quantiles or percentiles."""
 
     def function(
@@ -381,4 +446,5 @@ percentile = _quantile("percentile", "Percentiles along the axes")
 nanquantile = _quantile("nanquantile", "Quantiles of the elements that are not NaN")
 nanpercentile = _quantile("nanpercentile", "Percentiles of the elements that are not NaN")
 
-__all__ = [name for name in ops.public(globals()) if name != "reduced"]
+if not TYPE_CHECKING:
+    __all__ = [name for name in ops.public(globals()) if name != "reduced"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
 from xarrayops.numpy import _operands as ops
@@ -256,4 +256,5 @@ def iterable(y: Any) -> bool:
     return getattr(y, "ndim", 1) > 0
 
 
-__all__ = [name for name in ops.public(globals()) if name != "of_dimensions"]
+if not TYPE_CHECKING:
+    __all__ = [name for name in ops.public(globals()) if name != "of_dimensions"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import xarrayops as xo
 from xarrayops.numpy import _operands as ops
@@ -17,7 +17,15 @@ def _norm(norm: str | None) -> Any:
     return norm or "backward"
 
 
-def _along(name: str, text: str) -> Callable[..., Any]:
+class _Along(Protocol):
+    """The parameters of transforms along one axis."""
+
+    def __call__(
+        self, a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+    ) -> Any: ...
+
+
+def _along(name: str, text: str) -> _Along:
     """A transform along one axis."""
 
     def function(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
@@ -29,7 +37,15 @@ def _along(name: str, text: str) -> Callable[..., Any]:
     return ops.entitled(function, name, f"{text}, by `xarrayops.fft.{name}`.")
 
 
-def _over(name: str, text: str, default: Axes = None) -> Callable[..., Any]:
+class _Over(Protocol):
+    """The parameters of transforms over several axes."""
+
+    def __call__(
+        self, a: Any, s: Sequence[int] | None = None, axes: Axes = ..., norm: str | None = None, out: Any = None
+    ) -> Any: ...
+
+
+def _over(name: str, text: str, default: Axes = None) -> _Over:
     """A transform over several axes."""
     ours = name.replace("2", "n")
 
