@@ -47,7 +47,8 @@ planted-faults: env ## plant faults one at a time and record which tests find th
 
 sweeps: env      ## run the whole of the long tests, an hour or more, and write the counts to benchmarks/results/sweeps
 	@$(PYTHON) tools/environment.py $(VENV) test
-	$(RUN) -m pytest -q -n auto --dist worksteal --sweeps benchmarks/results/sweeps
+	# with =, because pytest takes a separate word for a path of tests before it knows the option
+	$(RUN) -m pytest -q -n auto --dist worksteal --sweeps=benchmarks/results/sweeps
 
 durations: env   ## run every test without kept programs, and record how long they take in tests/durations.json
 	@$(PYTHON) tools/environment.py $(VENV) test
