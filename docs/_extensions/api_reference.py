@@ -31,7 +31,7 @@ OPERATIONS = {
     "exchange": "Exchange",
     "layout": "Layout",
     "attention": "Attention",
-    "at": "Indexed update",
+    "indexing": "Indexed update",
     "einsum": "Einstein summation",
     "quantization": "Quantisation",
     "sets": "Distinct elements",
