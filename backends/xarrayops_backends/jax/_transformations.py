@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
+from xarrayops_backends.jax._compiler import _jit
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 Arrays = tuple[Array, ...]
@@ -133,7 +134,7 @@ def no_grad() -> AbstractContextManager[Any]:
     return nullcontext()
 
 
-@partial(jax.jit, static_argnums=1)
+@partial(_jit, static_argnums=1)
 def opaque(x: Array, shape: tuple[int, ...], /) -> Array:
     """XLA replaces a quotient x / y with a broadcast y by the product of x and 1 / y."""
     return _jax.lax.optimization_barrier(_jax.lax.stop_gradient(jnp.broadcast_to(x, shape)))
