@@ -1,0 +1,111 @@
+"""Programs that known bugs of XLA break, each compiled in another process, and what users learn of the bugs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from xarrayops_backends.jax import _compiler
+
+from tests.unit.backends.jax.known_bug_programs import OUR_WAYS, programs
+from xarrayops.plugin import affected
+
+SCRIPT = Path(__file__).parent / "known_bug_programs.py"
+ROOT = Path(__file__).parents[4]
+FLAG = "--xla_cpu_experimental_ynn_fusion_type="
+SAMPLE = 11
+"""Every so many programs run, but for sweeps; it has no common factor with the numbers of dtypes, shapes and ways."""
+
+
+def process(*arguments: str, flags: str = "") -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def faults(way: str, step: int, flags: str = "") -> list[str]:
+    """The programs with wrong values, and those that end the process; after one of these, the others run anew."""
+    found: list[str] = []
+    first, count = 0, len(list(programs()))
+    while first < count:
+        done = process(str(SCRIPT), way, str(first), str(step), flags=flags)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        names = dict(lines[::2])
+        found += [f"{names[i]}: {wrong} wrong" for i, wrong in lines[1::2] if wrong]
+        if done.returncode == 0:
+            break
+        assert lines, done.stderr
+        assert "Traceback" not in done.stderr, done.stderr[-2000:]
+        found.append(f"{lines[-1][1]}: exit status {done.returncode}")
+        first = lines[-1][0] + step
+    return found
+
+
+@pytest.mark.more_in_sweeps
+def test_our_programs(sweeping):
+    for way in OUR_WAYS if sweeping else ["in turn"]:
+        assert faults(way, 1 if sweeping else SAMPLE) == []
+
+
+@pytest.mark.more_in_sweeps
+def test_programs_of_users_with_the_flag(sweeping):
+    assert faults("jax.jit", 1 if sweeping else 4 * SAMPLE, flags=FLAG) == []
+
+
+FIRST_USE = """
+import jax.numpy as jnp, xarrayops as xo
+x = jnp.ones(3)
+xo.sum(x), xo.max(x)
+print(xo.explain("sum", x))
+"""
+
+
+@pytest.mark.parametrize("flags", ["", FLAG, f"{FLAG}all {FLAG}"])
+def test_users_learn_of_a_bad_version(flags):
+    is_bad = bool(affected(_compiler.KNOWN_BAD, {"jaxlib": _compiler.jaxlib_version.__version__}))
+    is_told = is_bad and not flags
+    done = process("-c", FIRST_USE, flags=flags)
+    assert done.stderr.count("RuntimeWarning: jaxlib") == is_told
+    assert (f"WARNING: jaxlib {_compiler.jaxlib_version.__version__}" in done.stdout) == is_told
+    shown = process("-m", "xarrayops._cli.doctor", "jax", flags=flags)
+    assert (FLAG in shown.stdout.replace("XLA_FLAGS", "", 1) and "are wrong" in shown.stdout) == is_told
+    if is_told:
+        assert f'export XLA_FLAGS="$XLA_FLAGS {FLAG}"' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_off"),
+    [
+        ("", False),
+        (FLAG, True),
+        (f"{FLAG}all", False),
+        (f"{FLAG} {FLAG}reduce", False),
+        (f"--other=1 {FLAG} --xla_x=2", True),
+    ],
+)
+def test_the_flag_in_the_environment(monkeypatch, flags, is_off):
+    monkeypatch.setenv("XLA_FLAGS", flags)
+    assert _compiler._has_no_fusion() == is_off
+
+
+@pytest.mark.parametrize("version", ["0.10.0", "0.10.1", "0.10.2", "0.11.0", "0.11.1", "0.12.0"])
+def test_our_extra_excludes_the_bad_versions(version):
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["jax"]
+    is_bad = bool(affected(_compiler.KNOWN_BAD, {"jaxlib": version}))
+    assert {Requirement(each).name for each in extras} == {"jax", "jaxlib"}
+    assert all(Requirement(each).specifier.contains(version) != is_bad for each in extras)
+
+
+def test_programs_are_compiled_in_one_place():
+    """Another call of `jax.jit`, or of a loop of `jax.lax` outside of one of our programs, would have no options."""
+    folder = ROOT / "backends" / "xarrayops_backends" / "jax"
+    others = {"_compiler.py", "_exchange.py", "_export.py", "cudnn.py"}
+    calls = re.compile(r"^(?!.*``?jax.jit).*\bjax\.jit\b[(,)]|^ *@jax\.jit$", re.MULTILINE)
+    assert {path.name for path in folder.rglob("*.py") if calls.search(path.read_text())} == others
