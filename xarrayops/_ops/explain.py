@@ -76,7 +76,7 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
 def _with_known_bugs(found: Explanation) -> Explanation:
     """The explanation with the known bugs of the libraries of its candidates."""
     libraries = {part for candidate in found.candidates for part in re.split("->|:", candidate.name)}
-    loaded = (backend for backend in registry.by_module.values() if backend.name in libraries)
+    loaded = (backend for backend in list(registry.by_module.values()) if backend.name in libraries)
     return found._replace(warnings=tuple(text for backend in loaded for text in known_bugs.unavoided(backend)))
 
 
