@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import jax
@@ -37,6 +38,9 @@ OF_ROWS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "product of transposed": lambda xp, x, m: xp.sum(xp.permute_dims(x, (1, 0)) * xp.permute_dims(x, (1, 0)), axis=0),
     "weighted by rows": lambda xp, x, m: xp.sum(xp.permute_dims(x, (1, 0)) * m[:, :1], axis=0),
     "mean of squares": lambda xp, x, m: xp.mean(xp.square(xp.permute_dims(xp.matmul(x, m), (1, 0))), axis=0),
+    "average": lambda xp, x, m: xp.average(xp.permute_dims(x, (1, 0)), axis=0, weights=xp.permute_dims(x, (1, 0))),
+    "var": lambda xp, x, m: xp.var(xp.permute_dims(x, (1, 0)), axis=0),
+    "vector_norm": lambda xp, x, m: xp.linalg.vector_norm(xp.matmul(m, xp.permute_dims(x, (1, 0))), axis=0),
     "vecdot": lambda xp, x, m: xp.vecdot(xp.permute_dims(x, (1, 0)), xp.matmul(m, xp.permute_dims(x, (1, 0))), axis=0),
     "einsum": lambda xp, x, m: xp.einsum("ij,jk,ik->i", x, m, x),
 }
@@ -90,6 +94,11 @@ def _in_a_gradient(f: Callable[..., Any], x: Any, y: Any) -> Any:
     return found
 
 
+def _exported(f: Callable[..., Any], x: Any, y: Any) -> Any:
+    with TemporaryDirectory() as folder:
+        return xo.export(f, x, y, target="stablehlo", path=f"{folder}/program")(x, y)
+
+
 WAYS: dict[str, Callable[[Callable[..., Any], Any, Any], Any]] = {
     "eager": lambda f, x, y: f(x, y),
     "cond": _in_a_branch,
@@ -102,6 +111,7 @@ WAYS: dict[str, Callable[[Callable[..., Any], Any, Any], Any]] = {
     )[0],
     "grad": _in_a_gradient,
     "checkpoint": lambda f, x, y: xo.checkpoint(f)(x, y),
+    "export": _exported,
     "jax.jit": lambda f, x, y: jax.jit(f)(x, y),
 }
 OUR_WAYS = [way for way in WAYS if way != "jax.jit"]
