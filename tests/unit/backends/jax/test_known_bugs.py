@@ -21,8 +21,8 @@ SCRIPT = Path(__file__).parent / "known_bug_programs.py"
 ROOT = Path(__file__).parents[4]
 FLAG = "--xla_cpu_experimental_ynn_fusion_type="
 SAMPLE = 1, 61
-"""The first program of a sample, and the step to the next, which has no common factor with the numbers of dtypes, shapes
-and ways. Among them are one with wrong values and one that ends the process."""
+"""The first program of a sample, and the step, which has no common factor with the numbers of dtypes, shapes and ways.
+A version with the bugs ends the process in one of them, and others are wrong."""
 EVERYTHING = 0, 1
 
 
