@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Array, RunMode
 from xarrayops.plugin.nested import fill, leaves
-from xarrayops_backends.jax._compiler import _jit, _loop, trace_state
+from xarrayops_backends.jax._compiler import _jit, _with_options, trace_state
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 Arrays = tuple[Array, ...]
@@ -81,21 +81,23 @@ def cond(predicate: Array, if_true: Callable[..., Any], if_false: Callable[..., 
     try:
         chosen = if_true if predicate else if_false
     except jax.errors.TracerBoolConversionError:
-        return _loop(lambda *given: _jax.lax.cond(given[0], if_true, if_false, *given[1:]))(predicate, *operands)
+        return _with_options(lambda *given: _jax.lax.cond(given[0], if_true, if_false, *given[1:]))(
+            predicate, *operands
+        )
     return chosen(*operands)
 
 
 def while_loop(condition: Callable[..., Array], body: Callable[..., Arrays], values: Arrays, /) -> Arrays:
     """`jax.lax.while_loop`."""
     loop = partial(_jax.lax.while_loop, lambda given: condition(*given), lambda given: body(*given))
-    return _loop(loop)(values)
+    return _with_options(loop)(values)
 
 
 def scan(
     step: Step, carry: Arrays, xs: Arrays, length: int, stacked: Callable[[list[Any]], Any], /
 ) -> tuple[Arrays, Any]:
     """`jax.lax.scan`."""
-    return _loop(partial(_jax.lax.scan, step, length=length))(carry, xs)
+    return _with_options(partial(_jax.lax.scan, step, length=length))(carry, xs)
 
 
 _modes = _jax.make_user_context(default_value=())

@@ -110,6 +110,9 @@ def _jit(function: Callable[..., Any], /, **settings: Any) -> Callable[..., Any]
     return call
 
 
-def _loop(function: Callable[..., Any], /) -> Callable[..., Any]:
-    """A function that calls a loop or a branch of `jax.lax`, which JAX compiles in any case."""
+def _with_options(function: Callable[..., Any], /) -> Callable[..., Any]:
+    """The function as one program, if options are needed: parts of it, such as a loop, would be compiled without them.
+
+    Otherwise the function itself.
+    """
     return _jit(function) if _AVOIDS_BUGS else function
