@@ -182,7 +182,8 @@ def show(known: dict[str, Any]) -> None:
         pools = ("library", "version", "kernel", "threads", "loaded with")
         console.print(table("BLAS and OpenMP", pools, map(_pool_row, known["pools"])))
     for warning in known["warnings"]:
-        console.print(Text(f"WARNING: {warning}", style="bold yellow"))
+        # not wrapped, so that a command in it can be copied
+        console.print(Text(f"WARNING: {warning}", style="bold yellow"), soft_wrap=True)
 
 
 def _heading(known: dict[str, Any]) -> list[str]:
