@@ -1,13 +1,17 @@
-"""Doctests are collected only from modules with examples, if the library that these need is installed."""
+"""Doctests of modules with examples whose library is installed, and the flag that avoids bugs of XLA's compiler."""
 
 from __future__ import annotations
 
+import os
+import tomllib
 from collections.abc import Generator
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from _pytest.doctest import DoctestModule
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent
 PACKAGES = (ROOT / "xarrayops", ROOT / "backends")
@@ -22,6 +26,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--sweeps", metavar="FOLDER", help="run the sweeps alone, and write their results into a folder")
     parser.addoption("--every-test", action="store_true", help="run the tests of the sweeps too")
     parser.addoption("--record-durations", action="store_true", help="run every test, and record how long it takes")
+
+
+def pytest_configure() -> None:
+    """With a version of jaxlib that our extra excludes, run the tests as the warning of the backend advises."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    (required,) = (each for each in map(Requirement, extras["jax"]) if each.name == "jaxlib")
+    is_excluded = find_spec("jaxlib") and not required.specifier.contains(metadata.version("jaxlib"))
+    flag, flags = "--xla_cpu_experimental_ynn_fusion_type=", os.environ.get("XLA_FLAGS", "")
+    if is_excluded and flag not in flags:  # processes of the tests inherit it
+        os.environ["XLA_FLAGS"] = f"{flags} {flag}".strip()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from xarrayops import __version__
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import known_bugs, registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._system import gpus, machine
-from xarrayops.errors import InvalidBackend, install_command
+from xarrayops.errors import InvalidBackend, Unsupported, install_command
 from xarrayops.plugin.arrays import Device
-from xarrayops.plugin.candidates import KnownBad, affected
+from xarrayops.plugin.candidates import KnownBad
 
 OWN_SETTINGS = "XARRAYOPS_"
 """The prefix of our environment variables; a backend lists the variables of its library."""
@@ -123,20 +124,26 @@ def examine(name: str) -> dict[str, Any]:
         found["versions"] = status.backend.versions
         found["settings"] = status.backend.environment
         found["devices"] = [{"kind": d.kind, "name": d.name, "label": d.label} for d in devices]
-        found["known_bad"] = known_bugs(status.backend.known_bad, found["versions"], devices)
     if status.available:
         found["pools"] = thread_pools()
+    if status.backend is not None:  # after the pools: sparse matrices load libraries that have pools too
+        faults = [*status.backend.known_bad, *_sparse_faults(status.backend)]
+        found["known_bad"] = bugs_here(faults, found["versions"], devices)
     return found
 
 
-def known_bugs(faults: Iterable[KnownBad], versions: dict[str, str], devices: Iterable[Device]) -> list[str]:
+def bugs_here(faults: Iterable[KnownBad], versions: dict[str, str], devices: Iterable[Device]) -> list[str]:
     """The known bugs of a backend that affect the installed versions and devices."""
     kinds = {device.kind for device in devices} | {"any"}
-    return [
-        f"{fault.library} {versions[fault.library]}, device {fault.device}: {fault.condition} ({fault.issue})"
-        for fault in affected(faults, versions)
-        if fault.device in kinds
-    ]
+    return known_bugs.texts((fault for fault in faults if fault.device in kinds), versions)
+
+
+def _sparse_faults(backend: Backend) -> tuple[KnownBad, ...]:
+    """The known bugs of the library's sparse matrices."""
+    try:
+        return getattr(backend.sparse.module, "KNOWN_BAD", ())
+    except Unsupported:
+        return ()
 
 
 def thread_pools() -> list[dict[str, Any]]:
@@ -175,7 +182,8 @@ def show(known: dict[str, Any]) -> None:
         pools = ("library", "version", "kernel", "threads", "loaded with")
         console.print(table("BLAS and OpenMP", pools, map(_pool_row, known["pools"])))
     for warning in known["warnings"]:
-        console.print(Text(f"WARNING: {warning}", style="bold yellow"))
+        # not wrapped, so that a command in it can be copied
+        console.print(Text(f"WARNING: {warning}", style="bold yellow"), soft_wrap=True)
 
 
 def _heading(known: dict[str, Any]) -> list[str]:

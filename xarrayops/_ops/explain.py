@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from xarrayops._core.backends import known_bugs, registry
 from xarrayops._core.dispatch.arguments import roles, signature
 from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.modes import tables as modes
@@ -53,7 +55,7 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
     """
     name = verb if isinstance(verb, str) else _name_of(verb)
     if name in defined:
-        return defined[name].explain(name, *args, **kwargs)
+        return _with_known_bugs(defined[name].explain(name, *args, **kwargs))
     if name in MAIN_NAMESPACE_ALIASES:
         name = name.removeprefix("linalg.")
     explainer = _explainer(name)
@@ -64,11 +66,18 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
 
         explainer = with_precision(name, explainer)
     try:
-        return explainer(name, *args, **kwargs)
+        return _with_known_bugs(explainer(name, *args, **kwargs))
     except FAILURES as error:
         if name not in TABLES:  # the functions of these tables name themselves
             add_call(error, name, *_shown(name, args, kwargs))
         raise
+
+
+def _with_known_bugs(found: Explanation) -> Explanation:
+    """The explanation with the known bugs of the libraries of its candidates."""
+    libraries = {part for candidate in found.candidates for part in re.split("->|:", candidate.name)}
+    loaded = (backend for backend in list(registry.by_module.values()) if backend.name in libraries)
+    return found._replace(warnings=tuple(text for backend in loaded for text in known_bugs.unavoided(backend)))
 
 
 def _shown(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:

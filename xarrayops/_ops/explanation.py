@@ -23,7 +23,8 @@ class Explanation(Record):
 
     ``candidates`` are in order of preference; ``chosen`` is the name of the one that would serve the call, or None.
     Conversions, updates and changes of layout also have ``action`` ("zero-copy", "copy" or "refuse"), ``nbytes``, the
-    number of bytes that would be copied (None if unknown), and ``reason``.
+    number of bytes that would be copied (None if unknown), and ``reason``. ``warnings`` are the known bugs of the
+    library's version that xarrayops cannot avoid in every program, with what to do.
     """
 
     verb: str
@@ -33,6 +34,7 @@ class Explanation(Record):
     action: str | None = None
     nbytes: int | None = None
     reason: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The explanation as plain data."""
@@ -43,7 +45,8 @@ class Explanation(Record):
         for c in self.candidates:
             mark, why = "->" if c.name == self.chosen else "", "; ".join(t for t in (c.reason, *c.copies) if t)
             rows.append((mark, c.name, "yes" if c.ok else "no", why))
-        return "\n".join([f"{self.verb}: {self.summary}", *aligned(rows)])
+        warnings = (f"WARNING: {text}" for text in self.warnings)
+        return "\n".join([f"{self.verb}: {self.summary}", *aligned(rows), *warnings])
 
 
 def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:

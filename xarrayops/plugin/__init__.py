@@ -46,7 +46,8 @@ Data that it may define:
     A mapping from the name of a configuration of the library that affects the dtypes of its arrays to the environment
     variables that select it before the import. The exchange matrix runs each configuration.
 ``KNOWN_BAD``
-    A tuple of `KnownBad`: versions of the library that are known to fail, for the doctor and the verbs.
+    A tuple of `KnownBad`: versions of the library that are known to fail, for the verbs, the doctor, ``explain`` and
+    the warning at the first use of the library.
 ``CALL_TESTS``
     The `CallTests` from which the functions of users' operations are generated: see `xarrayops.operation`. Without
     them every call of an operation looks at all arguments, which takes some microseconds.
@@ -75,7 +76,7 @@ and the tests expect it.
 A backend imports from here and from `xarrayops.errors` only, and xarrayops' own backends do the same:
 
 - this module: the types for hooks (`Array`, `Device`, `Memory`, `Queue`, `Index`, `Attention`, `Gap`, `FloatLimits`),
-  for candidates (`Call`, `NotServed`, `KnownBad`, `constant_while_tracing`), for runs (`RunMode`,
+  for candidates (`Call`, `NotServed`, `KnownBad`, `affected`, `constant_while_tracing`), for runs (`RunMode`,
   `ReportingMethods`), and for operations (`Operation`, `CallTests`, `core_dimensions`, `options_of`,
   `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTRA`, our functions that are not in the
   standard.
@@ -112,6 +113,7 @@ from xarrayops.plugin.candidates import (
     Call as Call,
     KnownBad as KnownBad,
     NotServed as NotServed,
+    affected as affected,
     constant_while_tracing as constant_while_tracing,
 )
 from xarrayops.plugin.hooks import (

@@ -45,7 +45,9 @@ class KnownBad(Record):
     """A bug of some versions of a library: ``versions`` is a PEP 440 range, ``device`` a kind or "any".
 
     ``kernel`` is the name of the affected candidate: if such a version is installed, that candidate refuses the calls
-    for which ``when`` returns True.
+    for which ``when`` returns True. If the backend cannot avoid the bug, ``advice`` says what users should do, for the
+    warning at the first use of the library, for the doctor and for ``explain``; and ``cured`` returns whether a setting
+    of this process avoids it.
     """
 
     library: str
@@ -55,6 +57,8 @@ class KnownBad(Record):
     issue: str
     kernel: str = ""
     when: Callable[[Call], bool] = lambda call: True
+    advice: str = ""
+    cured: Callable[[], bool] = lambda: False
 
 
 def affected(faults: Iterable[KnownBad], versions: Mapping[str, str]) -> list[KnownBad]:

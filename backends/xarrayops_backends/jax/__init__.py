@@ -16,6 +16,7 @@ from xarrayops_backends.jax._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.jax._compilation import *
 from xarrayops_backends.jax._compiled import *
 from xarrayops_backends.jax._compiled import _SIZE_UNKNOWN
+from xarrayops_backends.jax._compiler import *
 from xarrayops_backends.jax._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
 from xarrayops_backends.jax._devices import *
 from xarrayops_backends.jax._devices import __array_namespace_info__

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Array, RunMode
 from xarrayops.plugin.nested import fill, leaves
-from xarrayops_backends.jax._random import trace_state
+from xarrayops_backends.jax._compiler import _jit, _with_options, trace_state
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 Arrays = tuple[Array, ...]
@@ -52,7 +52,7 @@ def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], 
         places = fill(result, lambda leaf: _Place() if isinstance(leaf, jax.Array) else leaf)
         return _Results(partial(fill, places), found)
 
-    program = _jax.jit(traced)
+    program = _jit(traced)
 
     def call(*arrays: Array) -> Any:
         found = program(*arrays)
@@ -77,20 +77,27 @@ def is_transformed() -> bool:
 
 
 def cond(predicate: Array, if_true: Callable[..., Any], if_false: Callable[..., Any], operands: Arrays, /) -> Any:
-    """`jax.lax.cond`."""
-    return _jax.lax.cond(predicate, if_true, if_false, *operands)
+    """`jax.lax.cond`, if the predicate has no value yet: the compiler needs both functions then."""
+    try:
+        chosen = if_true if predicate else if_false
+    except jax.errors.TracerBoolConversionError:
+        return _with_options(lambda *given: _jax.lax.cond(given[0], if_true, if_false, *given[1:]))(
+            predicate, *operands
+        )
+    return chosen(*operands)
 
 
 def while_loop(condition: Callable[..., Array], body: Callable[..., Arrays], values: Arrays, /) -> Arrays:
     """`jax.lax.while_loop`."""
-    return _jax.lax.while_loop(lambda given: condition(*given), lambda given: body(*given), values)
+    loop = partial(_jax.lax.while_loop, lambda given: condition(*given), lambda given: body(*given))
+    return _with_options(loop)(values)
 
 
 def scan(
     step: Step, carry: Arrays, xs: Arrays, length: int, stacked: Callable[[list[Any]], Any], /
 ) -> tuple[Arrays, Any]:
     """`jax.lax.scan`."""
-    return _jax.lax.scan(step, carry, xs, length)
+    return _with_options(partial(_jax.lax.scan, step, length=length))(carry, xs)
 
 
 _modes = _jax.make_user_context(default_value=())
@@ -124,7 +131,7 @@ def _jitted(function: Callable[..., Any]) -> Callable[..., Any]:
             return [x for x in returned[0] if isinstance(x, jax.Array)]
 
         arrays = [leaf for leaf, array in zip(leaves, is_array, strict=True) if array]
-        values = iter(_jax.jit(traced)(arrays))
+        values = iter(_jit(traced)(arrays))
         results, shape = returned
         return _jax.tree.unflatten(shape, [next(values) if isinstance(x, jax.Array) else x for x in results])
 

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Gap
 from xarrayops.plugin.generic import statistics
+from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._dtypes import _WITH_DTYPE, _checked_dtype
 
 _COMPILED = (
@@ -82,7 +83,7 @@ def _constant(name: str, x: Any) -> tuple[str, type, Any]:
     return name, type(x), tuple(x) if isinstance(x, list) else x
 
 
-@partial(jax.jit, static_argnums=(0, 1))
+@partial(_jit, static_argnums=(0, 1))
 def _run(function: Callable[..., Any], constants: Any, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     return function(*operands, **{name: x for name, _, x in constants}, **options)
 
@@ -116,7 +117,7 @@ def _between_edges(counted: Callable[..., Any]) -> Callable[..., Any]:
     return histogram
 
 
-@partial(jax.jit, static_argnums=1)
+@partial(_jit, static_argnums=1)
 def _spanning(x: Array, bins: int) -> Array:
     """The edges of equal bins of a vector from the least element to the greatest."""
     return statistics.bin_edges(jnp, x, bins, None)

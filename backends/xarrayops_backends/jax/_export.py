@@ -13,6 +13,7 @@ import jax
 
 from xarrayops.plugin import Array, host
 from xarrayops.plugin.export import Exporter, Program, Run
+from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._operations import references
 
 _RESERVED = frozenset(("floordiv", "max", "min", "mod", "non_negative"))
@@ -78,7 +79,7 @@ class StableHlo(_JaxExporter):
 
     def load(self, path: Path, /) -> Run:
         """See `Exporter`."""
-        call = import_module("jax.export").deserialize(bytearray(path.read_bytes())).call
+        call = _jit(import_module("jax.export").deserialize(bytearray(path.read_bytes())).call)
 
         def run(arrays: Sequence[Array]) -> Sequence[Array]:
             return call(*arrays)

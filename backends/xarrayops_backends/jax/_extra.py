@@ -13,12 +13,13 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.generic import common, order, padding, signal
+from xarrayops_backends.jax._compiler import _jit
 
 _UNROLLED = 16
 """The products that are added in one pass over memory."""
 
 
-@jax.jit
+@_jit
 def _full(long: Array, short: Array) -> Array:
     """All products, in a loop, so that the time to compile does not depend on the lengths.
 
@@ -80,7 +81,7 @@ def _paddable(call: Call, /) -> str | None:
     return None
 
 
-@partial(jax.jit, static_argnums=(1, 2, 3))
+@partial(_jit, static_argnums=(1, 2, 3))
 def _greatest(x: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array]:
     keys = jnp.moveaxis(x, axis, -1)
     if jnp.issubdtype(x.dtype, jnp.floating):

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index, Selection
 from xarrayops.plugin.indexing import UFUNCS
+from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._standard.creation import asarray
 
 _COMBINE: dict[str, Callable[[Array, Array], Array]] = {
@@ -69,7 +70,7 @@ def _updated(x: Array, key: Any, op: str, value: Array, is_unique: bool) -> Arra
     return x.at[key].add(-value) if op == "subtract" else getattr(x.at[key], op)(value)
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(_jit, static_argnums=0)
 def _whole(op: str, x: Array, value: Array) -> Array:
     """An update of all elements, compiled as a whole: an assignment to an index takes 4 to 8 times as long."""
     return jnp.broadcast_to(_COMBINE[op](x, value), x.shape)

@@ -17,6 +17,7 @@ import numpy as np
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, CallTests, Operation, install_command, options_of, written_options
 from xarrayops.plugin.native import NativeKernel
+from xarrayops_backends.jax._compiler import _jit
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 _PLATFORMS = {"cpu": "cpu", "cuda": "gpu"}
@@ -116,7 +117,7 @@ def native_kernel(native: NativeKernel, /) -> Callable[..., Any]:
         attributes = {name: _ATTRIBUTES[type(options[name])](options[name]) for name in native.options}
         return _jax.ffi.ffi_call(native.name, types)(*arrays, **attributes)
 
-    compiled = _jax.jit(call, static_argnames="written")  # as text: JAX finds 0.0 and -0.0 equal
+    compiled = _jit(call, static_argnames="written")  # as text: JAX finds 0.0 and -0.0 equal
 
     def kernel(*arrays: Array, **options: Any) -> Any:
         return compiled(*arrays, written=written_options(options))

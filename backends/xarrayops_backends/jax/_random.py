@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 import math
-from functools import cache, partial
-from threading import Thread
+from functools import partial
 from typing import Any
 
 import jax
-import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
 
@@ -27,29 +25,12 @@ from xarrayops.plugin.generic import (
     wide_product,
 )
 from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, WORD, Draw
+from xarrayops_backends.jax._compiler import _jit
 
 _CONFIG: Any = jax.config
 _lax: Any = jax.lax
-_extend: Any = jax.extend
 _HALVES = {"float64": "float32", "uint64": "uint32", "int64": "int32"}
 _FULL = 1 << 64
-
-
-def trace_state() -> Any:
-    """The current trace, of `jax.jit`, `jax.vmap`, `jax.grad`, the body of a loop …; None outside of one."""
-    current = _extend.core.get_opaque_trace_state()
-    return None if current == _outside() else current
-
-
-@cache
-def _outside() -> Any:
-    """The state without a trace, which a new thread has."""
-    found: list[Any] = []
-    # A new thread has no trace, even while this one traces.
-    thread = Thread(target=lambda: found.append(_extend.core.get_opaque_trace_state()))
-    thread.start()
-    thread.join()
-    return found[0]
 
 
 def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
@@ -82,7 +63,7 @@ def _key_words(key: Any, device: Any = None) -> Array:
     return jax.device_put(words, device) if isinstance(device, jax.Device) else words
 
 
-@partial(jax.jit, static_argnums=(0, 1))
+@partial(_jit, static_argnums=(0, 1))
 def _numbers(draw: Draw, shape: tuple[int, ...], key: Array, *scaling: Array) -> Array:
     """Numbers that are not integers with limits."""
     high, low = _words(key, shape)
@@ -93,7 +74,7 @@ def _numbers(draw: Draw, shape: tuple[int, ...], key: Array, *scaling: Array) ->
     return from_bits(_ARITHMETIC, draw, bits)
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2))
+@partial(_jit, static_argnums=(0, 1, 2))
 def _integers(dtype: str, width: str, shape: tuple[int, ...], key: Array, low: Any, upper: Any, lower: Any) -> Array:
     """Integers from ``low`` on, of a width that is given by its two words."""
     first, second = _words(key, shape)
@@ -137,7 +118,7 @@ def _limits(draw: Draw) -> tuple[Any, Any, Any]:
     return tuple(np.uint32(number & WORD) for number in numbers)  # type: ignore[return-value]
 
 
-@jax.jit
+@_jit
 def _keys(key: Array, counters: Array) -> Array:
     x1 = counters.astype(jnp.uint32)
     return jnp.stack(_threefry(key, jnp.zeros_like(x1), x1), axis=-1)
@@ -148,7 +129,7 @@ def random_permutation(key: Any, size: int, device: Any, /) -> Array:
     return _permutation(size, _key_words(key, device))
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(_jit, static_argnums=0)
 def _permutation(size: int, key: Array) -> Array:
     high, low = _words(key, (size,))
     # The upper word is signed, the lower is not: the order of an int64. lax.sort is stable, so equal bits keep their

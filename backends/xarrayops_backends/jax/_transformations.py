@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
+from xarrayops_backends.jax._compiler import _jit, _with_options
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 Arrays = tuple[Array, ...]
@@ -93,8 +94,10 @@ def _in_a_branch(function: Callable[..., Arrays], is_real: list[bool]) -> Callab
     def zeros(real: Arrays, *_: Arrays) -> Arrays:
         return tuple(map(jnp.zeros_like, real))
 
+    forwards, backwards = _with_options(function), _with_options(gradients)
+
     def forward(*arrays: Array) -> tuple[Arrays, Arrays]:
-        return function(*arrays), arrays
+        return forwards(*arrays), arrays
 
     def backward(arrays: Arrays, cotangents: Arrays) -> tuple[Array | None, ...]:
         real = tuple(x for x, each in zip(arrays, is_real, strict=True) if each)
@@ -107,11 +110,11 @@ def _in_a_branch(function: Callable[..., Arrays], is_real: list[bool]) -> Callab
         found = iter(
             _jax.lax.cond(_always(known), gradients, zeros, real, others, incoming)
             if is_compiled
-            else gradients(real, others, incoming)
+            else backwards(real, others, incoming)
         )
         return tuple(next(found) if each else None for each in is_real)
 
-    served = _jax.custom_vjp(function)
+    served = _jax.custom_vjp(forwards)
     served.defvjp(forward, backward)
     return cast("Callable[..., Arrays]", served)
 
@@ -133,7 +136,7 @@ def no_grad() -> AbstractContextManager[Any]:
     return nullcontext()
 
 
-@partial(jax.jit, static_argnums=1)
+@partial(_jit, static_argnums=1)
 def opaque(x: Array, shape: tuple[int, ...], /) -> Array:
     """XLA replaces a quotient x / y with a broadcast y by the product of x and 1 / y."""
     return _jax.lax.optimization_barrier(_jax.lax.stop_gradient(jnp.broadcast_to(x, shape)))

@@ -156,7 +156,7 @@ def test_openblas_on_avx2_kernels(monkeypatch, flags, kernel, warns):
 )
 def test_known_bad_versions(version, device, hit):
     fault = KnownBad("torch", ">=2.5.dev0,<2.6", "cuda", "wrong sums", "pytorch#1")
-    found = doctor.known_bugs([fault], {"torch": version}, [Device(device, device, device)])
+    found = doctor.bugs_here([fault], {"torch": version}, [Device(device, device, device)])
     assert bool(found) == hit
     if found:
         assert "wrong sums" in found[0]
@@ -165,7 +165,7 @@ def test_known_bad_versions(version, device, hit):
 
 def test_known_bug_of_any_device():
     fault = KnownBad("numpy", "<3", "any", "c", "i")
-    assert doctor.known_bugs([fault], {"numpy": "2.4"}, [Device("cpu", "cpu", "cpu")])
+    assert doctor.bugs_here([fault], {"numpy": "2.4"}, [Device("cpu", "cpu", "cpu")])
 
 
 def test_a_backend_that_two_distributions_claim_is_a_warning(monkeypatch, capsys):

@@ -20,7 +20,7 @@ S = xps.ones((2, 2))
 
 def test_the_own_function_of_a_library():
     found = xo.explain("exp", N)
-    assert found == ("exp", "numpy serves its own arrays", found.candidates, "numpy:exp", None, None, None)
+    assert found == ("exp", "numpy serves its own arrays", found.candidates, "numpy:exp", None, None, None, ())
     assert found.candidates == (Candidate("numpy:exp", True, "the library's own function"),)
 
 
@@ -61,6 +61,7 @@ def test_data():
         "action": "copy",
         "nbytes": 32,
         "reason": "copy=True",
+        "warnings": (),
     }
 
 

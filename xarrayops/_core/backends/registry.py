@@ -14,6 +14,7 @@ from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from xarrayops._core.backends import known_bugs
 from xarrayops._core.backends.backend import Backend as Backend
 from xarrayops._core.backends.entry_points import (
     backend_name,
@@ -60,6 +61,7 @@ def load(entry: EntryPoint) -> Backend:
                 by_module[entry.value] = Backend(backend_name(entry), module)
                 for notify in on_load:
                     notify(by_module[entry.value])
+                known_bugs.warn(by_module[entry.value])
     return by_module[entry.value]
 
 
@@ -70,7 +72,7 @@ def load_named(name: str) -> Backend:
         raise unknown(name)
     try:
         by_name[name] = load(entry)
-    except InvalidBackend:
+    except (InvalidBackend, Warning):  # a filter may turn the warning of known bugs into an error
         raise
     except ModuleNotFoundError as error:
         raise BackendNotFound(

@@ -20,13 +20,14 @@ _NUMBERS = (bool, int, float, complex)
 def cond(predicate: bool | Array, if_true: Callable[..., Any], if_false: Callable[..., Any], /, *operands: Any) -> Any:
     """``if_true(*operands)`` if the predicate is true, else ``if_false(*operands)``.
 
-    JAX uses `jax.lax.cond`, and PyTorch `torch.cond` inside `torch.compile`; both trace the two functions. Under `vmap`
-    both are computed and the results selected. Elsewhere only the chosen function is called.
+    If the predicate has no value yet, JAX uses `jax.lax.cond`, and PyTorch `torch.cond` inside `torch.compile`; both
+    trace the two functions. Under `vmap` both are computed and the results selected. Elsewhere only the chosen function
+    is called: outside of compilers, and under `grad` alone.
 
     Parameters
     ----------
     predicate : bool or array
-        A 0-d boolean array. For a Python bool, only one function is traced.
+        A 0-d boolean array. For a Python bool, or an array with a value, only one function is called.
     if_true, if_false : callable
         They return pytrees of arrays (nested tuples, lists and dictionaries) with the same shapes and dtypes. They must
         not write to their arguments.
@@ -36,8 +37,8 @@ def cond(predicate: bool | Array, if_true: Callable[..., Any], if_false: Callabl
     Raises
     ------
     TypeError
-        The predicate is not boolean, or a function returns other values than arrays. JAX and `torch.compile` also
-        raise if the results of the two functions differ in shape or dtype.
+        The predicate is not boolean, or a function returns other values than arrays. `jax.jit` and `torch.compile`
+        also raise if the results of the two functions differ in shape or dtype.
 
     Examples
     --------

@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array, Attention
+from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _platform_of
 from xarrayops_backends.jax._standard.linalg import _precision
 
@@ -58,7 +59,7 @@ def _reach(distance: Any) -> Any:
     return jnp.clip(distance, -FAR, FAR).astype(jnp.int32)
 
 
-@partial(jax.jit, static_argnums=1)
+@partial(_jit, static_argnums=1)
 def _attended(a: Attention, platform: str | None) -> tuple[Array, Array]:
     """Attention over the whole batch and all heads, with the block size of the platform."""
     batch, heads, queries, _ = a.q.shape

@@ -21,6 +21,7 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.generic import is_sound as is_sound_anywhere
 from xarrayops.plugin.host import iinfo, index_dtype
 from xarrayops.plugin.sparse import Container, Parts
+from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._dtypes import _available
 from xarrayops_backends.jax._standard.linalg import _precise, einsum
 
@@ -136,13 +137,13 @@ def _scattered(shape: Shape, positions: tuple[Array, ...], values: Array) -> Arr
     return jnp.zeros(shape, wide).at[positions].add(values.astype(wide), mode="drop").astype(values.dtype)
 
 
-@partial(jax.jit, static_argnames=("format", "shape", "canonical"))
+@partial(_jit, static_argnames=("format", "shape", "canonical"))
 def is_sound(indices: dict[str, Array], format: str, shape: Shape, canonical: bool) -> Array:
     """Whether the indices of parts are valid; padding is allowed."""
     return is_sound_anywhere(jnp, Parts(format, shape, None, **indices), canonical=canonical, pads=True)
 
 
-@partial(jax.jit, static_argnames=("format", "where", "size", "index"))
+@partial(_jit, static_argnames=("format", "where", "size", "index"))
 def from_dense(x: Array, mask: Array | None, format: str, where: Any, size: int, index: str | None) -> Container:
     """A container with ``size`` entries of x; further entries are dropped."""
     # One vector of flat indices, in C order, so the entries are sorted.
@@ -175,20 +176,20 @@ def kept(x: Array, where: Any) -> Array:
     return (x > math.floor(min(where, limits.max))) | (x < -math.floor(min(where, -limits.min)))
 
 
-@jax.jit
+@_jit
 def to_dense(s: Container) -> Array:
     """A dense array with the entries added to zeros."""
     p = entries(s)
     return _scattered(p.shape, tuple(p.coords), p.data)
 
 
-@partial(jax.jit, static_argnames="format")
+@partial(_jit, static_argnames="format")
 def convert(s: Container, format: str) -> Container:
     """The container in another format, always canonical."""
     return container(canonical(entries(s)), format)
 
 
-@jax.jit
+@_jit
 def transpose(s: Container) -> Container:
     """Swap the coords. A csr result is sorted again, because JAX does not transpose csr."""
     return container(_transposed(entries(s)), format_of(s))
@@ -198,7 +199,7 @@ def _transposed(p: Parts) -> Parts:
     return p._replace(coords=p.coords[::-1], shape=p.shape[::-1], sorted=False)
 
 
-@jax.jit
+@_jit
 def add(a: Container, b: Container) -> Container:
     """Concatenate the entries of both containers and sum duplicates."""
     first, second = entries(a), entries(b)
@@ -212,7 +213,7 @@ def _canonical_container(p: Parts, format: str) -> Container:
     return container(p._replace(coords=p.coords[:, :count], data=p.data[:count]), format)
 
 
-@jax.jit
+@_jit
 def multiply(a: Container, b: Any) -> Container:
     """The product of two containers at their common entries, or of the entries of a with a dense array or a scalar."""
     p = entries(a)
@@ -230,7 +231,7 @@ def multiply(a: Container, b: Any) -> Container:
     return with_data(a, p.data * b)
 
 
-@jax.jit
+@_jit
 def scale(s: Container, rows: Array | None, columns: Array | None) -> Container:
     """The values of a canonical container times the factors of their rows and columns."""
     data = s.data
@@ -252,7 +253,7 @@ def _intersection(a: Parts, b: Parts) -> Parts:
     return both._replace(coords=_picked(both, positions), data=product, unique=True)
 
 
-@partial(jax.jit, static_argnames="axis")
+@partial(_jit, static_argnames="axis")
 def sum(s: Container, axis: int | None) -> Array:
     """The sum along one axis or all; duplicate bools count once."""
     p = entries(s)
@@ -264,7 +265,7 @@ def sum(s: Container, axis: int | None) -> Array:
     return _scattered((p.shape[1 - axis],), (p.coords[1 - axis],), p.data.astype(dtype))
 
 
-@jax.jit
+@_jit
 def sddmm(a: Array, b: Array, pattern: Container) -> Container:
     """The product sampled in batches, so that the gathered rows and columns stay small; gradients gather them again.
 
@@ -281,7 +282,7 @@ def sddmm(a: Array, b: Array, pattern: Container) -> Container:
     return container(p._replace(data=data), format_of(pattern))
 
 
-@jax.jit
+@_jit
 def matmul(a: Container | Array, b: Container | Array) -> Container | Array:
     """The matrix product. Two containers are multiplied by a comparison of all pairs of entries."""
     if not isinstance(a, (BCOO, BCSR)):
@@ -318,7 +319,7 @@ def _rows_of(s: Container) -> tuple[Array, Array]:
     return indices, _pointers(row, s.shape[0])
 
 
-@jax.jit
+@_jit
 def cusparse(a: Container | Array, b: Container | Array) -> Array:
     """The product of a container and a dense array by JAX's functions that call cuSPARSE on a GPU.
 

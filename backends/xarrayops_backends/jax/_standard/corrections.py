@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array
+from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._dtypes import _checked_dtype, astype, iinfo
 
 
@@ -130,7 +131,7 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     return jnp.expand_dims(x, axis)
 
 
-@jax.jit
+@_jit
 def floor_divide(x1: Array, x2: Array, /) -> Array:
     """Follow the standard for zeros and infinities; the compiler fuses this correction, so it costs nothing."""
     quotient = jnp.floor_divide(x1, x2)
@@ -142,7 +143,7 @@ def floor_divide(x1: Array, x2: Array, /) -> Array:
     return jnp.where(exact, ratio, jnp.where(quotient == 0, 0, quotient))
 
 
-@jax.jit
+@_jit
 def remainder(x1: Array, x2: Array, /) -> Array:
     """A result of zero has the sign of the divisor; in JAX it has the sign of the dividend."""
     result = jnp.remainder(x1, x2)
@@ -151,26 +152,26 @@ def remainder(x1: Array, x2: Array, /) -> Array:
     return jnp.where(result == 0, jnp.copysign(result, x2), result)
 
 
-@partial(jax.jit, static_argnames="side")
+@partial(_jit, static_argnames="side")
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:
     """Return indices of the default dtype; JAX always returns int32. Its default method takes 3 times as long."""
     found = jnp.searchsorted(x1, x2, side=side, sorter=sorter, method="scan_unrolled")
     return found.astype(jnp.result_type(int))
 
 
-@jax.jit
+@_jit
 def sign(x: Array, /) -> Array:
     """Return +0 for -0; JAX returns -0."""
     return jnp.where(x == 0, jnp.zeros_like(x), jnp.sign(x))
 
 
-@jax.jit
+@_jit
 def exp(x: Array, /) -> Array:
     """Return infinity, or 0 for -infinity, where only the imaginary part is not finite; JAX returns NaN."""
     return _of_infinite_real_part(jnp.exp(x), x, 0)
 
 
-@jax.jit
+@_jit
 def expm1(x: Array, /) -> Array:
     """Return infinity, or -1 for -infinity, where only the imaginary part is not finite; JAX returns NaN."""
     return _of_infinite_real_part(jnp.expm1(x), x, -1)

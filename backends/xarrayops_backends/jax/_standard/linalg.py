@@ -21,6 +21,7 @@ import jax.numpy as jnp
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.host import finfo
 from xarrayops.plugin.products import MAGNITUDES, exact_terms, multiplications
+from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._dtypes import _CONFIG
 
 _SMALL = 1 << 18
@@ -34,13 +35,13 @@ def _precision() -> Any:
     return jax.lax.Precision.HIGHEST if _CONFIG.jax_default_matmul_precision is None else None
 
 
-@jax.jit
+@_jit
 def _dot_general(x1: Array, x2: Array, /) -> Array:
     """XLA's integer kernels: https://github.com/jax-ml/jax/issues/17688 says that the result must be int32."""
     return jnp.matmul(x1, x2, preferred_element_type=jnp.int32)
 
 
-@jax.jit
+@_jit
 def _float32(x1: Array, x2: Array, /) -> Array:
     """Products of float32 with so few terms that they are exact, compiled as a whole; many of them in a loop."""
     terms, count = exact_terms(x1.dtype.name, x2.dtype.name), x1.shape[-1]
@@ -82,7 +83,7 @@ def _matmul_bytes(x1: Array, x2: Array, /) -> Array:
     return _narrowed(kernel, x1, x2)
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(_jit, static_argnums=0)
 def _narrowed(kernel: Any, x1: Array, x2: Array, /) -> Array:
     return kernel(x1, x2).astype(jnp.result_type(x1, x2))
 

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array
+from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _platform_of
 
 Axes = int | tuple[int, ...] | None
@@ -59,7 +60,7 @@ def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False
     return _with_nan(norm, x, axis, keepdims) if math.isinf(ord) else norm
 
 
-@partial(jax.jit, static_argnums=(0, 2, 3, 4))
+@partial(_jit, static_argnums=(0, 2, 3, 4))
 def _extremum(extremum: Reduction, x: Array, axis: Axes, keepdims: bool, has_slices: bool) -> Array:
     return _with_nan(extremum(x, axis=axis, keepdims=keepdims), x, axis, keepdims, has_slices)
 
@@ -77,7 +78,7 @@ def _with_nan(result: Array, x: Array, axis: Axes, keepdims: bool, has_slices: b
     return jnp.where(unordered.any(axis=axis, keepdims=keepdims), jnp.nan, result)
 
 
-@partial(jax.jit, static_argnums=(0, 1, 3, 4, 5))
+@partial(_jit, static_argnums=(0, 1, 3, 4, 5))
 def _position(
     search: Reduction, extremum: Reduction, x: Array, axis: int | None, keepdims: bool, has_slices: bool
 ) -> Array:
