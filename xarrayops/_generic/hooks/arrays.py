@@ -31,6 +31,14 @@ def refuse(xp: ModuleType, x: Array, /) -> Gap | None:
     return None
 
 
+def refuse_class(xp: ModuleType, cls: type, /) -> Gap | None:
+    """Why a subclass of ``ARRAY_TYPES`` is not supported (``np.matrix``), or None. Called once for each class.
+
+    It imports nothing: a class that no module has imported needs no answer.
+    """
+    return None
+
+
 def returned(xp: ModuleType, x: Array, /) -> Array:
     """An array as functions of the library return it: NumPy's functions return scalars instead of 0-d arrays."""
     return x

@@ -1,0 +1,83 @@
+"""Run every function on arrays of JAX in another place than the default device, and print what differs.
+
+The arguments are the place and the part of the cases. Results must be where the arguments are, and equal to those on
+the default device.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import AxisType, NamedSharding, PartitionSpec
+
+import xarrayops as xo
+from tests.contract.placed_calls import calls
+from xarrayops.plugin.nested import leaves
+from xarrayops.testing import Variant
+
+jax.config.update("jax_enable_x64", True)
+PLACE, PART = sys.argv[1], int(sys.argv[2])
+WANTED = sys.argv[3] if len(sys.argv) > 3 else ""
+DEVICE = jax.devices()[3]
+MESH = jax.make_mesh((4,), ("x",), axis_types=(AxisType.Explicit if PLACE == "explicit" else AxisType.Auto,))
+
+
+def placed(a: Any) -> jax.Array:
+    """The array on the fourth device, or with its first axis that 4, 3 or 2 divide over a mesh, else replicated."""
+    if PLACE == "device":
+        return jax.device_put(a, DEVICE)
+    spec = next(([None] * i + ["x"] for i, extent in enumerate(a.shape) if extent and extent % 4 == 0), [])
+    return jax.device_put(a, NamedSharding(MESH, PartitionSpec(*spec)))
+
+
+def arrays(result: Any) -> list[jax.Array]:
+    """All arrays of a result, those of sparse containers too."""
+    return [x for x in jax.tree.leaves(result) if isinstance(x, jax.Array)]
+
+
+def is_in_place(x: jax.Array) -> bool:
+    return x.devices() == ({DEVICE} if PLACE == "device" else {*MESH.devices.flat})
+
+
+def is_equal(got: Any, want: Any) -> bool:
+    got, want = np.asarray(got), np.asarray(want)
+    if got.dtype.kind not in "biufc":  # bfloat16
+        got, want = got.astype("float32"), want.astype("float32")
+    return (
+        got.shape == want.shape and got.dtype == want.dtype and np.allclose(got, want, rtol=1e-4, atol=1e-5, equal_nan=True)
+    )
+
+
+def main() -> None:
+    count, faults = 0, []
+    for name, call in calls(Variant("jax"), part=PART):
+        if WANTED not in name:
+            continue
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                want = call(jax.numpy.asarray)
+            except xo.Unsupported:
+                continue
+            except Exception as error:
+                faults.append(("default", name, f"{type(error).__name__}: {error}"))
+                continue
+            count += 1
+            try:
+                got = call(placed)
+            except Exception as error:
+                faults.append(("raises", name, f"{type(error).__name__}: {error}"[:300]))
+                continue
+        if not all(map(is_in_place, arrays(got))):
+            faults.append(("moved", name, str([x.sharding for x in arrays(got)])[:200]))
+        elif "empty" not in name and not all(map(is_equal, arrays(got), arrays(want), strict=True)):
+            faults.append(("wrong", name, ""))
+    print(json.dumps({"count": count, "faults": faults}))
+
+
+main()
