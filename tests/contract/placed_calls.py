@@ -56,13 +56,13 @@ def _draws(generator: Any, m: Make) -> list[Any]:
     x = m(X)
     return [
         generator.normal(size=(3, 5)),
-        generator.uniform(size=5),
+        generator.random(5),
         generator.integers(10, size=(6, 4)),
-        generator.random(size=(6,)),
         generator.permutation(x),
         generator.choice(x, 3),
         generator.exponential(size=7),
-        generator.poisson(3.0, size=4),
+        generator.bits((4, 2)),
+        generator.spawn(1)[0].normal(size=3),
     ]
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial, wraps
 from typing import Any
 
 import jax
 import jax.extend.backend
 import jax.numpy as jnp
-from jax.sharding import Sharding
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 from jaxlib import version as jaxlib_version
 
 from xarrayops.errors import available_names
@@ -80,6 +81,38 @@ def as_device(device: Any, /) -> Any:
 def device(x: Array, /) -> Any:
     """The device of x, or its sharding if it is on several devices; None for a tracer."""
     return None if is_lazy(x) else x.device
+
+
+def _fitting(sharding: Sharding, shape: tuple[int, ...]) -> Sharding:
+    """The sharding for a new array beside arrays of a sharding: itself if it divides the shape, else whole copies."""
+    try:
+        sharding.shard_shape(shape)
+    except (IndexError, ValueError):  # JAX looks up axes that the shape does not have
+        mesh = sharding.mesh if isinstance(sharding, NamedSharding) else _mesh_of(sharding)
+        return NamedSharding(mesh, PartitionSpec(), memory_kind=sharding.memory_kind)
+    return sharding
+
+
+def _mesh_of(sharding: Sharding) -> Mesh:
+    """A mesh of the devices of a sharding that has no mesh."""
+    return Mesh(np.asarray(sorted(sharding.device_set, key=lambda d: d.id)), ("devices",))
+
+
+def _spread(x: Array, device: Any) -> Array:
+    """A new array on the device, or split as a sharding where that divides its shape."""
+    return x if device is None else jax.device_put(x, _fitting(device, x.shape) if isinstance(device, Sharding) else device)
+
+
+def _beside_shards(function: Callable[..., Array]) -> Callable[..., Array]:
+    """A creation function whose ``device`` may be the sharding of an array of another shape."""
+
+    @wraps(function)
+    def placed(*args: Any, device: Any = None, **kwargs: Any) -> Array:
+        if isinstance(device, Sharding):
+            device = _fitting(device, jax.eval_shape(partial(function, *args, **kwargs)).shape)
+        return function(*args, device=device, **kwargs)
+
+    return placed
 
 
 def _is_at(x: Array, device: Any) -> bool:

@@ -58,7 +58,7 @@ def memory(x: Array, /) -> Memory | None:
         itemsize=itemsize,
         pointer=pointer,
         device=_kind(device),
-        index=0 if device.platform == "cpu" else _index(device),
+        index=_index(device),
         immutable=True,
     )
 

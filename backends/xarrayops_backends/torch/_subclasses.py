@@ -1,4 +1,4 @@
-"""Which subclasses of torch.Tensor are arrays.
+"""Which subclasses of torch.Tensor are arrays, and which tensors have values.
 
 A subclass is one if PyTorch computes with its own memory: Parameter, Buffer, the tensors of torchvision, and classes with
 ``__torch_function__``. A class with a ``__torch_dispatch__`` of its own decides what each operator does. It usually wraps
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import torch
 
-from xarrayops.plugin import Gap
+from xarrayops.plugin import Array, Gap
 
-_COMPILER = "torch._subclasses."
-"""The tensors with which torch.compile and torch.export trace: FakeTensor and FunctionalTensor mean what tensors mean."""
+_OF_COMPILERS = "torch._subclasses."
+"""The module of FakeTensor and FunctionalTensor, with which compilers trace. They mean what tensors mean."""
 _KNOWN = {
     "AsyncCollectiveTensor": Gap("The values of a collective may not have arrived yet", "x.wait()"),
     "DTensor": Gap(
@@ -30,8 +30,13 @@ _KNOWN = {
 def refuse_class(cls: type, /) -> Gap | None:
     """Classes with a ``__torch_dispatch__`` of their own, except the compiler's."""
     dispatch = getattr(cls, "__torch_dispatch__", None)
-    if dispatch is getattr(torch.Tensor, "__torch_dispatch__", None) or cls.__module__.startswith(_COMPILER):
+    if dispatch is getattr(torch.Tensor, "__torch_dispatch__", None) or cls.__module__.startswith(_OF_COMPILERS):
         return None
     known = (_KNOWN[base.__name__] for base in cls.__mro__ if base.__name__ in _KNOWN)
     wrapper = Gap(f"{cls.__name__} has its own __torch_dispatch__", "the tensor that it holds, or x.dequantize()")
     return next(known, wrapper)
+
+
+def is_lazy(x: Array, /) -> bool:
+    """Whether x has no values: while torch.compile or torch.export traces, and for fake and meta tensors."""
+    return torch.compiler.is_compiling() or x.is_meta or type(x).__module__.startswith(_OF_COMPILERS)

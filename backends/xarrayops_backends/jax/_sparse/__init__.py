@@ -93,11 +93,14 @@ def unpadded(p: Parts, /) -> Parts:
 
 
 def _is_on_host(x: Array) -> bool:
-    """Whether NumPy can view the values without a copy; they may still be being computed."""
+    """Whether NumPy can view the values without a copy, and results are on their device, the first CPU.
+
+    The values may still be being computed.
+    """
     if is_lazy(x) or x.dtype not in _HOST_DTYPES:
         return False
     buffer = memory(x)
-    return buffer is not None and buffer.device == "cpu"
+    return buffer is not None and (buffer.device, buffer.index) == ("cpu", 0)
 
 
 def is_sound(p: Parts, /, *, canonical: bool) -> Array:
