@@ -18,7 +18,6 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 import xarrayops as xo
 from tests.contract.placed_calls import calls
-from xarrayops.plugin.nested import leaves
 from xarrayops.testing import Variant
 
 jax.config.update("jax_enable_x64", True)
@@ -29,7 +28,7 @@ MESH = jax.make_mesh((4,), ("x",), axis_types=(AxisType.Explicit if PLACE == "ex
 
 
 def placed(a: Any) -> jax.Array:
-    """The array on the fourth device; or over a mesh of four, along its first axis that four divides, else replicated."""
+    """The array on the fourth device, or over a mesh: along its first axis that the mesh divides, else replicated."""
     if PLACE == "device":
         return jax.device_put(a, DEVICE)
     spec = next(([None] * i + ["x"] for i, extent in enumerate(a.shape) if extent and extent % 4 == 0), [])

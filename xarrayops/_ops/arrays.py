@@ -89,7 +89,7 @@ def to_device(x: ArrayT, device: Any, /) -> ArrayT:
 
 
 def is_lazy(x: Array, /) -> bool:
-    """Whether x has no values yet: an array of a task graph (Dask, cubed), a tracer of JAX or PyTorch, a meta tensor."""
+    """Whether x has no values yet: an array of a task graph (Dask, cubed), a tracer, or a meta tensor of PyTorch."""
     return bool(function_for("is_lazy", type(x))(x))
 
 

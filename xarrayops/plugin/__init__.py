@@ -9,7 +9,7 @@ Data that a backend must define:
 ``NAMESPACE``
     The library's module that follows the Python array API standard most closely.
 ``ARRAY_TYPES``
-    The classes of the library's arrays. Subclasses are accepted too, except those that the hook ``refuse_class`` refuses.
+    The classes of the library's arrays. Subclasses are accepted too, unless the hook ``refuse_class`` refuses them.
 
 Data that it may define:
 

@@ -100,11 +100,8 @@ def _mesh_of(sharding: Sharding) -> Mesh:
 
 def _spread(x: Array, device: Any) -> Array:
     """A new array on the device, or split as a sharding where that divides its shape."""
-    return (
-        x
-        if device is None
-        else jax.device_put(x, _fitting(device, x.shape) if isinstance(device, Sharding) else device)
-    )
+    place = _fitting(device, x.shape) if isinstance(device, Sharding) else device
+    return x if place is None else jax.device_put(x, place)
 
 
 def _beside_shards(function: Callable[..., Array]) -> Callable[..., Array]:
