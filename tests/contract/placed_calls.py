@@ -23,6 +23,7 @@ Make = Callable[[Any], Any]
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(6, 4)).astype("float32")
 V = RNG.normal(size=6).astype("float32")
+ODD = RNG.normal(size=(3, 5)).astype("float32")
 MASK = X > 0
 INDICES = np.asarray([5, 0, 3, 2])
 Q = RNG.normal(size=(2, 2, 6, 4)).astype("float32")
@@ -99,6 +100,14 @@ OWN_CALLS: dict[str, tuple[Callable[[Make], Any], ...]] = {
     "convert": (
         lambda m: xo.convert(m(X), "numpy", copy=True),
         lambda m: xo.convert(X, m(V)),
+        lambda m: xo.convert(ODD, m(X)),
+        lambda m: xo.asarray(ODD.tolist(), like=m(X)),
+        lambda m: xo.asarray(m(ODD), like=m(X)),
+    ),
+    "matmul": (
+        lambda m: xo.matmul(_sparse(m), m(X.T)),
+        lambda m: xo.matmul(m(X.T), _sparse(m, format="coo")),
+        lambda m: xo.matmul(_sparse(m), xo.sparse.transpose(_sparse(m))),
     ),
     "dequantize": (lambda m: xo.dequantize(xo.quantize(m(X), axis=0)),),
     "device": (lambda m: (xo.device(m(X)), None)[1],),
@@ -167,6 +176,7 @@ OWN_CALLS: dict[str, tuple[Callable[[Make], Any], ...]] = {
     "sparse.transpose": (lambda m: xo.sparse.transpose(_sparse(m)),),
     "sparse.validate": (lambda m: (xo.sparse.validate(_sparse(m)), None)[1],),
     "synchronize": (lambda m: xo.synchronize(m(X)),),
+    "use": (lambda m: _within(xo.use(m(X)), lambda: (xo.zeros((3, 5)), xo.arange(4), xo.asarray([1.0, 2.0]))),),
     "unique": (lambda m: xo.unique(m(INDICES), return_inverse=True),),
     "value_and_grad": (lambda m: xo.value_and_grad(lambda x: xo.sum(x * x))(m(X)),),
     "vmap": (lambda m: xo.vmap(lambda x: xo.cumulative_sum(x))(m(X)),),
@@ -175,7 +185,7 @@ OWN_CALLS: dict[str, tuple[Callable[[Make], Any], ...]] = {
 }
 """Calls of the functions of xarrayops that are no rows. Sparse results and None are not compared by value."""
 WITHOUT_ARRAYS = {"backend", "backends", "explain", "export", "loss_scale", "no_grad", "operation", "profile"} | {
-    *("set_default", "strict", "use", "to_device")
+    *("set_default", "strict", "to_device")
 }
 """They return no array, or move it on purpose."""
 

@@ -83,14 +83,16 @@ def device(x: Array, /) -> Any:
     return None if is_lazy(x) else x.device
 
 
-def _fitting(sharding: Sharding, shape: tuple[int, ...]) -> Sharding:
-    """The sharding for a new array beside arrays of a sharding: itself if it divides the shape, else whole copies."""
+def _fitting(device: Any, shape: tuple[int, ...]) -> Any:
+    """The place of a new array beside one on this device: its sharding if that divides the shape, else whole copies."""
+    if not isinstance(device, Sharding):
+        return device
     try:
-        sharding.shard_shape(shape)
+        device.shard_shape(shape)
     except (IndexError, ValueError):  # JAX looks up axes that the shape does not have
-        mesh = sharding.mesh if isinstance(sharding, NamedSharding) else _mesh_of(sharding)
-        return NamedSharding(mesh, PartitionSpec(), memory_kind=sharding.memory_kind)
-    return sharding
+        mesh = device.mesh if isinstance(device, NamedSharding) else _mesh_of(device)
+        return NamedSharding(mesh, PartitionSpec(), memory_kind=device.memory_kind)
+    return device
 
 
 def _mesh_of(sharding: Sharding) -> Mesh:
@@ -98,9 +100,9 @@ def _mesh_of(sharding: Sharding) -> Mesh:
     return Mesh(np.asarray(sorted(sharding.device_set, key=lambda d: d.id)), ("devices",))
 
 
-def _spread(x: Array, device: Any) -> Array:
-    """A new array on the device, or split as a sharding where that divides its shape."""
-    place = _fitting(device, x.shape) if isinstance(device, Sharding) else device
+def _placed(x: Array, device: Any) -> Array:
+    """A new array in the place that fits it."""
+    place = _fitting(device, x.shape)
     return x if place is None else jax.device_put(x, place)
 
 
@@ -123,7 +125,7 @@ def _is_at(x: Array, device: Any) -> bool:
 
 def to_device(x: Array, device: Any, /) -> Array:
     """x itself if it is already on the device; JAX would create a new array."""
-    return x if _is_at(x, device) else jax.device_put(x, device)
+    return x if _is_at(x, device) else _placed(x, device)
 
 
 def is_lazy(x: Array, /) -> bool:

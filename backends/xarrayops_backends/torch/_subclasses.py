@@ -1,7 +1,7 @@
 """Which subclasses of torch.Tensor are arrays, and which tensors have values.
 
 A subclass is one if PyTorch computes with its own memory: Parameter, Buffer, the tensors of torchvision, and classes
-with ``__torch_function__``. A class with a ``__torch_dispatch__`` of its own decides what each operator does. It usually
+with ``__torch_function__``. A class with a ``__torch_dispatch__`` of its own decides what each operator does. It mostly
 wraps other tensors and has no memory (``data_ptr()`` is 0), so that writes to its views are lost.
 """
 
