@@ -200,17 +200,23 @@ def missing() -> set[str]:
     return set(OWN) - OWN_CALLS.keys() - WITHOUT_ARRAYS
 
 
-def calls(variant: Any, *, part: int = 1) -> Iterator[tuple[str, Callable[[Make], Any]]]:
-    """The name of each call and its function; of rows the first and every ``part``-th case."""
-    for row in rows(ContractSuite):
-        for i, case in enumerate(supported_cases(variant, row)):
-            if i % part == 0 and case.arrays and not (row.creation and "like" not in case.kwargs):
-                yield f"{row}{case}", _call_of_row(variant, row, case)
+def calls(variant: Any, *, part: int = 1) -> list[tuple[str, Callable[[Make], Any]]]:
+    """Calls of all functions, by name. With a ``part``, one in so many of the rows, and a quarter of the others."""
+    others = [*_calls_like(), *((f"{verb} {i}", f) for verb, listed in OWN_CALLS.items() for i, f in enumerate(listed))]
+    return [*list(_calls_of_rows(variant))[::part], *others[:: 1 if part == 1 else 4]]
+
+
+def _calls_like() -> Iterator[tuple[str, Callable[[Make], Any]]]:
     for verb in sorted(CREATION - {*NEED_NO_LIKE}):
         yield f"{verb} like=", lambda m, v=verb: attrgetter(v)(xo)(*ARGUMENTS.get(v, (5,)), like=m(X))
-    for verb, functions in OWN_CALLS.items():
-        for i, function in enumerate(functions):
-            yield f"{verb} {i}", function
+
+
+def _calls_of_rows(variant: Any) -> Iterator[tuple[str, Callable[[Make], Any]]]:
+    """The first and every fourth case of each row: the others differ in their dtypes."""
+    for row in rows(ContractSuite):
+        for case in supported_cases(variant, row)[::4]:
+            if case.arrays and not (row.creation and "like" not in case.kwargs):
+                yield f"{row}{case}", _call_of_row(variant, row, case)
 
 
 def _call_of_row(variant: Any, row: Row, case: Any) -> Callable[[Make], Any]:

@@ -6,9 +6,6 @@ Functions of ``jax.numpy`` that follow the standard are used as they are. The ot
 # The backend's functions are the public functions of the files that are imported with a star.
 # ruff: noqa: F401, F403
 
-from collections.abc import Callable
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
@@ -21,7 +18,7 @@ from xarrayops_backends.jax._compiled import *
 from xarrayops_backends.jax._compiled import _SIZE_UNKNOWN
 from xarrayops_backends.jax._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
 from xarrayops_backends.jax._devices import *
-from xarrayops_backends.jax._devices import __array_namespace_info__, _beside_shards
+from xarrayops_backends.jax._devices import __array_namespace_info__
 from xarrayops_backends.jax._dtypes import *
 from xarrayops_backends.jax._exchange import *
 from xarrayops_backends.jax._export import exporters
@@ -55,14 +52,6 @@ ENVIRONMENT = (
     *("XLA_FLAGS", "XLA_PYTHON_CLIENT_*", "TF_GPU_ALLOCATOR", "LIBTPU_INIT_ARGS"),
 )
 SETTINGS = {"x64 on": {"JAX_ENABLE_X64": "1"}, "x64 off": {"JAX_ENABLE_X64": "0"}}
-
-_CREATING = ("arange", "asarray", "empty", "eye", "full", "linspace", "ones", "zeros", "fft.fftfreq", "fft.rfftfreq")
-
-
-def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """Creation functions, also those with ``_like``, serve beside sharded arrays."""
-    return _beside_shards(function) if verb.removesuffix("_like") in _CREATING else function
-
 
 UNTRACEABLE = {
     "layout_of": Gap("a tracer has no memory, and so no layout", "call it outside jax.jit, grad and vmap"),

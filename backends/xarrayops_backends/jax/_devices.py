@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial, wraps
+from functools import cache
 from typing import Any
 
 import jax
 import jax.extend.backend
 import jax.numpy as jnp
-import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
+from jax.sharding import Sharding
 from jaxlib import version as jaxlib_version
 
 from xarrayops.errors import available_names
 from xarrayops.plugin import Array, Device
+from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._dtypes import _CONFIG
 
 _Info: Any = type(jnp.__array_namespace_info__())
@@ -83,41 +83,6 @@ def device(x: Array, /) -> Any:
     return None if is_lazy(x) else x.device
 
 
-def _fitting(device: Any, shape: tuple[int, ...]) -> Any:
-    """The place of a new array beside one on this device: its sharding if that divides the shape, else whole copies."""
-    if not isinstance(device, Sharding):
-        return device
-    try:
-        device.shard_shape(shape)
-    except (IndexError, ValueError):  # JAX looks up axes that the shape does not have
-        mesh = device.mesh if isinstance(device, NamedSharding) else _mesh_of(device)
-        return NamedSharding(mesh, PartitionSpec(), memory_kind=device.memory_kind)
-    return device
-
-
-def _mesh_of(sharding: Sharding) -> Mesh:
-    """A mesh of the devices of a sharding that has no mesh."""
-    return Mesh(np.asarray(sorted(sharding.device_set, key=lambda d: d.id)), ("devices",))
-
-
-def _placed(x: Array, device: Any) -> Array:
-    """A new array in the place that fits it."""
-    place = _fitting(device, x.shape)
-    return x if place is None else jax.device_put(x, place)
-
-
-def _beside_shards(function: Callable[..., Array]) -> Callable[..., Array]:
-    """A creation function whose ``device`` may be the sharding of an array of another shape."""
-
-    @wraps(function)
-    def placed(*args: Any, device: Any = None, **kwargs: Any) -> Array:
-        if isinstance(device, Sharding):
-            device = _fitting(device, jax.eval_shape(partial(function, *args, **kwargs)).shape)
-        return function(*args, device=device, **kwargs)
-
-    return placed
-
-
 def _is_at(x: Array, device: Any) -> bool:
     """Whether x is already on the device. The device of a tracer is unknown: the compiler decides it."""
     return not is_lazy(x) and device in (x.device, x.sharding)
@@ -125,7 +90,7 @@ def _is_at(x: Array, device: Any) -> bool:
 
 def to_device(x: Array, device: Any, /) -> Array:
     """x itself if it is already on the device; JAX would create a new array."""
-    return x if _is_at(x, device) else _placed(x, device)
+    return x if _is_at(x, device) else _shards.placed(x, device)
 
 
 def is_lazy(x: Array, /) -> bool:

@@ -28,7 +28,7 @@ from xarrayops.plugin.generic import (
     wide_product,
 )
 from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, WORD, Draw
-from xarrayops_backends.jax._devices import _placed
+from xarrayops_backends.jax import _shards
 
 _CONFIG: Any = jax.config
 _lax: Any = jax.lax
@@ -81,12 +81,12 @@ def random_keys(key: Any, counters: Array, /) -> Array:
 def _key_words(key: Any, device: Any = None) -> Array:
     """The two words of a key, on the device if it is one."""
     words = np.asarray(key, np.uint32) if isinstance(key, tuple) else key
-    return _placed(words, device)
+    return _shards.placed(words, device)
 
 
 def _split(x: Array, device: Any) -> Array:
     """x split as the sharding of which its key has whole copies. Elsewhere it is where the key is."""
-    return _placed(x, device) if isinstance(device, Sharding) else x
+    return _shards.placed(x, device) if isinstance(device, Sharding) else x
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -216,7 +216,7 @@ _ARITHMETIC = Arithmetic(jnp.where, jnp.sqrt, _astype, jnp.dtype, _frexp, rounde
 def native_generator(seed: int, device: Any, /) -> list[Any]:
     """A key of `jax.random`, in a list: each draw replaces it."""
     key = jax.random.key(signed_int64(seed) if _CONFIG.jax_enable_x64 else seed & WORD)
-    return [_placed(key, device)]
+    return [_shards.placed(key, device)]
 
 
 def native_draw(generator: list[Any], draw: Draw, shape: tuple[int, ...], device: Any, /) -> Array:
