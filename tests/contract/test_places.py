@@ -57,7 +57,7 @@ def test_jax(place: str, sweeping: bool) -> None:
     """On the fourth of eight devices; and over a mesh of four, with both types of axes."""
     pytest.importorskip("jax", exc_type=ImportError)
     worker = started("jax_places_worker", place, 1 if sweeping else 40, **DEVICES)
-    assert faults_of(worker, 1200 if sweeping else 60, 3600) == []
+    assert faults_of(worker, 1100 if sweeping else 40, 3600) == []
 
 
 @pytest.mark.more_in_sweeps
