@@ -12,6 +12,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 from xarrayops.plugin import Array
 
 _CREATING = ("arange", "asarray", "empty", "eye", "full", "linspace", "ones", "zeros", "fft.fftfreq", "fft.rfftfreq")
+_UNSPLIT: Any = PartitionSpec()  # type: ignore[no-untyped-call]
 
 
 def serving_shards(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -34,9 +35,11 @@ def fitting(device: Any, shape: tuple[int, ...]) -> Any:
 
 def _whole(sharding: Sharding) -> Sharding:
     """The sharding with a whole copy on each device."""
-    is_named = isinstance(sharding, NamedSharding)
-    mesh = sharding.mesh if is_named else Mesh(sorted(sharding.device_set, key=lambda d: d.id), ("devices",))
-    return NamedSharding(mesh, PartitionSpec(), memory_kind=sharding.memory_kind)
+    if isinstance(sharding, NamedSharding):
+        mesh = sharding.mesh
+    else:
+        mesh = Mesh(sorted(sharding.device_set, key=lambda d: d.id), ("devices",))
+    return NamedSharding(mesh, _UNSPLIT, memory_kind=sharding.memory_kind)
 
 
 def placed(x: Array, device: Any) -> Array:
