@@ -1,4 +1,4 @@
-"""Arrays that are split over several devices: the place of new arrays beside them, and what XLA cannot split."""
+"""Arrays that are split over several devices: the place of new arrays next to them, and what XLA cannot split."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _UNSPLIT: Any = PartitionSpec()  # type: ignore[no-untyped-call]
 def serving_shards(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, or one that serves arrays that are split where the library's own does not."""
     if verb.removesuffix("_like") in _CREATING:
-        return beside_shards(function)
+        return next_to_shards(function)
     return along_whole_axes(function) if verb.startswith("fft.") and "shift" not in verb else function
 
 
 def fitting(device: Any, shape: tuple[int, ...]) -> Any:
-    """The place of a new array beside one on this device: its sharding if that divides the shape, else whole copies."""
+    """The place of a new array next to one on this device: its sharding if that divides the shape, else whole copies."""
     if not isinstance(device, Sharding):
         return device
     try:
@@ -48,7 +48,7 @@ def placed(x: Array, device: Any) -> Array:
     return x if place is None else jax.device_put(x, place)
 
 
-def beside_shards(function: Callable[..., Array]) -> Callable[..., Array]:
+def next_to_shards(function: Callable[..., Array]) -> Callable[..., Array]:
     """A creation function whose ``device`` may be the sharding of an array of another shape."""
 
     @wraps(function)
