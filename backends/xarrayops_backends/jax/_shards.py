@@ -23,7 +23,7 @@ def serving_shards(verb: str, function: Callable[..., Any]) -> Callable[..., Any
 
 
 def fitting(device: Any, shape: tuple[int, ...]) -> Any:
-    """The place of a new array next to one on this device: its sharding if that divides the shape, else whole copies."""
+    """The place of an array next to one on this device: its sharding if that divides the shape, else whole copies."""
     if not isinstance(device, Sharding):
         return device
     try:

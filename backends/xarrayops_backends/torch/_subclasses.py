@@ -39,9 +39,9 @@ def refuse_class(cls: type, /) -> Gap | None:
 
 def is_lazy(x: Array, /) -> bool:
     """Whether x has no values: while torch.compile or torch.export traces, and for fake and meta tensors."""
-    return torch.compiler.is_compiling() or _is_empty(x)
+    return torch.compiler.is_compiling() or _is_without_values(x)
 
 
-def _is_empty(x: Array) -> bool:
+def _is_without_values(x: Array) -> bool:
     """Whether x is a shape and a dtype alone. Constants in a function that is being traced have values."""
     return x.is_meta or type(x).__module__.startswith(_OF_COMPILERS)
