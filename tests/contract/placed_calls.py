@@ -201,9 +201,9 @@ def missing() -> set[str]:
 
 
 def calls(variant: Any, *, part: int = 1) -> list[tuple[str, Callable[[Make], Any]]]:
-    """Calls of all functions, by name. With a ``part``, one in so many of the rows, and a quarter of the others."""
+    """Calls of all functions, by name. With a ``part``, one in so many of the rows, and an eighth of the others."""
     others = [*_calls_like(), *((f"{verb} {i}", f) for verb, listed in OWN_CALLS.items() for i, f in enumerate(listed))]
-    return [*list(_calls_of_rows(variant))[::part], *others[:: 1 if part == 1 else 4]]
+    return [*list(_calls_of_rows(variant))[::part], *others[:: 1 if part == 1 else 8]]
 
 
 def _calls_like() -> Iterator[tuple[str, Callable[[Make], Any]]]:

@@ -56,8 +56,8 @@ def test_every_function_of_arrays_has_a_call() -> None:
 def test_jax(place: str, sweeping: bool) -> None:
     """On the fourth of eight devices; and over a mesh of four, with both types of axes."""
     pytest.importorskip("jax", exc_type=ImportError)
-    worker = started("jax_places_worker", place, 1 if sweeping else 40, **DEVICES)
-    assert faults_of(worker, 1100 if sweeping else 40, 3600) == []
+    worker = started("jax_places_worker", place, 1 if sweeping else 120, **DEVICES)
+    assert faults_of(worker, 1100 if sweeping else 20, 3600) == []
 
 
 @pytest.mark.more_in_sweeps
@@ -68,4 +68,4 @@ def test_tensors_that_are_split_over_processes(tmp_path: Path, sweeping: bool) -
         pytest.skip("this build of PyTorch has no torch.distributed")
     store = tmp_path / "store"
     workers = [started("dtensor_worker", rank, store, 1 if sweeping else 4) for rank in range(2)]
-    assert [faults_of(worker, 1200 if sweeping else 300, 300) for worker in workers] == [[], []]
+    assert [faults_of(worker, 1200 if sweeping else 250, 300) for worker in workers] == [[], []]
