@@ -59,7 +59,7 @@ def memory(x: Array, /) -> Memory | None:
         itemsize=itemsize,
         pointer=pointer,
         device=_kind(device),
-        index=_index(device),
+        index=0 if device.platform == "cpu" else _index(device),
         immutable=True,
     )
 

@@ -268,8 +268,7 @@ def shares_memory(a: Array, b: Array, /) -> bool:
     from xarrayops._host import views
 
     places = [_settled_memory(x) for x in (a, b)]
-    # All CPU devices share host memory.
-    if any(p is None for p in places) or len({(p.device, p.device == "cpu" or p.index) for p in places}) > 1:
+    if any(p is None for p in places) or len({(p.device, p.index) for p in places}) > 1:
         return False
     first, second = (views.over(p.pointer, p.shape, p.strides, f"|V{p.itemsize}", readonly=True) for p in places)
     try:

@@ -20,7 +20,7 @@ from jax.experimental.sparse import BCOO, BCSR, JAXSparse
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.sparse import Compaction, Container, Parts
-from xarrayops_backends.jax._devices import _kind, device, is_lazy
+from xarrayops_backends.jax._devices import _index, _kind, device, is_lazy
 from xarrayops_backends.jax._dtypes import _CONFIG, _DEFAULTED
 from xarrayops_backends.jax._exchange import _SHARED, from_numpy, memory, to_numpy
 from xarrayops_backends.jax._sparse import programs
@@ -100,7 +100,7 @@ def _is_on_host(x: Array) -> bool:
     if is_lazy(x) or x.dtype not in _HOST_DTYPES:
         return False
     buffer = memory(x)
-    return buffer is not None and (buffer.device, buffer.index) == ("cpu", 0)
+    return buffer is not None and buffer.device == "cpu" and _index(x.device) == 0
 
 
 def is_sound(p: Parts, /, *, canonical: bool) -> Array:
