@@ -92,6 +92,11 @@ def unpadded(p: Parts, /) -> Parts:
     return p._replace(indices=p.indices[:count], data=p.data[:count])
 
 
+def place_refusal(x: Array, /) -> str | None:
+    """JAX may have several CPU devices; results of host kernels are on the first one."""
+    return f"the values are on cpu:{_index(x.device)}, not on the first CPU device" if _index(x.device) else None
+
+
 def _is_on_host(x: Array) -> bool:
     """Whether NumPy can view the values without a copy, and results are on their device, the first CPU.
 
@@ -100,7 +105,7 @@ def _is_on_host(x: Array) -> bool:
     if is_lazy(x) or x.dtype not in _HOST_DTYPES:
         return False
     buffer = memory(x)
-    return buffer is not None and buffer.device == "cpu" and _index(x.device) == 0
+    return buffer is not None and buffer.device == "cpu" and place_refusal(x) is None
 
 
 def is_sound(p: Parts, /, *, canonical: bool) -> Array:
