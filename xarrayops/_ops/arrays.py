@@ -89,12 +89,14 @@ def to_device(x: ArrayT, device: Any, /) -> ArrayT:
 
 
 def is_lazy(x: Array, /) -> bool:
-    """Whether the values of x are not computed yet: a Dask array, or a tracer under ``jax.jit``."""
+    """Whether x has no values yet: an array of a task graph (Dask, cubed), a tracer, or a meta tensor of PyTorch."""
     return bool(function_for("is_lazy", type(x))(x))
 
 
 def compute(*arrays: Array) -> Array | tuple[Array, ...]:
-    """The arrays with their values computed: Dask arrays become NumPy arrays, in one pass; other arrays are unchanged.
+    """The arrays with their values computed: arrays of task graphs (Dask, cubed) become NumPy arrays, in one pass.
+
+    Other arrays are unchanged, also those whose values cannot be computed, such as tracers and meta tensors.
 
     Returns
     -------

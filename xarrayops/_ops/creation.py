@@ -204,7 +204,7 @@ def from_dlpack(
     refuse_both("from_dlpack", like, backend)
     if backend is not None:
         backend, device = library_and_device(backend, device)
-    if find.if_array(x) is not None:
+    if find.if_array(x) is not None or find.refusal(x) is not None:
         return convert(
             x, like if like is not None else backend or defaults.of_new_arrays()[0], device=device, copy=copy
         )

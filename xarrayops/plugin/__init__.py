@@ -9,13 +9,10 @@ Data that a backend must define:
 ``NAMESPACE``
     The library's module that follows the Python array API standard most closely.
 ``ARRAY_TYPES``
-    The classes of the library's arrays. Subclasses are accepted too.
+    The classes of the library's arrays. Subclasses are accepted too, unless the hook ``refuse_class`` refuses them.
 
 Data that it may define:
 
-``REFUSED_TYPES``
-    A mapping from the name ``"root.ClassName"`` of an unsupported subclass of ``ARRAY_TYPES`` to the `Gap` that says
-    why. Names are used instead of classes so that testing a type imports nothing.
 ``UNTRACEABLE``
     A mapping from a function's name to the `Gap` that says why the library's own compiler cannot trace it.
 ``IMMUTABLE``

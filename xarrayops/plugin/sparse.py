@@ -20,6 +20,8 @@ What it may define:
     A mapping from a format to the names of its index dtypes, the narrowest first. Default: `INDICES`.
 ``dtype_refusal(dtype, /) -> str | None``
     Why containers cannot hold values of the dtype with that name, and what to do instead; None if they can.
+``place_refusal(x, /) -> str | None``
+    Why results of host kernels would not be on the device of x, whose memory is the host's. Default: None, they are.
 ``seen(s, /) -> Parts``
     The parts as kernels read them, if ``parts`` would copy: ``coords`` of coo may be a tuple of ndim arrays (nnz,) that
     are not adjacent in memory.

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Gap
 from xarrayops.plugin.generic import statistics
+from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._dtypes import _WITH_DTYPE, _checked_dtype
 
@@ -58,6 +59,7 @@ _OF_TRACERS = (
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     """The function, one that checks its dtype, compiles it for each form of a call, or has an error for tracers."""
+    function = _shards.serving_shards(verb, function)
     if verb in _WITH_DTYPE:
         return _checked_dtype(function)
     if verb == "histogram":

@@ -14,6 +14,7 @@ from jaxlib import version as jaxlib_version
 
 from xarrayops.errors import available_names
 from xarrayops.plugin import Array, Device
+from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._dtypes import _CONFIG
 
 _Info: Any = type(jnp.__array_namespace_info__())
@@ -89,7 +90,7 @@ def _is_at(x: Array, device: Any) -> bool:
 
 def to_device(x: Array, device: Any, /) -> Array:
     """x itself if it is already on the device; JAX would create a new array."""
-    return x if _is_at(x, device) else jax.device_put(x, device)
+    return x if _is_at(x, device) else _shards.placed(x, device)
 
 
 def is_lazy(x: Array, /) -> bool:

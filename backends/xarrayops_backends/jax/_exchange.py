@@ -15,6 +15,7 @@ import numpy as np
 from xarrayops.plugin import Array, Memory, Queue, compact_strides
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import permute, views
+from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._devices import _index, _kind, _natives
 from xarrayops_backends.jax._dtypes import _CONFIG, _HALVES, _NATIVE, _available, as_dtype, dtype_name
 
@@ -215,4 +216,4 @@ def from_numpy(a: Any, device: Any, /) -> Array:
         taken = try_from_numpy(copied)
         if taken is not None:
             return taken
-    return jax.numpy.array(a, copy=True, device=device)
+    return jax.numpy.array(a, copy=True, device=_shards.fitting(device, a.shape))

@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Sharding
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
@@ -25,6 +26,7 @@ from xarrayops.plugin.generic import (
     wide_product,
 )
 from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, WORD, Draw
+from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._compiler import _jit
 
 _CONFIG: Any = jax.config
@@ -44,12 +46,12 @@ def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) ->
     words = _key_words(key, device)
     if draw.kind == "integers":
         # Limits are arguments, and only the class of the width is static: other limits use the same program.
-        return _integers(draw.dtype, _width_class(draw.width), shape, words, *_limits(draw))
+        return _split(_integers(draw.dtype, _width_class(draw.width), shape, words, *_limits(draw)), device)
     # Likewise the kind and dtype are static, and loc and scale are arguments, unless they have no effect.
     static, loc, scale = draw._replace(loc=0.0, scale=1.0), draw.loc, draw.scale
     if static == draw:
-        return _numbers(static, shape, words)
-    return _numbers(static, shape, words, *np.asarray([loc, scale], draw.dtype))
+        return _split(_numbers(static, shape, words), device)
+    return _split(_numbers(static, shape, words, *np.asarray([loc, scale], draw.dtype)), device)
 
 
 def random_keys(key: Any, counters: Array, /) -> Array:
@@ -60,7 +62,12 @@ def random_keys(key: Any, counters: Array, /) -> Array:
 def _key_words(key: Any, device: Any = None) -> Array:
     """The two words of a key, on the device if it is one."""
     words = np.asarray(key, np.uint32) if isinstance(key, tuple) else key
-    return jax.device_put(words, device) if isinstance(device, jax.Device) else words
+    return _shards.placed(words, device)
+
+
+def _split(x: Array, device: Any) -> Array:
+    """x split as the sharding of which its key has whole copies. Elsewhere it is where the key is."""
+    return _shards.placed(x, device) if isinstance(device, Sharding) else x
 
 
 @partial(_jit, static_argnums=(0, 1))
@@ -126,7 +133,7 @@ def _keys(key: Array, counters: Array) -> Array:
 
 def random_permutation(key: Any, size: int, device: Any, /) -> Array:
     """Sort by the two words, which needs no 64-bit types."""
-    return _permutation(size, _key_words(key, device))
+    return _split(_permutation(size, _key_words(key, device)), device)
 
 
 @partial(_jit, static_argnums=0)
@@ -190,11 +197,15 @@ _ARITHMETIC = Arithmetic(jnp.where, jnp.sqrt, _astype, jnp.dtype, _frexp, rounde
 def native_generator(seed: int, device: Any, /) -> list[Any]:
     """A key of `jax.random`, in a list: each draw replaces it."""
     key = jax.random.key(signed_int64(seed) if _CONFIG.jax_enable_x64 else seed & WORD)
-    return [key if device is None else jax.device_put(key, device)]
+    return [_shards.placed(key, device)]
 
 
 def native_draw(generator: list[Any], draw: Draw, shape: tuple[int, ...], device: Any, /) -> Array:
     """By the functions of `jax.random`."""
+    return _split(_native_draw(generator, draw, shape), device)
+
+
+def _native_draw(generator: list[Any], draw: Draw, shape: tuple[int, ...]) -> Array:
     generator[0], key = jax.random.split(generator[0])
     match draw.kind:
         case "permutation":

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin import Array, Gap, SparseSupport, takes_arrays
+from xarrayops.plugin import Array, SparseSupport, takes_arrays
 from xarrayops.plugin.host import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.numpy._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.numpy._compat import PATCHES
@@ -31,10 +31,6 @@ from xarrayops_backends.numpy._standard import *
 NAMESPACE: Any = np
 CASTS_INTEGERS = ("atan2", "clip", "copysign", "hypot", "linalg.pinv", "logaddexp", "reciprocal")
 """Without the ufuncs of one array: a check of the dtype would double the cost of their calls."""
-REFUSED_TYPES = {
-    "numpy.matrix": Gap("np.matrix keeps two dimensions and multiplies by *", "np.asarray(x)"),
-    "numpy.MaskedArray": Gap("a masked array has a mask that no standard function respects", "x.filled(value)"),
-}
 ENVIRONMENT = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",

@@ -18,6 +18,16 @@ def refuse(x: Array, /) -> Gap | None:
     return OBJECTS if x.dtype.hasobject else None
 
 
+def refuse_class(cls: type, /) -> Gap | None:
+    """Matrices and masked arrays do not mean what the standard means. np.ma may not be imported, so names decide."""
+    names = {base.__qualname__ for base in cls.__mro__ if base.__module__.partition(".")[0] == "numpy"}
+    if "matrix" in names:
+        return Gap("np.matrix keeps two dimensions and multiplies by *", "np.asarray(x)")
+    if "MaskedArray" in names:
+        return Gap("a masked array has a mask that no standard function respects", "x.filled(value)")
+    return None
+
+
 def memory(x: Array, /) -> Memory | None:
     """The buffer of x; a dtype or byte order that only NumPy has gets NumPy's name. A scalar has no buffer."""
     if not isinstance(x, np.ndarray):

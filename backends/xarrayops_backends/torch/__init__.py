@@ -38,6 +38,7 @@ from xarrayops_backends.torch._standard.manipulation import *
 from xarrayops_backends.torch._standard.searching import *
 from xarrayops_backends.torch._standard.sets import *
 from xarrayops_backends.torch._standard.statistics import *
+from xarrayops_backends.torch._subclasses import *
 from xarrayops_backends.torch._transfers import *
 from xarrayops_backends.torch._transformations import *
 from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED

@@ -17,6 +17,7 @@ from xarrayops.plugin import Array, Memory, Queue
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import views
 from xarrayops_backends.torch._dtypes import as_dtype, dtype_name
+from xarrayops_backends.torch._subclasses import _is_without_values
 
 _from_dlpack: Any = torch.from_dlpack  # type: ignore[attr-defined]  # public, but not exported for type checkers
 _BITS = {torch.bfloat16: torch.int16, torch.float8_e4m3fn: torch.uint8, torch.float8_e5m2: torch.uint8}
@@ -73,6 +74,8 @@ def export_refusal(x: Array, /) -> str | None:
         return "x carries a tangent, which another library cannot propagate. Instead: convert x.detach()"
     if x.layout is not torch.strided:
         return f"x has the layout {x.layout}. Instead: convert x.to_dense()"
+    if _is_without_values(x):
+        return "x has no values: it is a meta or fake tensor. Instead: convert the real tensor"
     return None
 
 

@@ -166,7 +166,7 @@ def test_candidates_of_hooks(backend_module):
         ("IMUTABLE", "IMMUTABLE"),
         ("KNOWNBAD", "KNOWN_BAD"),
         ("ARRAY_TYPE", "ARRAY_TYPES"),
-        ("REFUSED_TYPE", "REFUSED_TYPES"),
+        ("SETTING", "SETTINGS"),
         ("MATMULL_CANDIDATES", "MATMUL_CANDIDATES"),
         ("LINALG_CHOLESKI_CANDIDATES", "LINALG_CHOLESKY_CANDIDATES"),
         ("EINSUM_CANDIDATE", "EINSUM_CANDIDATES"),
@@ -192,7 +192,7 @@ def test_array_types_are_classes(backend_module, types):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("IMMUTABLE", "yes"), ("UNTRACEABLE", ["nonzero"]), ("KNOWN_BAD", {}), ("REFUSED_TYPES", ())],
+    [("IMMUTABLE", "yes"), ("UNTRACEABLE", ["nonzero"]), ("KNOWN_BAD", {}), ("SETTINGS", ())],
 )
 def test_data_of_a_wrong_kind(backend_module, name, value):
     assert f"{name} must be " in refusal(backend_module(**{name: value}))

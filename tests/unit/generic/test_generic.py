@@ -1,6 +1,8 @@
 """The generic functions, which use only the standard: on array_api_strict, compared with NumPy."""
 
 import math
+import sys
+from types import ModuleType
 
 import array_api_strict as xps
 import numpy as np
@@ -231,6 +233,52 @@ class TestStatistics:
         np.testing.assert_array_equal(values(getattr(xo, verb)(x, ids, 2)), [1.0, 8.0])
 
 
+class LazyArray:
+    """An array of a made-up library."""
+
+    def __init__(self, library, value, shape=(2, 3)):
+        self.library, self.value, self.shape, self.ndim = library, value, shape, len(shape)
+
+    def __array_namespace__(self, api_version=None):
+        return self.library
+
+    def __getitem__(self, index):
+        return self
+
+
+class GraphArray(LazyArray):
+    """As in Dask and cubed."""
+
+    kept = False
+
+    def compute(self):
+        return self.value
+
+    def persist(self):
+        found = type(self)(self.library, self.value)
+        found.kept = True
+        return found
+
+    def __bool__(self):
+        raise AssertionError("it computes")
+
+
+class TracedArray(LazyArray):
+    """As in ndonnx: bool raises for arrays without values."""
+
+    def __bool__(self):
+        if self.value is None:
+            raise TypeError("no value")
+        return bool(self.value)
+
+
+def lazy_library(name, cls):
+    library = ModuleType(name)
+    vars(library).update({f: getattr(xps, f) for f in xps.__all__ if "." not in f})
+    vars(library).update(empty=lambda shape: cls(library, None), any=lambda x: x)
+    return library
+
+
 class TestHooks:
     def test_defaults_of_hooks(self):
         x = xps.ones(2)
@@ -239,6 +287,28 @@ class TestHooks:
         assert xo.compute(x, 1.0, np.ones(1))[:2] == (x, 1.0)
         assert xo.compute() == ()
         xo.synchronize(x, np.ones(2), 1.0)
+
+    def test_arrays_without_values(self, registry_memory):
+        """Libraries with task graphs have a method compute; of others, the array itself says whether it has values."""
+        graphs, tracers = lazy_library("graphs", GraphArray), lazy_library("tracers", TracedArray)
+        first, second = (GraphArray(graphs, value) for value in (1.0, 2.0))
+        assert xo.is_lazy(first)
+        assert xo.compute(first) == 1.0
+        assert xo.compute(first, second, 3) == (1.0, 2.0, 3)
+        assert xo.persist(first).value == 1.0
+        assert xo.persist(first).kept
+        graphs.compute = lambda *arrays: [x.value + 10 for x in arrays]
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setitem(sys.modules, "graphs", graphs)
+            assert xo.compute(first, second) == (11.0, 12.0)
+        traced = TracedArray(tracers, None)
+        assert xo.is_lazy(traced)
+        assert xo.compute(traced) is xo.persist(traced) is traced
+        assert not xo.is_lazy(TracedArray(tracers, True))
+        assert xo.is_lazy(TracedArray(tracers, True, shape=(None, 2)))
+        for shape in [(), (0, 3), (2, 3)]:
+            assert not xo.is_lazy(xps.ones(shape))
+            assert not xo.is_lazy(xps.ones(shape, dtype=xps.complex64, device=xps.Device("device1")))
 
     def test_devices(self):
         other = xps.Device("device1")
@@ -271,7 +341,7 @@ class TestHooks:
 
     def test_a_library_without_a_function(self, backend_module):
         """A library that lacks functions is accepted; a missing function raises when it is called."""
-        from types import ModuleType, SimpleNamespace
+        from types import SimpleNamespace
 
         lacking = ModuleType("lacking")
         lacking.empty = xps.empty

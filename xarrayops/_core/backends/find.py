@@ -202,7 +202,7 @@ def _registered(x: Any) -> Backend:
     """The backend of an array whose class is not registered yet; raises for other objects."""
     found, gap = if_array(x), refusal(x)
     if gap is not None:
-        raise Unsupported(str(gap))
+        raise Unsupported(f"{describe_class(type(x))} is not supported. {gap}.")
     if found is None:
         raise BackendNotFound(f"{describe_class(type(x))} is not an array of a known library. Instead: xo.asarray(x)")
     return _refined(found, x)

@@ -98,7 +98,7 @@ def examine(cls: type) -> Backend | None:
     gap = None
     for _, backend in _libraries_of(cls):
         if issubclass(cls, backend.module.ARRAY_TYPES):
-            gap = _refused_class(cls, backend)
+            gap = backend.functions["refuse_class"](cls)
             if gap is None:
                 by_class[cls] = backend
                 return backend
@@ -122,13 +122,6 @@ def _libraries_of(cls: type) -> Iterator[tuple[type, Backend]]:
         entry = entry_points().get(root) if root in sys.modules else None
         if entry is not None:
             yield base, load(entry)
-
-
-def _refused_class(cls: type, backend: Backend) -> Gap | None:
-    """Why a subclass of the library's array classes is not supported (``np.matrix``); None if it is."""
-    refused: dict[str, Gap] = getattr(backend.module, "REFUSED_TYPES", {})
-    names = (f"{base.__module__.partition('.')[0]}.{base.__qualname__}" for base in cls.__mro__)
-    return next((refused[name] for name in names if name in refused), None)
 
 
 def refused_class(cls: type) -> Gap | None:

@@ -17,7 +17,6 @@ from xarrayops.plugin.sparse import SparseSupport
 
 REQUIRED = ("NAMESPACE", "ARRAY_TYPES")
 OPTIONAL = {
-    "REFUSED_TYPES": (dict, "a dict of Gap by class name"),
     "UNTRACEABLE": (dict, "a dict of Gap by function name"),
     "IMMUTABLE": (bool, "True or False"),
     "IGNORES_VALUES": (bool, "True or False"),

@@ -12,7 +12,7 @@ from xarrayops._core.backends.mixed import another_library
 from xarrayops._core.backends.registry import Backend, describe_class
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.defaults import Library
-from xarrayops.errors import BackendNotFound
+from xarrayops.errors import BackendNotFound, Unsupported
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import COMPLEX_OF
@@ -109,7 +109,9 @@ def _backend_of_like(like: Any) -> Backend:
     """The backend of the class of ``like``. It is not refined: a creation function serves all arrays of the class."""
     backend = find.if_array(like)
     if backend is None:
-        kind = describe_class(type(like))
+        kind, gap = describe_class(type(like)), find.refusal(like)
+        if gap is not None:
+            raise Unsupported(f"like= is a {kind}. {gap}.")
         named = f"backend={like!r}" if isinstance(like, str) else "backend= with it"
         is_library = isinstance(like, (str, Backend, ModuleType))
         fix = f" Instead: {named}." if is_library else ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
 
+from xarrayops._generic import library
 from xarrayops.plugin.arrays import Array, Gap
 
 
@@ -31,6 +33,14 @@ def refuse(xp: ModuleType, x: Array, /) -> Gap | None:
     return None
 
 
+def refuse_class(xp: ModuleType, cls: type, /) -> Gap | None:
+    """Why a subclass of ``ARRAY_TYPES`` is not supported (``np.matrix``), or None. Called once for each class.
+
+    It imports nothing: a class that no module has imported needs no answer.
+    """
+    return None
+
+
 def returned(xp: ModuleType, x: Array, /) -> Array:
     """An array as functions of the library return it: NumPy's functions return scalars instead of 0-d arrays."""
     return x
@@ -42,18 +52,40 @@ def serving_others(xp: ModuleType) -> AbstractContextManager[Any]:
 
 
 def is_lazy(xp: ModuleType, x: Array, /) -> bool:
-    """Whether x has no values yet (a task graph or a tracer)."""
-    return False  # the standard has no such query; the library is assumed to be eager
+    """Whether x has no values yet (a task graph or a tracer).
+
+    The standard has no such query. It lets ``bool`` raise for arrays without values. Libraries with task graphs (cubed)
+    compute there, so that they are known by their method ``compute`` first; and only one element is asked.
+    """
+    if _has_method(x, "compute") or any(extent is None or extent != extent for extent in x.shape):
+        return True
+    try:
+        bool(xp.any(x[(0,) * x.ndim] if all(x.shape) else x))
+    except Exception:  # each library raises its own
+        return True
+    return False
 
 
 def compute(xp: ModuleType, *arrays: Array) -> tuple[Array, ...]:
     """The arrays with their values computed; the arrays themselves if none is lazy."""
-    return arrays
+    return _by_library("compute", xp, arrays)
 
 
 def persist(xp: ModuleType, *arrays: Array) -> tuple[Array, ...]:
     """The arrays with their values computed, of the same library; the arrays themselves if none is a task graph."""
-    return arrays
+    return _by_library("persist", xp, arrays)
+
+
+def _by_library(name: str, xp: ModuleType, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+    """The arrays as the library's function of that name returns them, in one pass if it takes several."""
+    if not all(_has_method(x, name) for x in arrays):
+        return arrays
+    together = getattr(sys.modules.get(library(xp).partition(".")[0]), name, None)
+    return tuple(together(*arrays)) if together is not None else tuple(getattr(x, name)() for x in arrays)
+
+
+def _has_method(x: Array, name: str) -> bool:
+    return callable(getattr(type(x), name, None))
 
 
 def synchronize(xp: ModuleType, *arrays: Array) -> None:

@@ -44,6 +44,8 @@ def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
             return "the values have no memory address"
         if memory.device != "cpu":
             return f"the values are on {memory.device}:{memory.index}, not in host memory"
+        if library.place_refusal is not None and (elsewhere := library.place_refusal(x)) is not None:
+            return elsewhere
         if not _is_known(memory.dtype):
             return f"the host kernels do not support {memory.dtype}"
         reason = library.backend.functions["export_refusal"](x)

@@ -61,6 +61,8 @@ class SparseLibrary:
         self.wrap: Callable[[Parts], Container] = module.wrap
         self.dtype_refusal: Callable[[str], str | None] = getattr(module, "dtype_refusal", _no_refusal)
         """Why the containers of the library cannot hold a dtype; None if they can."""
+        self.place_refusal: Callable[[Array], str | None] | None = getattr(module, "place_refusal", None)
+        """Why results of host kernels would not be on the device of an array in host memory; None if they are."""
         self._values: Callable[[Container], Array] = getattr(module, "values", lambda s: self.seen(s).data)
         self._with_values: Callable[[Container, Array], Container] = getattr(module, "with_values", self._wrapped)
 

@@ -46,7 +46,7 @@ class ConversionPlan(Record):
 
 def target_of(to: Library) -> Backend:
     """The backend of a name, a namespace or an array; a backend is returned as it is."""
-    if not isinstance(to, (str, Backend, ModuleType)) and find.if_array(to) is None:
+    if not isinstance(to, (str, Backend, ModuleType)) and find.if_array(to) is None and find.refusal(to) is None:
         kind = registry.describe_class(type(to))
         raise BackendNotFound(
             f"xo.convert: to= must be the name of a backend, a backend, a namespace or an array; it is a {kind}."

@@ -112,7 +112,7 @@ def sparse_backend(verb: str, backend: Backend) -> SparseBackend:
 
 def require_container(verb: str, name: str, x: Any) -> SparseBackend:
     """The sparse backend of x, which must be a container."""
-    if find.of_container(type(x)) is None and find.if_array(x) is None:
+    if find.of_container(type(x)) is None and find.if_array(x) is None and find.refusal(x) is None:
         kind = registry.describe_class(type(x))
         raise BackendNotFound(f"xo.sparse.{verb}: {name} is a {kind}, not a sparse container of a supported library")
     sparse = common_sparse_backend(verb, {name: x})

@@ -20,7 +20,7 @@ from jax.experimental.sparse import BCOO, BCSR, JAXSparse
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.sparse import Compaction, Container, Parts
-from xarrayops_backends.jax._devices import _kind, device, is_lazy
+from xarrayops_backends.jax._devices import _index, _kind, device, is_lazy
 from xarrayops_backends.jax._dtypes import _CONFIG, _DEFAULTED
 from xarrayops_backends.jax._exchange import _SHARED, from_numpy, memory, to_numpy
 from xarrayops_backends.jax._sparse import programs
@@ -92,12 +92,20 @@ def unpadded(p: Parts, /) -> Parts:
     return p._replace(indices=p.indices[:count], data=p.data[:count])
 
 
+def place_refusal(x: Array, /) -> str | None:
+    """JAX may have several CPU devices; results of host kernels are on the first one."""
+    return f"the values are on cpu:{_index(x.device)}, not on the first CPU device" if _index(x.device) else None
+
+
 def _is_on_host(x: Array) -> bool:
-    """Whether NumPy can view the values without a copy; they may still be being computed."""
+    """Whether NumPy can view the values without a copy, and results are on their device, the first CPU.
+
+    The values may still be being computed.
+    """
     if is_lazy(x) or x.dtype not in _HOST_DTYPES:
         return False
     buffer = memory(x)
-    return buffer is not None and buffer.device == "cpu"
+    return buffer is not None and buffer.device == "cpu" and place_refusal(x) is None
 
 
 def is_sound(p: Parts, /, *, canonical: bool) -> Array:

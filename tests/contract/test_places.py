@@ -1,0 +1,71 @@
+"""Every function with arrays in another place than usual: on another device, split over devices, or over processes.
+
+Results are where the arguments are and equal those on the default device, or the call is refused with what to do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.placed_calls import missing
+
+ROOT = Path(__file__).parents[2]
+FLAGS = (
+    "--xla_force_host_platform_device_count=8",
+    # On a busy machine the threads of one collective operation start far apart, and XLA would abort.
+    "--xla_cpu_collective_call_warn_stuck_timeout_seconds=120",
+    "--xla_cpu_collective_call_terminate_timeout_seconds=600",
+)
+DEVICES = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": " ".join(FLAGS)}
+
+
+def started(module: str, *arguments: Any, **environment: str) -> subprocess.Popen[str]:
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-m", f"tests.contract.{module}", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": path, **environment}
+    return subprocess.Popen(
+        command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def faults_of(worker: subprocess.Popen[str], least: int, seconds: float) -> list[Any]:
+    """The faults that a worker prints, after at least that many calls."""
+    try:
+        out, err = worker.communicate(timeout=seconds)
+    finally:
+        worker.kill()
+    assert worker.returncode == 0, out + err
+    found = json.loads(out.splitlines()[-1])
+    assert found["count"] >= least
+    return list(found["faults"])
+
+
+def test_every_function_of_arrays_has_a_call() -> None:
+    assert not missing()
+
+
+@pytest.mark.more_in_sweeps
+@pytest.mark.parametrize("place", ["device", "auto", "explicit"])
+def test_jax(place: str, sweeping: bool) -> None:
+    """On the fourth of eight devices; and over a mesh of four, with both types of axes."""
+    pytest.importorskip("jax", exc_type=ImportError)
+    worker = started("jax_places_worker", place, 1 if sweeping else 120, **DEVICES)
+    assert faults_of(worker, 1100 if sweeping else 20, 3600) == []
+
+
+@pytest.mark.more_in_sweeps
+def test_tensors_that_are_split_over_processes(tmp_path: Path, sweeping: bool) -> None:
+    """DTensor is refused by every function, in each of two processes."""
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    if not torch.distributed.is_available():
+        pytest.skip("this build of PyTorch has no torch.distributed")
+    store = tmp_path / "store"
+    workers = [started("dtensor_worker", rank, store, 1 if sweeping else 4) for rank in range(2)]
+    assert [faults_of(worker, 1200 if sweeping else 250, 300) for worker in workers] == [[], []]
