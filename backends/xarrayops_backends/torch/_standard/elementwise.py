@@ -42,11 +42,12 @@ def _binary(
 
     For equal dtypes this adds two type tests and two dtype look-ups. In PyTorch the dtype of a 0-d array yields to
     another dtype of the same kind, so arrays of different ranks are cast first. ``takes_scalar`` is the position where
-    native accepts a Python scalar ("both", "second" or "no"), ``promotes`` whether it promotes.
+    native accepts a Python scalar ("both", "second", "second, real" or "no"), ``promotes`` whether it promotes.
     """
     hard = hard if wide else frozenset()
     kept = hard | WIDE
     scalar_first, scalar_second = takes_scalar == "both", takes_scalar != "no"
+    refused = complex if takes_scalar == "second, real" else None
 
     def function(x1: Any, x2: Any, /) -> Array:
         if isinstance(x1, Tensor) and isinstance(x2, Tensor):
@@ -56,7 +57,7 @@ def _binary(
             if promotes and x1.ndim and x2.ndim and dtype not in kept and x2.dtype not in kept:
                 return native(x1, x2)
         elif isinstance(x1, Tensor):
-            if scalar_second and x1.dtype not in hard:
+            if scalar_second and x1.dtype not in hard and type(x2) is not refused:
                 return native(x1, x2)
         elif scalar_first and x2.dtype not in hard:
             return native(x1, x2)
@@ -122,11 +123,13 @@ copysign = _binary(torch.copysign, takes_scalar="second")
 divide = _binary(torch.divide)
 equal = _binary(torch.eq, takes_scalar="second")
 floor_divide = _binary(torch.floor_divide, lambda x1, x2: _divided(torch.floor_divide, x1, x2))
-greater = _binary(torch.greater, _ordering(torch.greater), takes_scalar="second", hard=UNORDERED)
-greater_equal = _binary(torch.greater_equal, _ordering(torch.greater_equal), takes_scalar="second", hard=UNORDERED)
+greater = _binary(torch.greater, _ordering(torch.greater), takes_scalar="second, real", hard=UNORDERED)
+greater_equal = _binary(
+    torch.greater_equal, _ordering(torch.greater_equal), takes_scalar="second, real", hard=UNORDERED
+)
 hypot = _binary(torch.hypot, takes_scalar="no")
-less = _binary(torch.less, _ordering(torch.less), takes_scalar="second", hard=UNORDERED)
-less_equal = _binary(torch.less_equal, _ordering(torch.less_equal), takes_scalar="second", hard=UNORDERED)
+less = _binary(torch.less, _ordering(torch.less), takes_scalar="second, real", hard=UNORDERED)
+less_equal = _binary(torch.less_equal, _ordering(torch.less_equal), takes_scalar="second, real", hard=UNORDERED)
 logaddexp = _binary(torch.logaddexp, takes_scalar="no")
 logical_and = _binary(torch.logical_and, _testing(torch.logical_and), takes_scalar="no")
 logical_or = _binary(torch.logical_or, _testing(torch.logical_or), takes_scalar="no")
