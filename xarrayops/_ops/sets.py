@@ -87,7 +87,7 @@ def unique(
     """
     if extra is not NotGiven or equal_nan is not None or sorted is not None or dim is not None:
         raise wrong_call("unique", locals())
-    if axis in (0, -1) and x.ndim == 1:  # the slices are elements
+    if axis in (0, -1) and getattr(x, "ndim", 0) == 1:  # the slices are elements
         axis = None
     try:
         f = _unique[type(x)]

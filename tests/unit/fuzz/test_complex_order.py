@@ -10,16 +10,17 @@ import xarrayops as xo
 import xarrayops.numpy as xnp
 from tests.fuzz.complex_order import CASES, DTYPES, SHAPES, drawn, fault, found, serves, wanted
 
-SEEDS = {"numpy": 6, "torch": 3, "dask": 2, "array_api_strict": 3, "jax": 3}
-"""The number of pairs of arrays of each shape and dtype; sweeps draw four times as many."""
+LIBRARIES = ("numpy", "torch", "dask", "array_api_strict", "jax")
+SEEDS = 3
+"""The number of pairs of arrays of each shape and dtype; sweeps draw four times as many, of more shapes and dtypes."""
 MODULES = {"xo": xo, "numpy": xnp}
 
 
 def _shapes(library, sweeping):
-    """The shapes of the arrays; JAX compiles each function for each shape."""
+    """The shapes of the arrays; JAX compiles each function for each shape, and Dask is slow."""
     if library == "jax":
-        return SHAPES[:5] if sweeping else ((2, 5),)
-    return SHAPES if sweeping else SHAPES[1:7]
+        return SHAPES[:5] if sweeping else SHAPES[:1]
+    return SHAPES if sweeping else (SHAPES[0], SHAPES[4]) if library == "dask" else SHAPES[1:7]
 
 
 def _made(library, x):
@@ -34,14 +35,14 @@ def _host(x):
 
 
 @pytest.mark.more_in_sweeps
-@pytest.mark.parametrize("library", SEEDS)
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_the_order_is_that_of_numpy(library, sweeping):
     if importlib.util.find_spec(library) is None:
         pytest.skip(f"{library} is not installed")
     faults, calls = [], 0
     with importlib.import_module("jax").enable_x64(True) if library == "jax" else nullcontext():
-        for seed in range(SEEDS[library] * (4 if sweeping else 1)):
-            for dtype in DTYPES if sweeping or library != "jax" else DTYPES[:1]:
+        for seed in range(SEEDS * (4 if sweeping else 1)):
+            for dtype in DTYPES if sweeping else DTYPES[:1]:
                 for shape in _shapes(library, sweeping):
                     x, y = drawn(seed, dtype, shape)
                     for case in (case for case in CASES if serves(case, shape)):
