@@ -11,8 +11,8 @@ import xarrayops.numpy as xnp
 from tests.fuzz.complex_order import CASES, DTYPES, SHAPES, drawn, fault, found, serves, wanted
 
 LIBRARIES = ("numpy", "torch", "dask", "array_api_strict", "jax")
-SEEDS = 3
-"""The number of pairs of arrays of each shape and dtype; sweeps draw four times as many, of more shapes and dtypes."""
+SEEDS = range(1, 3)
+"""The seeds of the arrays: one draws few NaN, one many. Sweeps draw more, of more shapes and dtypes."""
 MODULES = {"xo": xo, "numpy": xnp}
 
 
@@ -20,7 +20,7 @@ def _shapes(library, sweeping):
     """The shapes of the arrays; JAX compiles each function for each shape, and Dask is slow."""
     if library == "jax":
         return SHAPES[:5] if sweeping else SHAPES[:1]
-    return SHAPES if sweeping else (SHAPES[0], SHAPES[4]) if library == "dask" else SHAPES[1:7]
+    return SHAPES if sweeping else (SHAPES[0], SHAPES[5])
 
 
 def _made(library, x):
@@ -41,7 +41,7 @@ def test_the_order_is_that_of_numpy(library, sweeping):
         pytest.skip(f"{library} is not installed")
     faults, calls = [], 0
     with importlib.import_module("jax").enable_x64(True) if library == "jax" else nullcontext():
-        for seed in range(SEEDS * (4 if sweeping else 1)):
+        for seed in range(12) if sweeping else SEEDS:
             for dtype in DTYPES if sweeping else DTYPES[:1]:
                 for shape in _shapes(library, sweeping):
                     x, y = drawn(seed, dtype, shape)
