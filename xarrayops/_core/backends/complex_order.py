@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xarrayops.plugin.candidates import constant_while_tracing
-
-if TYPE_CHECKING:
-    from xarrayops._core.backends.backend import Backend
 
 ORDERING = (
     *("sort", "argsort", "searchsorted", "isin", "max", "min", "argmax", "argmin", "maximum", "minimum", "clip"),
@@ -18,7 +15,7 @@ ORDERING = (
 """The functions of the standard that order elements."""
 
 
-def ordering_complex(verb: str, function: Callable[..., Any], backend: Backend) -> Callable[..., Any]:
+def ordering_complex(verb: str, function: Callable[..., Any], backend: Any) -> Callable[..., Any]:
     """The function of a verb; for complex arrays and numbers, the generic function on the backend's namespace."""
     known: dict[Any, bool] = {}
 
