@@ -77,7 +77,7 @@ PROMOTED = (
 )
 
 
-PARTS = tuple(call(unordered_parts(d)[:7, None], unordered_parts(d)[7:14]) for d in COMPLEX)
+PARTS = tuple(call(unordered_parts(d)[8:15, None], unordered_parts(d)[4:18:2]) for d in COMPLEX)
 
 
 def _of_floats(oracle: Callable[..., Any]) -> Callable[..., Any]:
