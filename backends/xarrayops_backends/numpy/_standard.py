@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, generic
 from xarrayops.plugin.host import NUMBERS, elementwise, products, refuse_discarding, sums
 from xarrayops.plugin.products import multiplications
 from xarrayops_backends.numpy._dtypes import astype
@@ -82,6 +82,8 @@ def _extremum(ufunc: np.ufunc, x: Any, value: Any) -> Array:
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """The result keeps the dtype of x. Bounds are cast to it, within its limits."""
+    if x.dtype.kind == "c":  # np.clip ignores bounds whose imaginary part is NaN
+        return generic.complex_order.clip(np, x, min, max)
     return x.copy() if min is None and max is None else np.clip(x, _bound(x, min), _bound(x, max))
 
 
