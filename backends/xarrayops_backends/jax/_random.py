@@ -11,7 +11,6 @@ from threading import Thread
 from typing import Any
 
 import jax
-import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
 
@@ -30,15 +29,20 @@ from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, WORD, Draw
 
 _CONFIG: Any = jax.config
 _lax: Any = jax.lax
-_extend: Any = jax.extend
 _HALVES = {"float64": "float32", "uint64": "uint32", "int64": "int32"}
 _FULL = 1 << 64
 
 
 def trace_state() -> Any:
     """The current trace, of `jax.jit`, `jax.vmap`, `jax.grad`, the body of a loop …; None outside of one."""
-    current = _extend.core.get_opaque_trace_state()
+    current = _state()
     return None if current == _outside() else current
+
+
+def _state() -> Any:
+    from jax.extend import core  # it imports Pallas, which takes 20 ms
+
+    return core.get_opaque_trace_state()  # type: ignore[no-untyped-call]
 
 
 @cache
@@ -46,7 +50,7 @@ def _outside() -> Any:
     """The state without a trace, which a new thread has."""
     found: list[Any] = []
     # A new thread has no trace, even while this one traces.
-    thread = Thread(target=lambda: found.append(_extend.core.get_opaque_trace_state()))
+    thread = Thread(target=lambda: found.append(_state()))
     thread.start()
     thread.join()
     return found[0]
