@@ -12,7 +12,6 @@ from threading import Thread
 from typing import Any
 
 import jax
-import jax.extend.core
 import jax.numpy as jnp
 from jaxlib import version as jaxlib_version
 
@@ -63,8 +62,14 @@ _AVOIDS_BUGS = _is_affected()
 
 def trace_state() -> Any:
     """The current trace, of `jax.jit`, `jax.vmap`, `jax.grad`, the body of a loop …; None outside of one."""
-    current = _jax.extend.core.get_opaque_trace_state()
+    current = _state()
     return None if current == _outside() else current
+
+
+def _state() -> Any:
+    from jax.extend import core  # it imports Pallas, which takes 20 ms
+
+    return core.get_opaque_trace_state()  # type: ignore[no-untyped-call]
 
 
 @cache
@@ -72,7 +77,7 @@ def _outside() -> Any:
     """The state without a trace, which a new thread has."""
     found: list[Any] = []
     # A new thread has no trace, even while this one traces.
-    thread = Thread(target=lambda: found.append(_jax.extend.core.get_opaque_trace_state()))
+    thread = Thread(target=lambda: found.append(_state()))
     thread.start()
     thread.join()
     return found[0]

@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 import jax
-import jax.extend.backend
 import jax.numpy as jnp
 from jax.sharding import Sharding
 from jaxlib import version as jaxlib_version
@@ -33,10 +32,18 @@ def _index(device: Any) -> int:
     return device.id if device.local_hardware_id is None else device.local_hardware_id
 
 
+def _clients() -> dict[str, Any]:
+    """The client of XLA for each platform."""
+    from jax.extend import backend  # it imports Pallas, which takes 20 ms
+
+    return backend.backends()
+
+
 def _natives() -> list[Any]:
     """The devices of every platform that this process can address, CPUs first."""
-    clients = jax.extend.backend.backends().values()
-    return sorted((d for client in clients for d in client.local_devices()), key=lambda d: d.platform != "cpu")
+    return sorted(
+        (d for client in _clients().values() for d in client.local_devices()), key=lambda d: d.platform != "cpu"
+    )
 
 
 def versions() -> dict[str, str]:
@@ -102,7 +109,7 @@ def _platform_of(x: Array, /) -> str | None:
     """The platform on which XLA will compute, or None if it is unknown until the program is lowered."""
     if not is_lazy(x):
         return str(next(iter(x.devices())).platform)
-    return "cpu" if set(jax.extend.backend.backends()) == {"cpu"} else None
+    return "cpu" if set(_clients()) == {"cpu"} else None
 
 
 def synchronize(*arrays: Array) -> None:

@@ -7,7 +7,8 @@ better of two choices: never compiling, and compiling at the first call. It is m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
 from math import ceil
 from typing import Literal
 
@@ -37,10 +38,24 @@ class Choice:
         self.expected = expected
         self.eager_calls = 0
         self.eager_total = 0.0
-        self.eager_s: float | None = None
+        self._eager_times: deque[float] = deque(maxlen=PATIENCE)
         self.compilation_s: float | None = None
-        self.compiled_calls = 0
-        self.compiled_s: float | None = None
+        self._compiled_times: deque[float] = deque(maxlen=PATIENCE)
+
+    @property
+    def eager_s(self) -> float | None:
+        """The typical time of an eager call; None before the first one."""
+        return _median(self._eager_times)
+
+    @property
+    def compiled_s(self) -> float | None:
+        """The typical time of a compiled call; None before the first one that was timed."""
+        return _median(self._compiled_times)
+
+    @property
+    def timed_calls(self) -> int:
+        """The number of compiled calls that were timed."""
+        return len(self._compiled_times)
 
     @property
     def compiles(self) -> bool:
@@ -49,7 +64,7 @@ class Choice:
             return self.when == "now"
         if self.compilation_s is None:
             return self.eager_total >= self.expected
-        return self._is_faster or self.compiled_calls < PATIENCE
+        return self._is_faster or self.timed_calls < PATIENCE
 
     @property
     def may_compile(self) -> bool:
@@ -63,20 +78,23 @@ class Choice:
     @property
     def is_timed(self) -> bool:
         """Whether the next compiled call should be timed."""
-        return self.compiled_calls < (TIMED if self._is_faster else PATIENCE)
+        return self.timed_calls < (TIMED if self._is_faster else PATIENCE)
 
     @property
     def _is_faster(self) -> bool:
-        """Whether a compiled call was faster than every eager one, or the comparison does not matter."""
-        if self.when != "pays" or self.compiled_s is None or self.eager_s is None:
-            return True
-        return self.compiled_s < self.eager_s
+        """Whether compiled calls are faster than eager ones, or the comparison does not matter."""
+        compiled_s, eager_s = self.compiled_s, self.eager_s
+        return self.when != "pays" or compiled_s is None or eager_s is None or compiled_s < eager_s
 
     def ran_eagerly(self, seconds: float) -> None:
         """Count an eager call."""
         self.eager_calls += 1
         self.eager_total += seconds
-        self.eager_s = seconds if self.eager_s is None else min(seconds, self.eager_s)
+        self.timed_eagerly(seconds)
+
+    def timed_eagerly(self, seconds: float) -> None:
+        """Record the time of a run that was not a call of the user."""
+        self._eager_times.append(seconds)
 
     def compiled(self, seconds: float) -> None:
         """Record the time of the compilation."""
@@ -84,8 +102,12 @@ class Choice:
 
     def ran_compiled(self, seconds: float) -> None:
         """Count a compiled call that was timed."""
-        self.compiled_calls += 1
-        self.compiled_s = seconds if self.compiled_s is None else min(seconds, self.compiled_s)
+        self._compiled_times.append(seconds)
+
+
+def _median(times: Collection[float]) -> float | None:
+    """The time in the middle. The shortest one would depend on the number of calls, which differs by far."""
+    return sorted(times)[len(times) // 2] if times else None
 
 
 class Entry(Record):
@@ -100,7 +122,7 @@ class Entry(Record):
     compilation_s : float or None
         The seconds that tracing and compiling took.
     eager_s, compiled_s : float or None
-        The seconds of one call: the shortest of the timed calls.
+        The seconds of one call: the median of the latest timed calls, at most 16.
     eager_calls, compiled_calls : int
         The number of calls.
     reason : str

@@ -303,7 +303,7 @@ class Programs:
             start = perf_counter()
             second = self._run(again)
             _wait(second)
-            state.choice.eager_s = perf_counter() - start
+            state.choice.timed_eagerly(perf_counter() - start)
         if used.is_any:
             return _RANDOM
         changed = agreement.difference(want, second)
@@ -330,7 +330,7 @@ class Programs:
                 choice.eager_s,
                 choice.compiled_s,
                 choice.eager_calls + (state.calls if served_eagerly else 0),
-                choice.compiled_calls + (choice.compilation_s is not None) + (0 if served_eagerly else state.calls),
+                choice.timed_calls + (choice.compilation_s is not None) + (0 if served_eagerly else state.calls),
                 state.reason,
             )
 

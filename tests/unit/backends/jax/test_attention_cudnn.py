@@ -17,7 +17,7 @@ from xarrayops.testing._suite.operations.attention_oracle import attention_oracl
 
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
-from xarrayops_backends.jax._attention import blocks, cudnn  # noqa: E402
+from xarrayops_backends.jax._attention import blocks, cudnn, cudnn_primitives as primitives  # noqa: E402
 
 CUDNN = "__cudnn$fmhaSoftmax"
 
@@ -130,13 +130,13 @@ def test_every_derivative_equals_that_of_the_blocks(name: str, compiled: bool, m
     without_other_rules.defvjp(lambda *x: (x[0], x), lambda x, _: x)
     monkeypatch.setattr(jax.nn, "dot_product_attention", lambda q, k, v, **options: without_other_rules(q, k, v))
     x = tuple(y.astype("float32")[:1, :2, :3, :4] for y in arrays())
-    form = cudnn.Form(0.4, True, 2)
+    form = primitives.Form(0.4, True, 2)
 
     def served(*given: Any) -> Any:
-        return cudnn._compiled(*given, form)
+        return primitives.attended(*given, form)
 
     def plain(*given: Any) -> Any:
-        return cudnn._plain(*given, form=form)
+        return primitives._plain(*given, form=form)
 
     derive = DERIVATIVES[name]
     got, want = (

@@ -64,10 +64,20 @@ def test_a_disturbance_of_the_first_compiled_calls_does_not_decide():
     choice = Choice("pays", 0.0)
     choice.ran_eagerly(1.0)
     choice.compiled(1.0)
-    for seconds in (5.0, 5.0, 5.0, 5.0, 0.5):
+    for seconds in (*[5.0] * 4, *[0.5] * 5):
         assert choice.is_timed
         choice.ran_compiled(seconds)
     assert not choice.is_timed
+    assert choice.compiles
+
+
+def test_the_shortest_of_many_eager_calls_does_not_decide():
+    choice = Choice("pays", 20.0)
+    for seconds in (0.1, *[1.0] * 20):
+        choice.ran_eagerly(seconds)
+    choice.compiled(1.0)
+    for _ in range(PATIENCE):
+        choice.ran_compiled(0.5)
     assert choice.compiles
 
 
