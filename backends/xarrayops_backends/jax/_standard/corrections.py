@@ -90,12 +90,15 @@ def unique(
 
 
 def _standard_unique(name: str) -> Callable[[Array], Any]:
-    """JAX's own function; for complex numbers the generic one, to which elements are slices: each NaN is distinct."""
+    """JAX's own function; for complex numbers the generic one, to which elements are slices: each NaN is distinct.
+
+    JAX's options ``size`` and ``fill_value`` are for its own function.
+    """
     native = getattr(jnp, name)
 
-    def function(x: Array, /) -> Any:
-        if not jnp.iscomplexobj(x):
-            return native(x)
+    def function(x: Array, /, **size: Any) -> Any:
+        if size or not jnp.iscomplexobj(x):
+            return native(x, **size)
         options = dict.fromkeys(("return_index", "return_inverse", "return_counts"), True)
         values, indices, inverse, counts = HOOKS["unique"](jnp, x.reshape(-1), axis=0, **options)
         found = {"indices": indices, "inverse_indices": inverse.reshape(x.shape), "counts": counts}
