@@ -7,9 +7,11 @@ from math import pi
 from typing import Any
 
 import xarrayops as xo
+from xarrayops._core.dispatch.python_scalars import COMPARISONS, LOGICAL
 from xarrayops._core.numpy_names.renamed import RENAMED
 from xarrayops._surface import FAMILIES, ROLES
 from xarrayops.numpy import _operands as ops
+from xarrayops.numpy._comparison import compared
 from xarrayops.numpy._ufunc import BinaryUfunc, ProductUfunc, UnaryUfunc, ufunc
 from xarrayops.plugin.dtypes import FLOATING_EXTRA, FLOATING_RESULTS
 
@@ -61,7 +63,9 @@ def _fmod(x1: Any, x2: Any) -> Any:
 
 def _ldexp(x1: Any, x2: Any) -> Any:
     """x1 times two to the power of x2."""
-    x1, x2 = ops.arrays(x1, x2)
+    like = ops.first_array((x1, x2))
+    x2 = ops.indices(x2, like)
+    x1 = ops.arrays(x1, x2)[0]
     if not ops.is_integer(x2):
         raise TypeError("np.ldexp: x2 must hold integers. Instead: x1 * np.exp2(x2)")
     x1 = _as_floating(x1)
@@ -165,11 +169,17 @@ def _ours(name: str) -> Callable[..., Any]:
     return ops.entitled(function, name, f"By `xarrayops.{name}`.")
 
 
+def _comparing(name: str) -> Callable[..., Any]:
+    """Our comparison."""
+    return ops.entitled(lambda x1, x2: compared(name, x1, x2), name, f"By `xarrayops.{name}`.")
+
+
 _OTHERS = ("clip", "imag", "pow", "real", "reciprocal", "round")
 """Elementwise functions of the standard that are not ufuncs, or that need more than our function."""
 _SAME = [*(n for n, family in FAMILIES.items() if family == "standard.elementwise" and n not in _OTHERS), "cbrt"]
 SAME_UNARY = [name for name in _SAME if len(ROLES[name]) == 1]
 SAME_BINARY = [name for name in _SAME if len(ROLES[name]) == 2]
+_IN_COMMON_DTYPE = [name for name in SAME_BINARY if name not in (*LOGICAL, *COMPARISONS)]
 _UNARY = (
     _times("deg2rad", pi / 180, "Degrees as radians."),
     _times("rad2deg", 180 / pi, "Radians as degrees."),
@@ -182,7 +192,9 @@ _BINARY = (
 )
 _NAMED = (
     *map(UnaryUfunc, (*map(_ours, SAME_UNARY), *_UNARY)),
-    *map(BinaryUfunc, (*map(_ours, SAME_BINARY), *_BINARY)),
+    *map(BinaryUfunc, (*map(_ours, _IN_COMMON_DTYPE), *_BINARY)),
+    *(BinaryUfunc(_ours(name), prepared=ops.with_numbers) for name in LOGICAL),
+    *(BinaryUfunc(_comparing(name), prepared=ops.with_numbers) for name in COMPARISONS),
     *map(ProductUfunc, (_matmul, _matvec, _vecdot, _vecmat)),
     *(UnaryUfunc(_modf, nout=2), BinaryUfunc(_divmod, nout=2)),
 )

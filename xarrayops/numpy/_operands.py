@@ -1,5 +1,10 @@
 # Long: what every function does with its arguments and its result.
-"""Operands: arrays are unchanged; numbers and sequences become arrays of the same library, in NumPy's dtypes."""
+"""Operands: arrays are unchanged; numbers and sequences become arrays of the same library, in NumPy's dtypes.
+
+JAX lacks NumPy's default dtypes while its 64-bit types are off. Numbers and sequences beside its arrays are then weakly
+typed (`_weak_dtype`), indices have the library's integer dtype (`indices`), and comparisons need no common dtype
+(`_comparison`). What remains is a result in a dtype that the library lacks; the cast to it raises.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ from math import prod
 from typing import Any, TypeVar
 
 import xarrayops as xo
+from xarrayops._core.backends import find
 from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.modes.defaults import floating_dtype
@@ -72,17 +78,20 @@ def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = No
     if not is_array(obj) and isinstance(obj, Sequence) and not isinstance(obj, (list, tuple, str, bytes, memoryview)):
         obj = list(obj)
     if dtype is None and (isinstance(obj, (list, tuple)) or type(obj) in NUMBERS):
-        dtype = _dtype_of_members(members(obj))
+        widest = _class_of(members(obj))
+        dtype = None if widest is None else _default_of(widest, obj)
     return xo.asarray(obj, dtype=dtype, like=like, device=device, copy=copy)
 
 
-def _dtype_of_members(listed: list[Any]) -> str | None:
-    """The dtype of a sequence of Python numbers; None if it contains arrays."""
+def _class_of(listed: list[Any]) -> type | None:
+    """The widest class of a sequence of Python numbers; None if it contains arrays."""
     classes = {type(member) for member in listed}
-    if not classes <= NUMBERS.keys():
-        return None
-    widest = max(classes, key=list(NUMBERS).index, default=float)
-    if widest is int and any(type(member) is int and member >= 2**63 for member in listed):
+    return max(classes, key=list(NUMBERS).index, default=float) if classes <= NUMBERS.keys() else None
+
+
+def _default_of(widest: type, obj: Any) -> str | None:
+    """The dtype of numbers of a class: NumPy's default dtype, or uint64 for large integers."""
+    if widest is int and any(type(member) is int and member >= 2**63 for member in members(obj)):
         return "uint64"
     return name_of_default(widest)
 
@@ -103,13 +112,60 @@ def name_of_default(cls: type) -> str | None:
 def arrays(*values: Any) -> list[Any]:
     """The values as arrays of one library; None stays None."""
     like = first_array(values)
-    return [value if value is None else _as_array(value, like) for value in values]
+    return [value if value is None else _as_array(value, like, values) for value in values]
 
 
-def _as_array(value: Any, like: Any) -> Any:
-    if is_array(value):
-        return xo.asarray(value, like=like) if is_numpy_scalar(value) and not is_numpy_scalar(like) else value
-    return new_array(value, like=like)
+def _as_array(value: Any, like: Any, beside: Sequence[Any]) -> Any:
+    if not is_array(value):
+        return new_array(value, dtype=_weak_dtype(value, like, beside), like=like)
+    if is_numpy_scalar(value) and not is_numpy_scalar(like):
+        return xo.asarray(value, dtype=_weak_dtype(value, like, beside), like=like)
+    return value
+
+
+def _weak_dtype(value: Any, like: Any, beside: Sequence[Any]) -> Any:
+    """The dtype of numbers beside arrays of a library that lacks their default dtype; else None, for the default."""
+    if like is None or is_numpy_scalar(like):
+        return None
+    widest = _class_of([*map(as_number, members(value))])
+    default = name_of_default(widest) if widest is not None else None
+    if widest is None or default is None or not lacks(like, default):
+        return None
+    strong = [x for x in beside if is_array(x) and not is_numpy_scalar(x)]
+    return xo.result_type(*(strong or [like]), widest())
+
+
+def lacks(like: Any, dtype: str) -> bool:
+    """Whether the library of an array has no dtype of that name: JAX's 64-bit types may be off."""
+    return _class_lacks(type(like), dtype)
+
+
+@constant_while_tracing
+def _class_lacks(cls: type, dtype: str) -> bool:
+    backend = find.of_class(cls)
+    return backend is not None and backend.functions["import_refusal"](dtype) is not None
+
+
+def beside(like: Any, value: Any) -> Any:
+    """The value as an array, by default of the library of another array, in its default dtype."""
+    return new_array(value, like=like) if first_array((value,)) is None else array(value)
+
+
+def indices(value: Any, like: Any = None) -> Any:
+    """The value as an array; integers that are not in an array have the library's default integer dtype."""
+    is_scalar = is_numpy_scalar(value) and like is not None
+    return value if is_array(value) and not is_scalar else xo.asarray(value, like=like)
+
+
+def in_dtype_of(x: Any, value: Any) -> Any:
+    """The value as an array in the dtype of x."""
+    return xo.astype(value, x.dtype) if is_array(value) else cast_new(value, x.dtype, like=x)
+
+
+def cast_new(value: Any, dtype: Any, *, like: Any, device: Any = None) -> Any:
+    """A new array with the values, cast to the dtype."""
+    is_weak = _weak_dtype(value, like, (like,)) is not None
+    return xo.astype(new_array(value, dtype=dtype if is_weak else None, like=like, device=device), dtype)
 
 
 def array(value: Any) -> Any:
@@ -124,10 +180,20 @@ def together(*values: Any) -> list[Any]:
 
 def operands(*values: Any) -> list[Any]:
     """The values as arrays; Python numbers are unchanged if there is an array."""
+    return harmonised(*with_numbers(*values))
+
+
+def with_numbers(*values: Any) -> list[Any]:
+    """The values as arrays, each in its own dtype; Python numbers are unchanged if there is an array."""
     like = first_array(values)
     if like is None:
-        return together(*values)
-    return harmonised(*(x if type(x) in NUMBERS or is_array(x) else new_array(x, like=like) for x in values))
+        return arrays(*values)
+    found = []
+    for x in values:
+        if is_numpy_scalar(x) and _weak_dtype(x, like, values) is not None:
+            x = as_number(x)
+        found.append(x if type(x) in NUMBERS or is_array(x) else _as_array(x, like, values))
+    return found
 
 
 def alike(*values: Any) -> list[Any]:
@@ -139,14 +205,26 @@ def alike(*values: Any) -> list[Any]:
 
 def harmonised(*values: Any) -> list[Any]:
     """The values in NumPy's common dtype, if the library promotes to another dtype."""
-    key = tuple([(type(x), x.dtype) if hasattr(x, "dtype") else type(x) for x in values])
-    try:
-        dtype = _harmonised[key]
-    except KeyError:
-        dtype = _harmonised[key] = _differing(values)
+    dtype = _common_dtype(values)
     if dtype is None or floating_dtype() is not None:
         return list(values)
     return [xo.astype(x, dtype) if hasattr(x, "dtype") and not is_numpy_scalar(x) else x for x in values]
+
+
+def _common_dtype(values: Sequence[Any]) -> str | None:
+    """The dtype to which NumPy promotes; None if the library agrees, or if NumPy has no such dtypes."""
+    key = tuple([(type(x), x.dtype) if hasattr(x, "dtype") else type(x) for x in values])
+    try:
+        return _harmonised[key]
+    except KeyError:
+        found = _harmonised[key] = _differing(values)
+        return found
+
+
+def missing_dtype(*values: Any) -> str | None:
+    """NumPy's common dtype if the library of the values lacks it; else None."""
+    dtype, like = _common_dtype(values), first_array(values)
+    return dtype if dtype is not None and floating_dtype() is None and lacks(like, dtype) else None
 
 
 def _differing(values: Sequence[Any]) -> str | None:
