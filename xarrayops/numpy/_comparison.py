@@ -25,7 +25,7 @@ _OF_INTEGERS: dict[str, Rounding] = {"less": "down", "less_equal": "up", "greate
 
 def compared(name: str, x1: Any, x2: Any) -> Any:
     """The comparison of that name: in NumPy's common dtype, or exactly without it."""
-    if not _lack_common_dtype(x1, x2):
+    if not lack_common_dtype(x1, x2):
         return getattr(xo, name)(*ops.harmonised(x1, x2))
     if not _is_integer(x1):
         name, x1, x2 = _MIRRORED.get(name, name), x2, x1
@@ -34,16 +34,23 @@ def compared(name: str, x1: Any, x2: Any) -> Any:
     return getattr(xo, name)(_as_float32(x1, _OF_INTEGERS.get(name, "exact")), x2)
 
 
+def isclose(x1: Any, x2: Any, **options: Any) -> Any:
+    """Whether the elements of each pair are close; arrays of two kinds, as float32, from both sides."""
+    sides: tuple[Rounding, Rounding] = ("down", "up")
+    below, above = (xo.isclose(_as_float32(x1, side), _as_float32(x2, side), **options) for side in sides)
+    return xo.logical_and(below, above)
+
+
 def isin(x1: Any, x2: Any, *, invert: bool) -> Any:
     """Whether each element of x1 is in x2."""
-    if _lack_common_dtype(x1, x2):
+    if lack_common_dtype(x1, x2):
         x1, x2 = (_as_float32(x, "exact") for x in (x1, x2))
     return xo.isin(*ops.harmonised(x1, x2), invert=invert)
 
 
 def searchsorted(x1: Any, x2: Any, *, side: Literal["left", "right"], sorter: Any) -> Any:
     """The places of the elements of x2 in x1, which is sorted."""
-    if _lack_common_dtype(x1, x2):
+    if lack_common_dtype(x1, x2):
         first, second = _OF_INTEGERS["less" if side == "left" else "less_equal"], "up" if side == "left" else "down"
         x1, x2 = _as_float32(x1, first), _as_float32(x2, second)
     return xo.searchsorted(*ops.harmonised(x1, x2), side=side, sorter=sorter)
@@ -51,12 +58,12 @@ def searchsorted(x1: Any, x2: Any, *, side: Literal["left", "right"], sorter: An
 
 def digitize(x: Any, bins: Any, *, right: bool) -> Any:
     """The bin of each element of x; bins may also decrease."""
-    if _lack_common_dtype(x, bins):
+    if lack_common_dtype(x, bins):
         x, bins = _as_float32(x, "up" if right else "down"), _as_float32(bins, "down" if right else "up")
     return xo.digitize(*ops.harmonised(x, bins), right=right)
 
 
-def _lack_common_dtype(x1: Any, x2: Any) -> bool:
+def lack_common_dtype(x1: Any, x2: Any) -> bool:
     """Whether these are integers and fractions, and the library lacks NumPy's common dtype."""
     common = ops.missing_dtype(x1, x2)
     return common == "float64" and _is_integer(x1) != _is_integer(x2)

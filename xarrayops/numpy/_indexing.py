@@ -19,7 +19,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
     like = ops.first_array((condition, x, y))
-    mask = ops.beside(like, condition)
+    mask = ops.indices(condition, like)
     mask = mask if xo.isdtype(mask.dtype, "bool") else mask != 0
     if not ops.is_array(x) and not ops.is_array(y):
         x, y = (ops.beside(mask, each) for each in (x, y))

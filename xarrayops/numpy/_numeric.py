@@ -261,7 +261,9 @@ def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
     x, w = ops.arrays(a, weights)
     x = xo.astype(x, "uint8") if xo.isdtype(x.dtype, "bool") else x
     is_number = hasattr(bins, "__index__") and not hasattr(bins, "ndim")
-    return ops.floating(x), int(bins) if is_number else ops.arrays(x, bins)[1], w
+    edges = int(bins) if is_number else ops.arrays(x, bins)[1]
+    is_whole = not is_number and ops.is_integer(x) and ops.is_integer(edges)
+    return x if is_whole else ops.floating(x), edges, w
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from math import prod
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, overload
@@ -76,8 +75,8 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
     Returns
     -------
     array
-        Same shape and values, and the same dtype unless ``dtype`` is another one. `explain` shows beforehand whether the data is copied; `shares_memory` checks
-        the result.
+        Same shape and values, and the same dtype unless ``dtype`` names another one. `explain` shows beforehand whether
+        the data is copied; `shares_memory` checks the result.
 
     Raises
     ------
@@ -141,8 +140,9 @@ def _converted_and_cast(x: Array, to: Library, plan: ConversionPlan, device: Any
     """x in another dtype and library."""
     first = is_cast_by_source(plan.source, str(plan.cast))
     by = plan.source if first else plan.target
-    cast = partial(by.functions["astype"], dtype=by.native_dtype(plan.cast))
-    return convert(cast(x), to, device=device, copy=copy) if first else cast(convert(x, to, device=device, copy=copy))
+    moved = x if first else convert(x, to, device=device, copy=copy)
+    cast = by.functions["astype"](moved, by.native_dtype(plan.cast))
+    return convert(cast, to, device=device, copy=copy) if first else cast
 
 
 def _target_and_device(to: Library) -> tuple[str, Any]:

@@ -125,8 +125,11 @@ def _plan_cast(x: Array, to: Library, cast: str, device: Any, copy: bool | None)
     cast_bytes = _nbytes_of(by.functions["empty"]((0,), dtype=by.native_dtype(cast)), x)
     moved_bytes = 0 if plan.action == "zero-copy" else _nbytes_of(moved, x)
     total = None if cast_bytes is None or moved_bytes is None else cast_bytes + moved_bytes
-    then = "" if source is target else f"; {plan.reason}"
-    return plan._replace(action="copy", reason=f"{by.name} casts {have} to {cast}{then}", nbytes=total, cast=cast)
+    steps = [f"{by.name} casts {have} to {cast}"]
+    if source is not target:
+        shared = f"{target.name} shares {'the result' if first else 'x'} where it can"
+        steps.insert(1 if first else 0, shared if plan.action == "zero-copy" else plan.reason)
+    return plan._replace(action="copy", reason="; ".join(steps), nbytes=total, cast=cast)
 
 
 def _nbytes_of(like: Array, x: Array) -> int | None:
