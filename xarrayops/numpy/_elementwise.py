@@ -188,11 +188,12 @@ _UNARY = (
 _BINARY = (
     _extremum_of_numbers("fmax", xo.maximum),
     _extremum_of_numbers("fmin", xo.minimum),
-    *(_float_power, _fmod, _heaviside, _ldexp, _logaddexp2, _pow),
+    *(_float_power, _fmod, _heaviside, _logaddexp2, _pow),
 )
 _NAMED = (
     *map(UnaryUfunc, (*map(_ours, SAME_UNARY), *_UNARY)),
     *map(BinaryUfunc, (*map(_ours, _IN_COMMON_DTYPE), *_BINARY)),
+    BinaryUfunc(_ldexp, prepared=lambda *values: values),
     *(BinaryUfunc(_ours(name), prepared=ops.with_numbers) for name in LOGICAL),
     *(BinaryUfunc(_comparing(name), prepared=ops.with_numbers) for name in COMPARISONS),
     *map(ProductUfunc, (_matmul, _matvec, _vecdot, _vecmat)),

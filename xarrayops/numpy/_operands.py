@@ -159,7 +159,8 @@ def indices(value: Any, like: Any = None) -> Any:
 
 def in_dtype_of(x: Any, value: Any) -> Any:
     """The value as an array in the dtype of x."""
-    return xo.astype(value, x.dtype) if is_array(value) else cast_new(value, x.dtype, like=x)
+    is_given = is_array(value) and not is_numpy_scalar(value)
+    return xo.astype(value, x.dtype) if is_given else cast_new(value, x.dtype, like=x)
 
 
 def cast_new(value: Any, dtype: Any, *, like: Any, device: Any = None) -> Any:

@@ -25,7 +25,7 @@ CALLS = [
     *parts(
         """
 np.divmod(x, 2); np.divmod(x, L([1, 2, 3, 4, 5])); np.nextafter(x, 2); np.nextafter(x, L([0, 9, 0, 9, 0]))
-np.ldexp(x, 3); np.ldexp(x, [1, 2, 0, 1, 2]); np.add(x, 1, dtype="float32"); np.add.outer(x, L([1, 2]))
+np.ldexp(x, 3); np.ldexp(x, [1, 2, 0, 1, 2]); np.add.outer(x, L([1, 2]))
 np.less.outer(x, L([1, 2.5])); np.add.reduce(x, initial=2); np.add.reduceat(x, [0, 2, 1])
 np.vecdot(x, L([1, 2, 3, 4, 5])); np.matmul(m, L([1, 2, 3])); np.matvec(m, L([1, 2, 3])); np.vecmat(L([1, 2]), m)
 np.multiply.outer(L([1, 2]), x); np.add(x, np.add(x, S(1))); np.where(x > 2, x, 0); np.where(x > 2, 0, x)
@@ -37,7 +37,7 @@ np.insert(m, 1, L([1, 2, 3]), 0); np.append(x, 1); np.append(x, 0.5); np.append(
 np.append(m, L([[1, 2, 3]]), 0); np.append(x, S(1)); np.diff(x, prepend=0); np.diff(x, append=L([9]))
 np.diff(x, prepend=0.5); np.ediff1d(x, 9, L([1, 2])); np.take(x, [0, 1]); np.take(x, 1); np.take(x, S(1))
 np.take(m, [0, 2], 1); np.take(m, -1, 0); np.take(x, [7, -8], mode="clip")
-np.take(x, [[0, 1], [2, 3]], mode="wrap"); 
+np.take(x, [[0, 1], [2, 3]], mode="wrap")
 np.delete(x, [0, 2]); np.delete(x, 1); np.delete(m, [1], 1)
 np.compress([1, 0, 1], x); np.compress([True, False], m, 0); np.extract([1, 0, 1, 0, 1], x)
 np.choose([0, 1, 0, 1, 0], [x, 1]); np.choose(b, [x, 0.5]); np.choose([0, 1, 0, 1, 0], [L([1, 2, 3, 4, 5]), x])
