@@ -25,6 +25,7 @@ _OF_INTEGERS: dict[str, Rounding] = {"less": "down", "less_equal": "up", "greate
 
 def compared(name: str, x1: Any, x2: Any) -> Any:
     """The comparison of that name: in NumPy's common dtype, or exactly without it."""
+    x1, x2 = _comparable(x1, x2)
     if not lack_common_dtype(x1, x2):
         return getattr(xo, name)(*ops.harmonised(x1, x2))
     if not _is_integer(x1):
@@ -43,6 +44,7 @@ def isclose(x1: Any, x2: Any, **options: Any) -> Any:
 
 def isin(x1: Any, x2: Any, *, invert: bool) -> Any:
     """Whether each element of x1 is in x2."""
+    x1, x2 = _comparable(x1, x2)
     if lack_common_dtype(x1, x2):
         x1, x2 = (_as_float32(x, "exact") for x in (x1, x2))
     return xo.isin(*ops.harmonised(x1, x2), invert=invert)
@@ -50,6 +52,7 @@ def isin(x1: Any, x2: Any, *, invert: bool) -> Any:
 
 def searchsorted(x1: Any, x2: Any, *, side: Literal["left", "right"], sorter: Any) -> Any:
     """The places of the elements of x2 in x1, which is sorted."""
+    x1, x2 = _comparable(x1, x2)
     if lack_common_dtype(x1, x2):
         first, second = _OF_INTEGERS["less" if side == "left" else "less_equal"], "up" if side == "left" else "down"
         x1, x2 = _as_float32(x1, first), _as_float32(x2, second)
@@ -61,6 +64,13 @@ def digitize(x: Any, bins: Any, *, right: bool) -> Any:
     if lack_common_dtype(x, bins):
         x, bins = _as_float32(x, "up" if right else "down"), _as_float32(bins, "down" if right else "up")
     return xo.digitize(*ops.harmonised(x, bins), right=right)
+
+
+def _comparable(*values: Any) -> list[Any]:
+    """The values, with booleans as int8 if the library lacks the dtype of booleans and Python integers in NumPy."""
+    if ops.missing_dtype(*values) != "int64":
+        return list(values)
+    return [xo.astype(x, "int8") if hasattr(x, "dtype") and xo.isdtype(x.dtype, "bool") else x for x in values]
 
 
 def lack_common_dtype(x1: Any, x2: Any) -> bool:

@@ -29,7 +29,7 @@ DTYPES_OF_NUMPY = frozenset((*STANDARD_DTYPES, "float16"))
 """The names of NumPy's dtypes of numbers."""
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 _is_array_class: dict[type, bool] = {}
-_harmonised: dict[Any, str | None] = {}
+_harmonised: dict[Any, tuple[str | None, bool]] = {}
 
 
 def public(module: dict[str, Any]) -> list[str]:
@@ -125,7 +125,7 @@ def _as_array(value: Any, like: Any, beside: Sequence[Any]) -> Any:
 
 def _weak_dtype(value: Any, like: Any, beside: Sequence[Any]) -> Any:
     """The dtype of numbers beside arrays of a library that lacks their default dtype; else None, for the default."""
-    if like is None or is_numpy_scalar(like):
+    if like is None or is_numpy_scalar(like) or not lacks(like, "float64"):
         return None
     widest = _class_of([*map(as_number, members(value))])
     default = name_of_default(widest) if widest is not None else None
@@ -216,10 +216,11 @@ def _common_dtype(values: Sequence[Any]) -> str | None:
     """The dtype to which NumPy promotes; None if the library agrees, or if NumPy has no such dtypes."""
     key = tuple([(type(x), x.dtype) if hasattr(x, "dtype") else type(x) for x in values])
     try:
-        return _harmonised[key]
+        dtype, is_agreed = _harmonised[key]
     except KeyError:
-        found = _harmonised[key] = _differing(values)
-        return found
+        dtype, is_agreed = _harmonised[key] = _promotion(values)
+    # JAX agrees only while it has the dtype.
+    return None if dtype is None or (is_agreed and not lacks(first_array(values), dtype)) else dtype
 
 
 def missing_dtype(*values: Any) -> str | None:
@@ -228,18 +229,18 @@ def missing_dtype(*values: Any) -> str | None:
     return dtype if dtype is not None and floating_dtype() is None and lacks(like, dtype) else None
 
 
-def _differing(values: Sequence[Any]) -> str | None:
-    """The dtype to which NumPy promotes; None if the library agrees, or if NumPy has no such dtypes."""
+def _promotion(values: Sequence[Any]) -> tuple[str | None, bool]:
+    """The dtype to which NumPy promotes, and whether the library agrees; None if nothing has to be cast."""
     native = [x for x in values if hasattr(x, "dtype")]
     numbers = [x for x in values if type(x) in NUMBERS]
     wanted = promoted([name_of(x.dtype) for x in native], [type(x) for x in numbers])
     if wanted is None or all(name_of(x.dtype) == wanted for x in native):
-        return None
+        return None, True
     try:
         found = name_of(xo.result_type(*native, *numbers))
     except (TypeError, xo.Unsupported):
         found = None
-    return None if found == wanted and not _follows_default(native, numbers) else wanted
+    return wanted, found == wanted and not _follows_default(native, numbers)
 
 
 @constant_while_tracing
@@ -275,7 +276,7 @@ def floating(x: Any) -> Any:
 def inexact(x: Any) -> Any:
     """x, or integers in NumPy's default floating-point dtype: for steps that the library takes in the dtype of x."""
     x = floating(x)
-    return xo.astype(x, "float64") if is_integer(x) else x
+    return xo.astype(x, float) if is_integer(x) else x
 
 
 def floats(*values: Any) -> list[Any]:

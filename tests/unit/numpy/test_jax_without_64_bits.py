@@ -175,6 +175,31 @@ def test_rounding_to_tens_needs_no_fractions(dtype):
         numpy.testing.assert_array_equal(found[fits], wide[fits])
 
 
+def test_comparisons_of_booleans_with_numbers():
+    values = numpy.asarray([True, False])
+    x = xo.convert(values, "jax")
+    for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
+        for other in (1, 0, 2, -1, 0.5, 1.0, [1, 2], [0.5, 0.0]):
+            numpy.testing.assert_array_equal(getattr(np, name)(x, other), getattr(numpy, name)(values, other))
+            numpy.testing.assert_array_equal(getattr(np, name)(other, x), getattr(numpy, name)(other, values))
+    numpy.testing.assert_array_equal(np.isin(x, [1, 2]), numpy.isin(values, [1, 2]))
+    assert np.array_equal(x, [1, 0])
+    assert np.allclose(x, [1, 0])
+
+
+def test_promotion_follows_the_switch():
+    """What was found with 64-bit types must not serve without them, where JAX would wrap the integers."""
+    first, second = (xo.convert(numpy.asarray([3], name), "jax") for name in ("uint32", "int32"))
+    with jax.enable_x64(True):
+        assert np.add(first, second).dtype == "int64"
+        assert np.add(first > 0, 1).dtype == "int64"
+    for call in (lambda: np.add(first, second), lambda: np.add(first > 0, 1)):
+        with pytest.raises(xo.Unsupported, match="JAX has no int64"):
+            call()
+    with jax.enable_x64(True):
+        assert np.add(first, second).dtype == "int64"
+
+
 def test_integers_beyond_the_dtype_raise():
     x = xo.convert(numpy.asarray([1, 2], "int32"), "jax")
     for call in (lambda: np.append(x, 2**40), lambda: np.add(x, [2**40, 0]), lambda: np.full_like(x, 2**40)):
