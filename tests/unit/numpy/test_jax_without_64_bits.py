@@ -96,7 +96,7 @@ def of_width(value):
 @pytest.mark.more_in_sweeps
 @pytest.mark.parametrize("dtype", ["float32", "int32", "bfloat16"])
 def test_numbers_lists_and_scalars_are_weak(dtype, sweeping):
-    values = {"x": numpy.asarray([0, 1, 2, 3, 5]), "m": numpy.asarray([[2, 1, 3], [1, 4, 1]])}
+    values = {"x": numpy.asarray([1, 2, 3, 5, 8]), "m": numpy.asarray([[2, 1, 3], [1, 4, 1]])}
     values = {name: x.astype(dtype) for name, x in values.items()}
     values |= {"i": numpy.asarray([0, 2, 1], "int32"), "b": numpy.asarray([True, False, True, True, False])}
     ours = {name: xo.convert(x, "jax", copy=True) for name, x in values.items()}
@@ -107,6 +107,8 @@ def test_numbers_lists_and_scalars_are_weak(dtype, sweeping):
         return numpy.asarray(listed).astype(numpy.result_type(wide["x"].dtype, number))
 
     calls = [*WEAK["CALLS"], *(WEAK["OF_INTEGERS"] if dtype == "int32" else ())]
+    if dtype == "bfloat16":  # JAX has no least squares of it
+        calls = [call for call in calls if "polyfit" not in call]
     theirs = {"np": numpy, "L": weak, "S": lambda number: number, "arrays": wide}
     scope = {"np": np, "L": lambda listed: listed, "S": of_width, **ours}
     assert not report(calls if sweeping else calls[::EACH], scope, theirs, dtype)
