@@ -78,8 +78,9 @@ def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = No
     if not is_array(obj) and isinstance(obj, Sequence) and not isinstance(obj, (list, tuple, str, bytes, memoryview)):
         obj = list(obj)
     if dtype is None and (isinstance(obj, (list, tuple)) or type(obj) in NUMBERS):
-        widest = _class_of(members(obj))
-        dtype = None if widest is None else _default_of(widest, obj)
+        listed = members(obj)
+        widest = _class_of(listed)
+        dtype = None if widest is None else _default_of(widest, listed)
     return xo.asarray(obj, dtype=dtype, like=like, device=device, copy=copy)
 
 
@@ -89,9 +90,9 @@ def _class_of(listed: list[Any]) -> type | None:
     return max(classes, key=list(NUMBERS).index, default=float) if classes <= NUMBERS.keys() else None
 
 
-def _default_of(widest: type, obj: Any) -> str | None:
+def _default_of(widest: type, listed: list[Any]) -> str | None:
     """The dtype of numbers of a class: NumPy's default dtype, or uint64 for large integers."""
-    if widest is int and any(type(member) is int and member >= 2**63 for member in members(obj)):
+    if widest is int and any(type(member) is int and member >= 2**63 for member in listed):
         return "uint64"
     return name_of_default(widest)
 
@@ -181,7 +182,13 @@ def together(*values: Any) -> list[Any]:
 
 def operands(*values: Any) -> list[Any]:
     """The values as arrays; Python numbers are unchanged if there is an array."""
-    return harmonised(*with_numbers(*values))
+    found = with_numbers(*values)
+    try:
+        return harmonised(*found)
+    except Unsupported:  # perhaps because NumPy's scalars are not weakly typed
+        if not any(map(is_numpy_scalar, found)):
+            raise
+    return harmonised(*map(as_number, found))
 
 
 def with_numbers(*values: Any) -> list[Any]:
@@ -189,12 +196,7 @@ def with_numbers(*values: Any) -> list[Any]:
     like = first_array(values)
     if like is None:
         return arrays(*values)
-    found = []
-    for x in values:
-        if is_numpy_scalar(x) and _weak_dtype(x, like, values) is not None:
-            x = as_number(x)
-        found.append(x if type(x) in NUMBERS or is_array(x) else _as_array(x, like, values))
-    return found
+    return [x if type(x) in NUMBERS or is_array(x) else _as_array(x, like, values) for x in values]
 
 
 def alike(*values: Any) -> list[Any]:
@@ -219,8 +221,10 @@ def _common_dtype(values: Sequence[Any]) -> str | None:
         dtype, is_agreed = _harmonised[key]
     except KeyError:
         dtype, is_agreed = _harmonised[key] = _promotion(values)
+    if dtype is None or not is_agreed:
+        return dtype
     # JAX agrees only while it has the dtype.
-    return None if dtype is None or (is_agreed and not lacks(first_array(values), dtype)) else dtype
+    return dtype if [x for x in values if _class_lacks(type(x), dtype)] else None
 
 
 def missing_dtype(*values: Any) -> str | None:

@@ -224,6 +224,18 @@ def test_a_result_of_64_bits_is_refused_with_the_way_out():
         assert np.where(x > 1, 1, 0).dtype == "int32"
 
 
+def test_new_arrays_in_a_narrow_dtype():
+    with xo.use("jax"):
+        found = (
+            np.linspace(0, 1, 5, dtype="float32"),
+            np.array([1, 2], "float32"),
+            np.full(2, 1, np.int32),
+            np.eye(2, dtype="f4"),
+        )
+    assert [x.dtype.name for x in found] == ["float32", "float32", "int32", "float32"]
+    numpy.testing.assert_array_equal(found[0], [0, 0.25, 0.5, 0.75, 1])
+
+
 def test_values_of_whole_numbers_are_kept_where_fractions_are_given():
     x = xo.convert(numpy.asarray([1, 2], "int32"), "jax")
     assert as_numpy(np.insert(x, 0, 2.0**24 + 1)).tolist() == [2**24 + 1, 1, 2]
