@@ -22,7 +22,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     mask = ops.indices(condition, like)
     mask = mask if xo.isdtype(mask.dtype, "bool") else mask != 0
     if not ops.is_array(x) and not ops.is_array(y):
-        x, y = (ops.beside(mask, each) for each in (x, y))
+        x, y = (ops.in_library_of(mask, each) for each in (x, y))
     return xo.where(mask, *ops.operands(x, y))
 
 
@@ -70,7 +70,7 @@ def _integers(function: str, indices: Any) -> Any:
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     """The elements at the indices along an axis, by default of the flattened array, by `xarrayops.take`."""
     like = ops.first_array((a, indices))
-    x, i = ops.beside(like, a), ops.indices(indices, like)
+    x, i = ops.in_library_of(like, a), ops.indices(indices, like)
     x, axis = (ops.raveled(x), 0) if axis is None else (x, ops.one_axis(axis, x.ndim))
     i = _in_bounds("take", _integers("take", i), x.shape[axis], mode)
     taken = xo.take(x, ops.raveled(i), axis=axis)
@@ -85,7 +85,7 @@ def _require_vector(indices: Any) -> None:
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """The elements at the indices along an axis, for each position, by `xarrayops.take_along_axis`."""
     like = ops.first_array((arr, indices))
-    x, i = ops.beside(like, arr), ops.indices(indices, like)
+    x, i = ops.in_library_of(like, arr), ops.indices(indices, like)
     if not xo.isdtype(i.dtype, "integral"):
         raise IndexError("`indices` must be an integer array")
     if axis is None:
@@ -128,7 +128,7 @@ def extract(condition: Any, arr: Any) -> Any:
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """Each element from the choice that the index names, by `xarrayops.where`."""
     like, no_array = ops.first_array((a, *choices)), ops.first_array(choices) is None
-    members = ops.together(*([ops.beside(like, each) for each in choices] if no_array else choices))
+    members = ops.together(*([ops.in_library_of(like, each) for each in choices] if no_array else choices))
     index = _in_bounds("choose", _integers("choose", ops.indices(a, like)), len(members), mode)
     shape = xo.broadcast_shapes(index.shape, *(x.shape for x in members))
     result = xo.broadcast_to(members[0], tuple(shape))

@@ -59,7 +59,7 @@ def _places(obj: Any, extent: int | None = None) -> Any:
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """The values before the indices along an axis, by `xarrayops.insert`."""
-    x = ops.beside(ops.first_array((arr, values)), arr)
+    x = ops.in_library_of(ops.first_array((arr, values)), arr)
     return xo.insert(x, _places(obj), ops.in_dtype_of(x, values), axis=axis)
 
 

@@ -1,9 +1,9 @@
 # Long: what every function does with its arguments and its result.
 """Operands: arrays are unchanged; numbers and sequences become arrays of the same library, in NumPy's dtypes.
 
-JAX lacks NumPy's default dtypes while its 64-bit types are off. Numbers and sequences beside its arrays are then weakly
-typed (`_weak_dtype`), indices have the library's integer dtype (`indices`), and comparisons need no common dtype
-(`_comparison`). What remains is a result in a dtype that the library lacks; the cast to it raises.
+JAX lacks NumPy's default dtypes while its 64-bit types are off. Numbers and sequences next to its arrays are then
+weakly typed (`_weak_dtype`), indices have the library's integer dtype (`indices`), and comparisons need no common dtype
+(`_comparison`). What remains is a result in a dtype that the library lacks: the cast to it raises.
 """
 
 from __future__ import annotations
@@ -116,23 +116,23 @@ def arrays(*values: Any) -> list[Any]:
     return [value if value is None else _as_array(value, like, values) for value in values]
 
 
-def _as_array(value: Any, like: Any, beside: Sequence[Any]) -> Any:
+def _as_array(value: Any, like: Any, values: Sequence[Any]) -> Any:
     if not is_array(value):
-        return new_array(value, dtype=_weak_dtype(value, like, beside), like=like)
+        return new_array(value, dtype=_weak_dtype(value, like, values), like=like)
     if is_numpy_scalar(value) and not is_numpy_scalar(like):
-        return xo.asarray(value, dtype=_weak_dtype(value, like, beside), like=like)
+        return xo.asarray(value, dtype=_weak_dtype(value, like, values), like=like)
     return value
 
 
-def _weak_dtype(value: Any, like: Any, beside: Sequence[Any]) -> Any:
-    """The dtype of numbers beside arrays of a library that lacks their default dtype; else None, for the default."""
+def _weak_dtype(value: Any, like: Any, values: Sequence[Any]) -> Any:
+    """The dtype of numbers next to arrays of a library that lacks their default dtype; else None, for the default."""
     if like is None or is_numpy_scalar(like) or not lacks(like, "float64"):
         return None
     widest = _class_of([*map(as_number, members(value))])
     default = name_of_default(widest) if widest is not None else None
     if widest is None or default is None or not lacks(like, default):
         return None
-    strong = [x for x in beside if is_array(x) and not is_numpy_scalar(x)]
+    strong = [x for x in values if is_array(x) and not is_numpy_scalar(x)]
     return xo.result_type(*(strong or [like]), widest())
 
 
@@ -147,7 +147,7 @@ def _class_lacks(cls: type, dtype: str) -> bool:
     return backend is not None and backend.functions["import_refusal"](dtype) is not None
 
 
-def beside(like: Any, value: Any) -> Any:
+def in_library_of(like: Any, value: Any) -> Any:
     """The value as an array, by default of the library of another array, in its default dtype."""
     return new_array(value, like=like) if first_array((value,)) is None else array(value)
 

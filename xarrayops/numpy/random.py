@@ -102,7 +102,7 @@ class Generator:
 
     def _array(self, x: Any) -> Any:
         """The argument as an array of the library of the generator."""
-        return ops.beside(self._reference, x)
+        return ops.in_library_of(self._reference, x)
 
     def _broadcast(self, first: Any, second: Any, size: Any) -> tuple[Any, Any, Any]:
         """The parameters, and the shape of the numbers, by default the shape of the parameters."""

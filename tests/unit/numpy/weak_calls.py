@@ -1,7 +1,7 @@
-"""Calls with Python numbers, lists of them and NumPy's scalars beside an array, for `test_jax_without_64_bits.py`.
+"""Calls with Python numbers, lists of them and NumPy's scalars next to an array, for `test_jax_without_64_bits.py`.
 
 x is a sorted vector of 5 elements, m a matrix of 2 rows and 3 columns, both in the dtype under test; b is a mask of x.
-`L` marks a list of values: beside an array it is weakly typed, as a number. Other lists are indices, counts or axes.
+`L` marks a list of values: next to an array it is weakly typed, as a number. Other lists are indices, counts or axes.
 `S` makes a scalar of NumPy of 64 bits.
 """
 

@@ -1,4 +1,4 @@
-"""Python numbers and NumPy's scalars beside arrays of JAX without 64-bit types: no call of xo refuses them."""
+"""Python numbers and NumPy's scalars next to arrays of JAX without 64-bit types: no call of xo refuses them."""
 
 import numpy as np
 import pytest

@@ -1,3 +1,4 @@
+# Long: conversion, its explanation, and sharing of memory; a third of the lines are docstrings.
 """Conversion between libraries: make a plan, then alias the memory, copy it, or refuse."""
 
 from __future__ import annotations
