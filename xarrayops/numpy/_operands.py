@@ -202,7 +202,10 @@ def with_numbers(*values: Any) -> list[Any]:
 def alike(*values: Any) -> list[Any]:
     """The values as arrays of one dtype, in which Python numbers are weakly typed."""
     values = tuple(operands(*values))
-    dtype, like = xo.result_type(*values), first_array(values)
+    like = first_array(values)
+    if lacks(like, "float64"):
+        values = tuple(map(as_number, values))
+    dtype = xo.result_type(*values)
     return [xo.astype(x, dtype) if is_array(x) else xo.asarray(x, dtype=dtype, like=like) for x in values]
 
 

@@ -33,7 +33,7 @@ INTEGERS_OF_64_BITS = {
     "np.linalg.matrix_rank(m, 0.1)",
 }
 """Calls whose result is int64 by definition, whose dtype is named, or that need the rounding of float64."""
-EACH = 9
+EACH = 5
 """One of this many calls is tested outside of sweeps."""
 
 
@@ -107,8 +107,8 @@ def test_numbers_lists_and_scalars_are_weak(dtype, sweeping):
         return numpy.asarray(listed).astype(numpy.result_type(wide["x"].dtype, number))
 
     calls = [*WEAK["CALLS"], *(WEAK["OF_INTEGERS"] if dtype == "int32" else ())]
-    if dtype == "bfloat16":  # JAX has no least squares of it
-        calls = [call for call in calls if "polyfit" not in call]
+    if dtype == "bfloat16":  # JAX does not solve equations of it
+        calls = [call for call in calls if not any(name in call for name in ("polyfit", "lstsq", "solve", "rank"))]
     theirs = {"np": numpy, "L": weak, "S": lambda number: number, "arrays": wide}
     scope = {"np": np, "L": lambda listed: listed, "S": of_width, **ours}
     assert not report(calls if sweeping else calls[::EACH], scope, theirs, dtype)

@@ -66,7 +66,7 @@ np.correlate(x, L([1, 2]), "full"); np.polyval(L([1, 2, 3]), x); np.polyval(x, 2
 np.polyval(x, S(2)); np.polyfit(x, L([1, 3, 2, 5, 4]), 1)
 np.polyfit(L([0, 1, 2, 3, 4]), x, 2, w=L([1, 2, 1, 2, 1])); np.histogram(x, L([0, 1, 2.5])); np.histogram(x, 3)
 np.histogram(x, 3, weights=L([1, 2, 1, 2, 1])); np.histogram(x, 3, (0, 9)); np.histogram_bin_edges(x, L([0, 1, 3]))
-np.quantile(x, 0.3); np.quantile(x, L([0.1, 0.9])); np.quantile(x, [0, 1])
+np.quantile(x, 0.3); np.quantile(x, L([0.1, 0.9])); np.quantile(x, L([0, 1.0]))
 np.quantile(x, L([0.1, 0.9]), method="lower"); np.percentile(x, L([10, 90])); np.percentile(x, 50, method="nearest")
 np.percentile(m, L([10, 50]), 1, method="higher"); np.nanquantile(x, L([0.1, 0.9])); np.nanpercentile(x, L([5, 50]))
 np.quantile(x, S(0.3)); np.average(x, weights=L([1, 2, 1, 2, 1])); np.average(m, 1, L([1, 2, 3]))

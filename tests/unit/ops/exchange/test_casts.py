@@ -66,13 +66,13 @@ def test_wide_values_get_into_jax_without_64_bits(without_64_bits):
 
 
 def test_a_cast_is_a_copy(library):
-    x = xo.convert(X, library)
-    assert xo.convert(x, library, dtype="float64") is x
-    assert xo.explain("convert", x, library, dtype="float64").action == "zero-copy"
+    x = xo.convert(X[:1].astype("float32"), library)
+    assert xo.convert(x, library, dtype="float32") is x
+    assert xo.explain("convert", x, library, dtype="float32").action == "zero-copy"
     assert xo.explain("convert", x, library, dtype="int8", copy=False).action == "refuse"
-    with pytest.raises(xo.ExchangeError, match="the cast from float64 to int8 is a copy"):
+    with pytest.raises(xo.ExchangeError, match="the cast from float32 to int8 is a copy"):
         xo.convert(x, library, dtype="int8", copy=False)
-    host = xo.convert(x, "numpy", dtype="float32", copy=True)
+    host = xo.convert(x, "numpy", dtype="float16", copy=True)
     assert host.flags.writeable
     before = np.array(xo.convert(x, "numpy"))
     host[:] = 7
@@ -89,9 +89,9 @@ def test_bytes_are_those_of_the_cast_and_of_the_transfer():
 
 def test_dtypes_that_the_target_lacks_are_refused(library):
     with pytest.raises((xo.Unsupported, xo.ExchangeError, ValueError), match="no such"):
-        xo.convert(X, library, dtype="no such")
+        xo.convert(X.astype("float32"), library, dtype="no such")
     with pytest.raises((xo.Unsupported, xo.ExchangeError), match="complex"):
-        xo.convert(xo.convert(X + 0j, library), "numpy", dtype="float32")
+        xo.convert(xo.convert((X + 0j).astype("complex64"), library), "numpy", dtype="float32")
 
 
 def test_values_of_sparse_containers_are_cast(without_64_bits):
