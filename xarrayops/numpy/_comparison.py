@@ -64,8 +64,8 @@ def searchsorted(x1: Any, x2: Any, *, side: Literal["left", "right"], sorter: An
     """The places of the elements of x2 in x1, which is sorted."""
     x1, x2 = _comparable(x1, x2)
     if lack_common_dtype(x1, x2):
-        first, second = _OF_INTEGERS["less" if side == "left" else "less_equal"], "up" if side == "left" else "down"
-        x1, x2 = _as_float32(x1, first), _as_float32(x2, second)
+        is_left = side == "left"
+        x1, x2 = _as_float32(x1, "down" if is_left else "up"), _as_float32(x2, "up" if is_left else "down")
     return xo.searchsorted(*ops.harmonised(x1, x2), side=side, sorter=sorter)
 
 
