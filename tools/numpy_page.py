@@ -57,7 +57,11 @@ AttributeError: np has no ufuncs; did you mean np.ufunc?
 
 - Lists and numbers in a call with arrays become arrays of their library. Without an array, functions follow
   `xo.use` and `xo.set_default`, and have NumPy's default dtypes float64, int64 and complex128 on every library, unless
-  `xo.use(dtype=...)` names another. JAX without its 64-bit types raises.
+  `xo.use(dtype=...)` names another.
+- JAX starts without 64-bit types. Python numbers, lists of them and NumPy's scalars next to an array are then weakly
+  typed: a list next to a float32 array takes its dtype, so that `np.append(x, [1, 2])` is float32. Indices are int32.
+  A call raises only if its result would have 64 bits in NumPy, such as `np.zeros(3, like=x)` and the mean of integers:
+  switch the types on, or write `xo.use(dtype="float32")`. Comparisons of integers and fractions are exact.
 - Dtypes are promoted as in NumPy; on other libraries, functions of small integers give float64.
 - `out=` is written in place on NumPy, PyTorch and CuPy. JAX and Dask raise and say what to write, as do `np.copyto` and
   `np.put`. `where=` of a ufunc needs `out=`.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import xarrayops as xo
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._ranges import arange
 
 Shape = int | tuple[int, ...]
 
@@ -179,8 +178,8 @@ def full_like(
     """One value, which broadcasts, in the shape, the dtype and the library of a, by `xarrayops.full`."""
     ops.no_subclass("full_like", subok, True)
     x = ops.array(a)
-    value = ops.new_array(fill_value, like=x, device=device)
-    value = xo.astype(value, x.dtype if dtype is None else named(dtype))
+    target = x.dtype if dtype is None else named(dtype)
+    value = ops.cast_new(fill_value, target, like=x, device=device)
     of_shape = tuple(x.shape) if shape is None else _shape(shape)
     return ops.ordered("full_like", xo.asarray(xo.broadcast_to(value, of_shape), copy=True), _order_of(x, order))
 
@@ -239,9 +238,10 @@ def fromfunction(
 def indices(dimensions: tuple[int, ...], dtype: Any = None, sparse: bool = False, *, like: Any = None) -> Any:
     """The grids of the indices of each axis, by `xarrayops.arange`."""
     shape = _shape(dimensions)
-    vectors = [arange(n, dtype=ops.name_of_default(int) if dtype is None else dtype, like=like) for n in shape]
+    chosen = int if dtype is None else named(dtype)
+    vectors = [xo.arange(n, dtype=chosen, like=ops.reference(like)) for n in shape]
     if not vectors:
-        return () if sparse else zeros((0,), ops.name_of_default(int) if dtype is None else dtype, like=like)
+        return () if sparse else xo.zeros((0,), dtype=chosen, like=ops.reference(like))
     grids = meshgrid(*vectors, sparse=sparse, indexing="ij")
     return grids if sparse else xo.stack(list(grids))
 

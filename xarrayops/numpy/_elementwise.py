@@ -7,9 +7,11 @@ from math import pi
 from typing import Any
 
 import xarrayops as xo
+from xarrayops._core.dispatch.python_scalars import COMPARISONS, LOGICAL
 from xarrayops._core.numpy_names.renamed import RENAMED
 from xarrayops._surface import FAMILIES, ROLES
 from xarrayops.numpy import _operands as ops
+from xarrayops.numpy._comparison import compared
 from xarrayops.numpy._ufunc import BinaryUfunc, ProductUfunc, UnaryUfunc, ufunc
 from xarrayops.plugin.dtypes import FLOATING_EXTRA, FLOATING_RESULTS
 
@@ -20,12 +22,7 @@ def _fabs(x: Any) -> Any:
     """The absolute values of real numbers, as floating-point numbers."""
     if ops.is_complex(x):
         raise TypeError("np.fabs takes real numbers. Instead: np.abs(x)")
-    return xo.abs(_as_floating(x))
-
-
-def _as_floating(x: Any) -> Any:
-    """x, or integers in NumPy's floating-point dtype."""
-    return xo.astype(x, "float64") if ops.is_integer(x) else x
+    return xo.abs(ops.inexact(x))
 
 
 def _float_power(x1: Any, x2: Any) -> Any:
@@ -42,7 +39,7 @@ def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
 
 def _modf(x: Any) -> tuple[Any, Any]:
     """The fractional and the integral parts, with the sign of x."""
-    x = _as_floating(x)
+    x = ops.inexact(x)
     whole = xo.trunc(x)
     fraction = xo.where(xo.isinf(x), 0.0, x - xo.where(xo.isinf(x), 0.0, whole))
     return xo.copysign(fraction, x), whole
@@ -61,10 +58,12 @@ def _fmod(x1: Any, x2: Any) -> Any:
 
 def _ldexp(x1: Any, x2: Any) -> Any:
     """x1 times two to the power of x2."""
-    x1, x2 = ops.arrays(x1, x2)
+    like = ops.first_array((x1, x2))
+    x2 = ops.indices(x2, like)
+    x1 = ops.arrays(x1, x2)[0]
     if not ops.is_integer(x2):
         raise TypeError("np.ldexp: x2 must hold integers. Instead: x1 * np.exp2(x2)")
-    x1 = _as_floating(x1)
+    x1 = ops.inexact(x1)
     half = xo.astype(xo.floor_divide(x2, 2), x1.dtype)
     rest = xo.astype(x2, x1.dtype) - half
     return x1 * xo.pow(2.0, half) * xo.pow(2.0, rest)
@@ -72,7 +71,7 @@ def _ldexp(x1: Any, x2: Any) -> Any:
 
 def _heaviside(x1: Any, x2: Any) -> Any:
     """0 for negative x1, x2 for 0, and 1 for positive x1."""
-    x1, x2 = map(_as_floating, ops.alike(x1, x2))
+    x1, x2 = map(ops.inexact, ops.alike(x1, x2))
     return xo.where(xo.isnan(x1), x1, xo.where(x1 == 0, x2, xo.astype(x1 > 0, x1.dtype)))
 
 
@@ -88,7 +87,7 @@ def _extremum_of_numbers(name: str, extremum: Callable[..., Any]) -> Callable[..
 
 def _logaddexp2(x1: Any, x2: Any) -> Any:
     """The logarithm to base 2 of the sum of the powers of two."""
-    x1, x2 = map(_as_floating, ops.alike(x1, x2))
+    x1, x2 = map(ops.inexact, ops.alike(x1, x2))
     greater, is_equal = xo.maximum(x1, x2), x1 == x2
     distance = xo.abs(xo.where(is_equal, 0.0, x1) - xo.where(is_equal, 0.0, x2))
     return greater + xo.log1p(xo.pow(2.0, -distance)) / 0.6931471805599453
@@ -103,7 +102,7 @@ def _reciprocal(x: Any) -> Any:
 
 def _spacing(x: Any) -> Any:
     """The distance to the next number away from 0, with the sign of x."""
-    x = _as_floating(x)
+    x = ops.inexact(x)
     size = xo.abs(x)
     above = xo.nextafter(size, xo.full_like(size, xo.inf))
     top = size == xo.finfo(x.dtype).max
@@ -113,12 +112,12 @@ def _spacing(x: Any) -> Any:
 
 
 def _times(name: str, factor: float, text: str) -> Callable[..., Any]:
-    return ops.entitled(lambda x: _as_floating(x) * factor, name, text)
+    return ops.entitled(lambda x: ops.inexact(x) * factor, name, text)
 
 
 def _rint(x: Any) -> Any:
     """The nearest integers, halves to even, as floating-point numbers."""
-    return xo.round(_as_floating(x))
+    return xo.round(ops.inexact(x))
 
 
 def _pow(x1: Any, x2: Any) -> Any:
@@ -130,7 +129,7 @@ def _pow(x1: Any, x2: Any) -> Any:
 
 def _exp2(x: Any) -> Any:
     """Two to the power of each element."""
-    return xo.pow(2.0, _as_floating(x))
+    return xo.pow(2.0, ops.inexact(x))
 
 
 def _matmul(x1: Any, x2: Any) -> Any:
@@ -165,11 +164,17 @@ def _ours(name: str) -> Callable[..., Any]:
     return ops.entitled(function, name, f"By `xarrayops.{name}`.")
 
 
+def _comparing(name: str) -> Callable[..., Any]:
+    """Our comparison."""
+    return ops.entitled(lambda x1, x2: compared(name, x1, x2), name, f"By `xarrayops.{name}`.")
+
+
 _OTHERS = ("clip", "imag", "pow", "real", "reciprocal", "round")
 """Elementwise functions of the standard that are not ufuncs, or that need more than our function."""
 _SAME = [*(n for n, family in FAMILIES.items() if family == "standard.elementwise" and n not in _OTHERS), "cbrt"]
 SAME_UNARY = [name for name in _SAME if len(ROLES[name]) == 1]
 SAME_BINARY = [name for name in _SAME if len(ROLES[name]) == 2]
+_IN_COMMON_DTYPE = [name for name in SAME_BINARY if name not in (*LOGICAL, *COMPARISONS)]
 _UNARY = (
     _times("deg2rad", pi / 180, "Degrees as radians."),
     _times("rad2deg", 180 / pi, "Radians as degrees."),
@@ -178,11 +183,14 @@ _UNARY = (
 _BINARY = (
     _extremum_of_numbers("fmax", xo.maximum),
     _extremum_of_numbers("fmin", xo.minimum),
-    *(_float_power, _fmod, _heaviside, _ldexp, _logaddexp2, _pow),
+    *(_float_power, _fmod, _heaviside, _logaddexp2, _pow),
 )
 _NAMED = (
     *map(UnaryUfunc, (*map(_ours, SAME_UNARY), *_UNARY)),
-    *map(BinaryUfunc, (*map(_ours, SAME_BINARY), *_BINARY)),
+    *map(BinaryUfunc, (*map(_ours, _IN_COMMON_DTYPE), *_BINARY)),
+    BinaryUfunc(_ldexp, prepared=lambda *values: values),
+    *(BinaryUfunc(_ours(name), prepared=ops.with_numbers) for name in LOGICAL),
+    *(BinaryUfunc(_comparing(name), prepared=ops.with_numbers) for name in COMPARISONS),
     *map(ProductUfunc, (_matmul, _matvec, _vecdot, _vecmat)),
     *(UnaryUfunc(_modf, nout=2), BinaryUfunc(_divmod, nout=2)),
 )

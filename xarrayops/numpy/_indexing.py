@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import xarrayops as xo
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import can_cast
-from xarrayops.numpy._ranges import arange
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
@@ -19,10 +18,11 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    mask = ops.arrays(condition, x, y)[0]
+    like = ops.first_array((condition, x, y))
+    mask = ops.indices(condition, like)
     mask = mask if xo.isdtype(mask.dtype, "bool") else mask != 0
     if not ops.is_array(x) and not ops.is_array(y):
-        x, y = ops.arrays(mask, x, y)[1:]
+        x, y = (ops.in_library_of(mask, each) for each in (x, y))
     return xo.where(mask, *ops.operands(x, y))
 
 
@@ -61,15 +61,16 @@ def _in_bounds(function: str, indices: Any, extent: int, mode: str) -> Any:
 
 def _integers(function: str, indices: Any) -> Any:
     if ops.size_of(indices) == 0:
-        return xo.astype(indices, "int64")
+        return xo.astype(indices, int)
     if not xo.isdtype(indices.dtype, ("integral", "bool")):
         raise TypeError(f"np.{function}: indices must be integers. Instead: indices.astype(np.int64)")
-    return xo.astype(indices, "int64") if not xo.isdtype(indices.dtype, "signed integer") else indices
+    return xo.astype(indices, int) if not xo.isdtype(indices.dtype, "signed integer") else indices
 
 
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     """The elements at the indices along an axis, by default of the flattened array, by `xarrayops.take`."""
-    x, i = ops.arrays(a, indices)
+    like = ops.first_array((a, indices))
+    x, i = ops.in_library_of(like, a), ops.indices(indices, like)
     x, axis = (ops.raveled(x), 0) if axis is None else (x, ops.one_axis(axis, x.ndim))
     i = _in_bounds("take", _integers("take", i), x.shape[axis], mode)
     taken = xo.take(x, ops.raveled(i), axis=axis)
@@ -83,7 +84,8 @@ def _require_vector(indices: Any) -> None:
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """The elements at the indices along an axis, for each position, by `xarrayops.take_along_axis`."""
-    x, i = ops.arrays(arr, indices)
+    like = ops.first_array((arr, indices))
+    x, i = ops.in_library_of(like, arr), ops.indices(indices, like)
     if not xo.isdtype(i.dtype, "integral"):
         raise IndexError("`indices` must be an integer array")
     if axis is None:
@@ -96,14 +98,14 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
     """Set the elements at the indices along an axis, for each position, in place, by `xarrayops.at`."""
-    i = ops.arrays(arr, indices)[1]
+    i = ops.indices(indices, arr)
     if axis is None:
         _require_vector(i)
         put(arr, i, values)
         return
     axis = ops.one_axis(axis, arr.ndim)
     index = [
-        xo.reshape(arange(n, like=arr), tuple(-1 if a == b else 1 for b in range(arr.ndim)))
+        xo.reshape(xo.arange(n, like=arr), tuple(-1 if a == b else 1 for b in range(arr.ndim)))
         for a, n in enumerate(arr.shape)
     ]
     index[axis] = i
@@ -125,9 +127,9 @@ def extract(condition: Any, arr: Any) -> Any:
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """Each element from the choice that the index names, by `xarrayops.where`."""
-    index, *members = ops.arrays(a, *choices)
-    index = _in_bounds("choose", _integers("choose", index), len(members), mode)
-    members = ops.harmonised(*members)
+    like, no_array = ops.first_array((a, *choices)), ops.first_array(choices) is None
+    members = ops.together(*([ops.in_library_of(like, each) for each in choices] if no_array else choices))
+    index = _in_bounds("choose", _integers("choose", ops.indices(a, like)), len(members), mode)
     shape = xo.broadcast_shapes(index.shape, *(x.shape for x in members))
     result = xo.broadcast_to(members[0], tuple(shape))
     for i, x in enumerate(members[1:], 1):
@@ -168,7 +170,7 @@ def piecewise(x: Any, condlist: Any, funclist: list[Any], *args: Any, **kw: Any)
         masks = [xo.ones_like(x, dtype="bool"), *masks]
     for mask, function in zip(masks, functions, strict=True):
         value = function(x, *args, **kw) if callable(function) else function
-        result = xo.where(mask, xo.astype(ops.arrays(x, value)[1], x.dtype), result)
+        result = xo.where(mask, ops.in_dtype_of(x, value), result)
     return result
 
 
@@ -203,7 +205,7 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
 
 def _repeated(values: Any, count: int, like: Any) -> Any:
     """That many values in the dtype of an array, repeated as needed."""
-    places = xo.remainder(arange(count, like=like), ops.size_of(values))
+    places = xo.remainder(xo.arange(count, like=like), ops.size_of(values))
     return xo.astype(xo.take(ops.raveled(values), places, axis=0), like.dtype)
 
 
@@ -225,7 +227,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Set the elements at the indices of the flattened array, in place, by `xarrayops.at`."""
     if not ops.is_array(a):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
-    index, values = ops.arrays(a, ind, v)[1:]
+    index, values = ops.indices(ind, a), ops.arrays(a, v)[1]
     index = _in_bounds("put", ops.raveled(_integers("put", index)), ops.size_of(a), mode)
     if index.shape[0] == 0 or ops.size_of(values) == 0:
         return
@@ -245,7 +247,7 @@ def _unraveled(index: Any, shape: tuple[int, ...]) -> list[Any]:
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """The indices of each axis for indices into the flattened array, by `xarrayops.remainder`."""
     extents = (shape,) if isinstance(shape, int) else tuple(shape)
-    i = _integers("unravel_index", ops.array(indices))
+    i = _integers("unravel_index", ops.indices(indices))
     if not extents and i.ndim:
         raise ValueError("multiple indices are not supported for 0d array: an index is out of bounds")
     size = prod(extents)
@@ -263,7 +265,8 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     modes = (mode,) * len(extents) if isinstance(mode, str) else tuple(mode)
     if order not in ("C", "F"):
         raise ValueError("only 'C' or 'F' order is permitted")
-    indices = [_integers("ravel_multi_index", x) for x in ops.arrays(*members)]
+    like = ops.first_array(members)
+    indices = [_integers("ravel_multi_index", ops.indices(x, like)) for x in members]
     if len(indices) != len(extents):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(extents)}")
     total, step = 0, 1
@@ -280,18 +283,20 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 def ix_(*args: Any) -> tuple[Any, ...]:
     """The vectors as indices of a grid, each along a separate axis, by `xarrayops.reshape`."""
     found = []
-    for place, (x, given) in enumerate(zip(ops.arrays(*args), args, strict=True)):
+    like = ops.first_array(args)
+    for place, given in enumerate(args):
+        x = ops.indices(given, like)
         if x.ndim != 1:
             raise ValueError("Cross index must be 1 dimensional")
         is_empty_list = not ops.size_of(x) and not ops.is_array(given)
-        index = xo.nonzero(x)[0] if xo.isdtype(x.dtype, "bool") else xo.astype(x, "int64") if is_empty_list else x
+        index = xo.nonzero(x)[0] if xo.isdtype(x.dtype, "bool") else xo.astype(x, int) if is_empty_list else x
         found.append(xo.reshape(index, tuple(index.shape[0] if i == place else 1 for i in range(len(args)))))
     return tuple(found)
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     """The indices of the main diagonal of an array with extents n, by `xarrayops.arange`."""
-    return (arange(n),) * ndim
+    return (xo.arange(n),) * ndim
 
 
 def diag_indices_from(arr: Any) -> tuple[Any, ...]:
@@ -301,7 +306,7 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
         raise ValueError("input array must be at least 2-d")
     if len({*x.shape}) > 1:
         raise ValueError("All dimensions of input must be of equal length")
-    return (arange(x.shape[0], like=x),) * x.ndim
+    return (xo.arange(x.shape[0], like=x),) * x.ndim
 
 
 def _triangle(triangle: Callable[..., Any], shape: tuple[int, int], k: int, like: Any = None) -> tuple[Any, ...]:
@@ -338,8 +343,8 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Set the main diagonal, in place, by `xarrayops.fill_diagonal`."""
-    value = ops.arrays(a, val)[1]
-    filled = xo.fill_diagonal(a, xo.astype(value, a.dtype) if value.ndim else val, wrap=wrap)
+    value = ops.in_dtype_of(a, val)
+    filled = xo.fill_diagonal(a, value if value.ndim else val, wrap=wrap)
     ops.overwritten("fill_diagonal", a, ..., filled, "a = xo.fill_diagonal(a, val)")
 
 

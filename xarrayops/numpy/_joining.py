@@ -47,7 +47,7 @@ def _places(obj: Any, extent: int | None = None) -> Any:
     """The positions for `insert` and `delete`: a slice, an integer or a list of integers, also from a mask."""
     if isinstance(obj, slice):
         return obj
-    x = ops.array(obj)
+    x = ops.indices(obj)
     if xo.isdtype(x.dtype, "bool"):
         if x.ndim != 1 or (extent is not None and x.shape[0] != extent):
             raise ValueError(f"a mask must be a vector with a value for each position, not of shape {x.shape}")
@@ -59,8 +59,8 @@ def _places(obj: Any, extent: int | None = None) -> Any:
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """The values before the indices along an axis, by `xarrayops.insert`."""
-    x, v = ops.arrays(arr, values)
-    return xo.insert(x, _places(obj), xo.astype(v, x.dtype), axis=axis)
+    x = ops.in_library_of(ops.first_array((arr, values)), arr)
+    return xo.insert(x, _places(obj), ops.in_dtype_of(x, values), axis=axis)
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:

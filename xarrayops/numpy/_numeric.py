@@ -11,7 +11,7 @@ import xarrayops as xo
 from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops._generic.extra.common import part
 from xarrayops.errors import Unsupported
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _comparison, _operands as ops
 from xarrayops.numpy._dtypes import named
 
 
@@ -42,9 +42,21 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     if decimals == 0 or (ops.is_integer(x) and decimals > 0):
         return ops.written("round", xo.round(x) if not xo.isdtype(x.dtype, "bool") else xo.astype(x, "float64"), out)
     power = 10.0 ** abs(decimals)
+    if ops.is_integer(x) and ops.missing_dtype(x, 0.5):
+        return ops.written("round", _tens(x, 10**-decimals), out)
     values = ops.floating(x)
     values = xo.round(values * power) / power if decimals > 0 else xo.round(values / power) * power
     return ops.written("round", xo.astype(values, x.dtype) if ops.is_integer(x) else values, out)
+
+
+def _tens(x: Any, power: int) -> Any:
+    """Integers rounded to multiples of a power of ten, halves to even, without fractions."""
+    wide = xo.astype(x, int) if xo.iinfo(x.dtype).bits < 32 else x
+    if power > 2 * xo.iinfo(wide.dtype).max:
+        return xo.zeros_like(x)
+    count, rest = xo.floor_divide(wide, power), xo.remainder(wide, power)
+    is_up = xo.logical_or(rest > power - rest, xo.logical_and(rest == power - rest, count % 2 == 1))
+    return xo.astype((count + xo.astype(is_up, wide.dtype)) * power, x.dtype)
 
 
 around = round
@@ -113,7 +125,7 @@ def _real_numbers(function: str, x: Any) -> Any:
         raise TypeError(
             f"This operation is not supported for complex128 values because it would be ambiguous: {function}"
         )
-    return ops.floating(x)
+    return x
 
 
 def sinc(x: Any) -> Any:
@@ -231,13 +243,13 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """The number of occurrences of each integer, or the sum of their weights, by `xarrayops.bincount`."""
     values, w = ops.arrays(x, weights)
     if ops.size_of(values) == 0 and not ops.is_integer(values):
-        values = xo.astype(values, "int64")
+        values = xo.astype(values, int)
     return xo.bincount(values, None if w is None else xo.astype(w, "float64"), minlength=minlength)
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """The index of the bin of each element, by `xarrayops.digitize`."""
-    return xo.digitize(*ops.together(x, bins), right=right)
+    return _comparison.digitize(*ops.arrays(x, bins), right=right)
 
 
 def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
@@ -249,7 +261,9 @@ def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
     x, w = ops.arrays(a, weights)
     x = xo.astype(x, "uint8") if xo.isdtype(x.dtype, "bool") else x
     is_number = hasattr(bins, "__index__") and not hasattr(bins, "ndim")
-    return ops.floating(x), int(bins) if is_number else ops.arrays(x, bins)[1], w
+    edges = int(bins) if is_number else ops.arrays(x, bins)[1]
+    is_whole = not is_number and ops.is_integer(x) and ops.is_integer(edges)
+    return x if is_whole else ops.floating(x), edges, w
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
@@ -281,7 +295,7 @@ def cov(
     """The covariance matrix, by `xarrayops.cov`."""
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
-    f, w = ops.arrays(m, fweights, aweights)[1:]
+    f, w = None if fweights is None else ops.indices(fweights, ops.first_array((m,))), ops.arrays(m, aweights)[1]
     correction = (0 if bias else 1) if ddof is None else ddof
     return xo.cov(*_variables(m, y, dtype), rowvar=rowvar, correction=correction, fweights=f, aweights=w)
 

@@ -1,5 +1,10 @@
 # Long: what every function does with its arguments and its result.
-"""Operands: arrays are unchanged; numbers and sequences become arrays of the same library, in NumPy's dtypes."""
+"""Operands: arrays are unchanged; numbers and sequences become arrays of the same library, in NumPy's dtypes.
+
+JAX lacks NumPy's default dtypes while its 64-bit types are off. Numbers and sequences next to its arrays are then
+weakly typed (`_weak_dtype`), indices have the library's integer dtype (`indices`), and comparisons need no common dtype
+(`_comparison`). What remains is a result in a dtype that the library lacks: the cast to it raises.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ from math import prod
 from typing import Any, TypeVar
 
 import xarrayops as xo
+from xarrayops._core.backends import find
 from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.modes.defaults import floating_dtype
@@ -23,7 +29,7 @@ DTYPES_OF_NUMPY = frozenset((*STANDARD_DTYPES, "float16"))
 """The names of NumPy's dtypes of numbers."""
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 _is_array_class: dict[type, bool] = {}
-_harmonised: dict[Any, str | None] = {}
+_harmonised: dict[Any, tuple[str | None, bool]] = {}
 
 
 def public(module: dict[str, Any]) -> list[str]:
@@ -72,16 +78,20 @@ def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = No
     if not is_array(obj) and isinstance(obj, Sequence) and not isinstance(obj, (list, tuple, str, bytes, memoryview)):
         obj = list(obj)
     if dtype is None and (isinstance(obj, (list, tuple)) or type(obj) in NUMBERS):
-        dtype = _dtype_of_members(members(obj))
+        listed = members(obj)
+        widest = _class_of(listed)
+        dtype = None if widest is None else _default_of(widest, listed)
     return xo.asarray(obj, dtype=dtype, like=like, device=device, copy=copy)
 
 
-def _dtype_of_members(listed: list[Any]) -> str | None:
-    """The dtype of a sequence of Python numbers; None if it contains arrays."""
+def _class_of(listed: list[Any]) -> type | None:
+    """The widest class of a sequence of Python numbers; None if it contains arrays."""
     classes = {type(member) for member in listed}
-    if not classes <= NUMBERS.keys():
-        return None
-    widest = max(classes, key=list(NUMBERS).index, default=float)
+    return max(classes, key=list(NUMBERS).index, default=float) if classes <= NUMBERS.keys() else None
+
+
+def _default_of(widest: type, listed: list[Any]) -> str | None:
+    """The dtype of numbers of a class: NumPy's default dtype, or uint64 for large integers."""
     if widest is int and any(type(member) is int and member >= 2**63 for member in listed):
         return "uint64"
     return name_of_default(widest)
@@ -103,13 +113,61 @@ def name_of_default(cls: type) -> str | None:
 def arrays(*values: Any) -> list[Any]:
     """The values as arrays of one library; None stays None."""
     like = first_array(values)
-    return [value if value is None else _as_array(value, like) for value in values]
+    return [value if value is None else _as_array(value, like, values) for value in values]
 
 
-def _as_array(value: Any, like: Any) -> Any:
-    if is_array(value):
-        return xo.asarray(value, like=like) if is_numpy_scalar(value) and not is_numpy_scalar(like) else value
-    return new_array(value, like=like)
+def _as_array(value: Any, like: Any, values: Sequence[Any]) -> Any:
+    if not is_array(value):
+        return new_array(value, dtype=_weak_dtype(value, like, values), like=like)
+    if is_numpy_scalar(value) and not is_numpy_scalar(like):
+        return xo.asarray(value, dtype=_weak_dtype(value, like, values), like=like)
+    return value
+
+
+def _weak_dtype(value: Any, like: Any, values: Sequence[Any]) -> Any:
+    """The dtype of numbers next to arrays of a library that lacks their default dtype; else None, for the default."""
+    if like is None or is_numpy_scalar(like) or not lacks(like, "float64"):
+        return None
+    widest = _class_of([*map(as_number, members(value))])
+    default = name_of_default(widest) if widest is not None else None
+    if widest is None or default is None or not lacks(like, default):
+        return None
+    strong = [x for x in values if is_array(x) and not is_numpy_scalar(x)]
+    return xo.result_type(*(strong or [like]), widest())
+
+
+def lacks(like: Any, dtype: str) -> bool:
+    """Whether the library of an array has no dtype of that name: JAX's 64-bit types may be off."""
+    return _class_lacks(type(like), dtype)
+
+
+@constant_while_tracing
+def _class_lacks(cls: type, dtype: str) -> bool:
+    backend = find.of_class(cls)
+    return backend is not None and backend.functions["import_refusal"](dtype) is not None
+
+
+def in_library_of(like: Any, value: Any) -> Any:
+    """The value as an array, by default of the library of another array, in its default dtype."""
+    return new_array(value, like=like) if first_array((value,)) is None else array(value)
+
+
+def indices(value: Any, like: Any = None) -> Any:
+    """The value as an array; integers that are not in an array have the library's default integer dtype."""
+    is_scalar = is_numpy_scalar(value) and like is not None
+    return value if is_array(value) and not is_scalar else xo.asarray(value, like=like)
+
+
+def in_dtype_of(x: Any, value: Any) -> Any:
+    """The value as an array in the dtype of x."""
+    is_given = is_array(value) and not is_numpy_scalar(value)
+    return xo.astype(value, x.dtype) if is_given else cast_new(value, x.dtype, like=x)
+
+
+def cast_new(value: Any, dtype: Any, *, like: Any, device: Any = None) -> Any:
+    """A new array with the values, cast to the dtype."""
+    is_weak = _weak_dtype(value, like, (like,)) is not None
+    return xo.astype(new_array(value, dtype=dtype if is_weak else None, like=like, device=device), dtype)
 
 
 def array(value: Any) -> Any:
@@ -124,43 +182,72 @@ def together(*values: Any) -> list[Any]:
 
 def operands(*values: Any) -> list[Any]:
     """The values as arrays; Python numbers are unchanged if there is an array."""
+    found = with_numbers(*values)
+    try:
+        return harmonised(*found)
+    except Unsupported:  # perhaps because NumPy's scalars are not weakly typed
+        if not any(map(is_numpy_scalar, found)):
+            raise
+    return harmonised(*map(as_number, found))
+
+
+def with_numbers(*values: Any) -> list[Any]:
+    """The values as arrays, each in its own dtype; Python numbers are unchanged if there is an array."""
     like = first_array(values)
     if like is None:
-        return together(*values)
-    return harmonised(*(x if type(x) in NUMBERS or is_array(x) else new_array(x, like=like) for x in values))
+        return arrays(*values)
+    return [x if type(x) in NUMBERS or is_array(x) else _as_array(x, like, values) for x in values]
 
 
 def alike(*values: Any) -> list[Any]:
     """The values as arrays of one dtype, in which Python numbers are weakly typed."""
     values = tuple(operands(*values))
-    dtype, like = xo.result_type(*values), first_array(values)
+    like = first_array(values)
+    if lacks(like, "float64"):
+        values = tuple(map(as_number, values))
+    dtype = xo.result_type(*values)
     return [xo.astype(x, dtype) if is_array(x) else xo.asarray(x, dtype=dtype, like=like) for x in values]
 
 
 def harmonised(*values: Any) -> list[Any]:
     """The values in NumPy's common dtype, if the library promotes to another dtype."""
-    key = tuple([(type(x), x.dtype) if hasattr(x, "dtype") else type(x) for x in values])
-    try:
-        dtype = _harmonised[key]
-    except KeyError:
-        dtype = _harmonised[key] = _differing(values)
+    dtype = _common_dtype(values)
     if dtype is None or floating_dtype() is not None:
         return list(values)
     return [xo.astype(x, dtype) if hasattr(x, "dtype") and not is_numpy_scalar(x) else x for x in values]
 
 
-def _differing(values: Sequence[Any]) -> str | None:
+def _common_dtype(values: Sequence[Any]) -> str | None:
     """The dtype to which NumPy promotes; None if the library agrees, or if NumPy has no such dtypes."""
+    key = tuple([(type(x), x.dtype) if hasattr(x, "dtype") else type(x) for x in values])
+    try:
+        dtype, is_agreed = _harmonised[key]
+    except KeyError:
+        dtype, is_agreed = _harmonised[key] = _promotion(values)
+    if dtype is None or not is_agreed:
+        return dtype
+    # JAX agrees only while it has the dtype.
+    return dtype if [x for x in values if _class_lacks(type(x), dtype)] else None
+
+
+def missing_dtype(*values: Any) -> str | None:
+    """NumPy's common dtype if the library of the values lacks it; else None."""
+    dtype, like = _common_dtype(values), first_array(values)
+    return dtype if dtype is not None and floating_dtype() is None and lacks(like, dtype) else None
+
+
+def _promotion(values: Sequence[Any]) -> tuple[str | None, bool]:
+    """The dtype to which NumPy promotes, and whether the library agrees; None if nothing has to be cast."""
     native = [x for x in values if hasattr(x, "dtype")]
     numbers = [x for x in values if type(x) in NUMBERS]
     wanted = promoted([name_of(x.dtype) for x in native], [type(x) for x in numbers])
     if wanted is None or all(name_of(x.dtype) == wanted for x in native):
-        return None
+        return None, True
     try:
         found = name_of(xo.result_type(*native, *numbers))
     except (TypeError, xo.Unsupported):
         found = None
-    return None if found == wanted and not _follows_default(native, numbers) else wanted
+    return wanted, found == wanted and not _follows_default(native, numbers)
 
 
 @constant_while_tracing
@@ -196,7 +283,7 @@ def floating(x: Any) -> Any:
 def inexact(x: Any) -> Any:
     """x, or integers in NumPy's default floating-point dtype: for steps that the library takes in the dtype of x."""
     x = floating(x)
-    return xo.astype(x, "float64") if is_integer(x) else x
+    return xo.astype(x, float) if is_integer(x) else x
 
 
 def floats(*values: Any) -> list[Any]:

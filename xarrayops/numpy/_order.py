@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import xarrayops as xo
 from xarrayops.errors import Unsupported
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _comparison, _operands as ops
 
 _KINDS = ("quicksort", "mergesort", "heapsort", "stable", "introselect", None)
 _FIELDS = "sort by several keys with np.lexsort"
@@ -54,10 +54,10 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 def searchsorted(a: Any, v: Any, side: Literal["left", "right"] = "left", sorter: Any = None) -> Any:
     """The positions of the values in a sorted vector, by `xarrayops.searchsorted`."""
-    *values, order = ops.arrays(a, v, sorter)
+    values, order = ops.arrays(a, v), None if sorter is None else ops.indices(sorter, ops.first_array((a, v)))
     if side not in ("left", "right"):
         raise ValueError(f"search side must be one of 'left' or 'right' (got {side!r})")
-    return xo.searchsorted(*ops.harmonised(*values), side=side, sorter=order)
+    return _comparison.searchsorted(*values, side=side, sorter=order)
 
 
 def isin(
@@ -66,7 +66,7 @@ def isin(
     """Whether each element is one of the others, by `xarrayops.isin`."""
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
-    return xo.isin(*ops.together(element, test_elements), invert=invert)
+    return _comparison.isin(*ops.arrays(element, test_elements), invert=invert)
 
 
 def unique(
@@ -137,7 +137,10 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
     """Whether the elements of each pair are close, by `xarrayops.isclose`."""
-    x, y = (xo.astype(z, "float64") if xo.isdtype(z.dtype, "bool") else z for z in ops.alike(a, b))
+    x, y = ops.arrays(*ops.with_numbers(a, b))
+    if _comparison.lack_common_dtype(x, y):
+        return _comparison.isclose(x, y, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    x, y = (xo.astype(z, float) if xo.isdtype(z.dtype, "bool") else z for z in ops.alike(a, b))
     if hasattr(rtol, "dtype") or hasattr(atol, "dtype"):
         x, y, rtol, atol = ops.together(*(ops.floating(x), ops.floating(y), rtol, atol))
         near = xo.logical_and(xo.abs(x - y) <= atol + rtol * xo.abs(y), xo.isfinite(y))
@@ -153,18 +156,20 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Whether shapes and elements are equal, by `xarrayops.array_equal`; a Python bool, so lazy arrays compute."""
-    x, y = ops.together(a1, a2)
-    return bool(xo.array_equal(x, y, equal_nan=equal_nan))
+    x, y = ops.arrays(a1, a2)
+    if _comparison.lack_common_dtype(x, y):
+        return tuple(x.shape) == tuple(y.shape) and array_equiv(x, y)
+    return bool(xo.array_equal(*ops.harmonised(x, y), equal_nan=equal_nan))
 
 
 def array_equiv(a1: Any, a2: Any) -> bool:
     """Whether all elements are equal after broadcasting, by `xarrayops.equal`; a Python bool."""
-    x, y = ops.operands(a1, a2)
+    x, y = ops.arrays(*ops.with_numbers(a1, a2))
     try:
         xo.broadcast_shapes(x.shape, y.shape)
     except ValueError:
         return False
-    return bool(xo.all(xo.equal(x, y)))
+    return bool(xo.all(_comparison.compared("equal", x, y)))
 
 
 def iscomplex(x: Any) -> Any:

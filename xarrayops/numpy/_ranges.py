@@ -43,7 +43,8 @@ def linspace(
     parts = num - 1 if endpoint else num
     if _are_numbers(start, stop):
         start, stop = ops.plain_number(start), ops.plain_number(stop)
-        dtype_of_numbers = ops.name_of_default(complex if complex in (type(start), type(stop)) else float)
+        widest = complex if complex in (type(start), type(stop)) else float
+        dtype_of_numbers = ops.name_of_default(widest) if dtype is None else widest
         x = xo.linspace(start, stop, num, dtype=dtype_of_numbers, device=device, endpoint=endpoint)
         step = (stop - start) / parts if parts > 0 else xo.nan
     else:

@@ -432,7 +432,8 @@ def _quantile(name: str, text: str) -> _Quantile:
         ops.refuse(name, "repeat each element by its weight, np.repeat(a, weights)", weights=weights is not None)
         (x,) = ops.arrays(a) if ops.first_array((a,)) is not None else ops.arrays(a, q)[:1]
         x = x if method in _CHOOSING else ops.floating(x)
-        q = q if isinstance(q, (int, float)) else ops.floating(ops.arrays(x, q)[1])
+        q = q if isinstance(q, (int, float)) else ops.arrays(x, q)[1]
+        q = xo.astype(q, float) if not isinstance(q, (int, float)) and ops.is_integer(q) else q
         is_of_axes = getattr(q, "ndim", 0) > 1
         places = ops.raveled(q) if is_of_axes else q
         found = getattr(xo, name)(x, places, axis=axis, method=method, keepdims=bool(keepdims))

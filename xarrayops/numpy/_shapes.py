@@ -220,7 +220,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     x = ops.array(a)
     x, axis = (ops.raveled(x), 0) if axis is None else (x, axis)
     if not isinstance(repeats, int):
-        repeats = ops.raveled(ops.arrays(x, repeats)[1])
+        repeats = ops.raveled(ops.indices(repeats, x))
         if repeats.shape[0] == 1:
             repeats = xo.broadcast_to(repeats, (x.shape[axis],))
     return xo.repeat(x, repeats, axis=axis)

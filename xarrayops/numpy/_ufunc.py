@@ -40,10 +40,13 @@ class ufunc:  # noqa: N801 - NumPy's name
     nin = 1
     nout = 1
 
-    def __init__(self, function: Callable[..., Any], *, nout: int = 1) -> None:
+    def __init__(
+        self, function: Callable[..., Any], *, nout: int = 1, prepared: Callable[..., Any] = ops.operands
+    ) -> None:
         self.__name__ = self.__qualname__ = function.__name__.removeprefix("_")
         self.__module__ = "xarrayops.numpy"
         self._function = function
+        self._prepared = prepared
         self.nout = nout
         self.__doc__ = (getattr(function, "__doc__", None) or "").partition("\n")[0]
 
@@ -77,7 +80,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         if dtype is not None:
             like = ops.only_of(out) if self.nout == 1 else None
             values = tuple(xo.astype(x, named(dtype)) for x in ops.arrays(*values, like)[: self.nin])
-        result = self._function(*ops.operands(*values))
+        result = self._function(*self._prepared(*values))
         if self.nout > 1:
             return self._several(result, out, casting)
         if where is not True:

@@ -158,7 +158,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     if x.ndim < 2:
         return int(not bool(xo.all(x == 0)))
     if not ops.size_of(x):
-        return xo.zeros(tuple(x.shape[:-2]), dtype="int64", like=x)[()]
+        return xo.zeros(tuple(x.shape[:-2]), dtype=int, like=x)[()]
     values = xo.abs(xo.linalg.eigvalsh(x)) if hermitian else xo.linalg.svdvals(x)
     if tol is None:
         relative = max(x.shape[-2:]) * xo.finfo(values.dtype).eps if rtol is None else ops.arrays(values, rtol)[1]

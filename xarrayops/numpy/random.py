@@ -75,7 +75,7 @@ class Generator:
     ) -> Any:
         """Random elements of an array, or integers below a number; the order is always random."""
         values = a if isinstance(a, int) else self._array(a)
-        return self._generator.choice(values, size, replace, None if p is None else self._array(p), axis)
+        return self._generator.choice(values, size, replace, p, axis)
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         """The slices of an array in random order, as a new array, or the integers below a number."""
@@ -102,14 +102,14 @@ class Generator:
 
     def _array(self, x: Any) -> Any:
         """The argument as an array of the library of the generator."""
-        return ops.arrays(self._reference, x)[1]
+        return ops.in_library_of(self._reference, x)
 
     def _broadcast(self, first: Any, second: Any, size: Any) -> tuple[Any, Any, Any]:
         """The parameters, and the shape of the numbers, by default the shape of the parameters."""
         if isinstance(first, (int, float)) and isinstance(second, (int, float)):
             return first, second, size
         dtype = self._generator.random(0).dtype
-        first, second = (xo.astype(self._array(each), dtype) for each in (first, second))
+        first, second = (ops.cast_new(each, dtype, like=self._reference) for each in (first, second))
         return first, second, tuple(xo.broadcast_shapes(first.shape, second.shape)) if size is None else size
 
     def _in_shape_of(self, out: Any, size: Any, draw: Any) -> Any:

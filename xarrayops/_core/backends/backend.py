@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 
     from xarrayops._core.backends.sparse_backend import SparseBackend
 
+_OF_CLASS = {
+    bool: ("bool", ""),
+    int: ("int64", "integral"),
+    float: ("float64", "real floating"),
+    complex: ("complex128", "complex floating"),
+}
+"""The dtype of each class of Python's numbers, and the kind of the default dtype of a library that lacks it."""
+
 
 class Backend:
     """The functions that serve the arrays of one library.
@@ -240,12 +248,20 @@ class Backend:
 
     @constant_while_tracing
     def native_dtype(self, dtype: Any) -> Any:
-        """The native dtype of a name; a native dtype is returned as it is. A dtype of another library raises."""
+        """The native dtype of a name; a native dtype is returned as it is. A dtype of another library raises.
+
+        Python's classes of numbers name the dtypes of NumPy's numbers, or the library's defaults if it lacks those.
+        """
         if isinstance(dtype, str):
             try:
                 return self.functions["as_dtype"](dtype)
             except ValueError as error:
                 raise Unsupported(_named_by_numpy(dtype) or f"{self.name} has no dtype {dtype!r}: {error}") from None
+        if type(dtype) is type and dtype in _OF_CLASS:
+            name, kind = _OF_CLASS[dtype]
+            if kind != "integral" and self.functions["import_refusal"](name) is None:
+                return self.functions["as_dtype"](name)
+            return self.namespace.__array_namespace_info__().default_dtypes()[kind]
         if self.functions["dtype_name"](dtype) is None:
             owner = dtype_backend_name(dtype)
             if owner not in (None, self.name):

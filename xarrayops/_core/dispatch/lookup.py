@@ -196,8 +196,12 @@ def dispatch_slow(verb: str, /, *args: Any, **kwargs: Any) -> Any:
     backend = find.one_of(PUBLIC_NAMES.get(verb, verb), arguments, containers=verb in CONTAINER_VERBS)
     for name, x in arguments.items():
         if find.of_class(type(x)) not in (None, backend):  # perhaps a NumPy scalar
-            require_array_argument(verb, name, as_number(x), "array")
+            is_operand = roles(verb).get(name.partition("[")[0]) == "operands"
+            require_array_argument(verb, name, as_number(x), "operands" if is_operand else "array")
     bound = signature(verb).bind(*args, **kwargs)
+    for name, role in roles(verb).items():
+        if role == "operands":
+            bound.arguments[name] = tuple(map(as_number, bound.arguments.get(name, ())))
     for name, convert in (("dtype", backend.native_dtype), ("device", backend.native_device)):
         if bound.arguments.get(name) is not None:
             bound.arguments[name] = convert(bound.arguments[name])

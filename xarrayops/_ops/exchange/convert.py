@@ -1,3 +1,4 @@
+# Long: conversion, its explanation, and sharing of memory; a third of the lines are docstrings.
 """Conversion between libraries: make a plan, then alias the memory, copy it, or refuse."""
 
 from __future__ import annotations
@@ -10,7 +11,15 @@ from typing import TYPE_CHECKING, Any, overload
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.defaults import Library
-from xarrayops._ops.exchange.plan import ConversionPlan, carry_out, dtype_name, plan_convert, target_of
+from xarrayops._ops.exchange.plan import (
+    ConversionPlan,
+    carry_out,
+    dtype_name,
+    is_cast_by_source,
+    name_in,
+    plan_convert,
+    target_of,
+)
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops.errors import ExchangeError, Unsupported, XArrayOpsError
 from xarrayops.plugin.arrays import Array, ArrayT
@@ -35,14 +44,16 @@ conversion of a class adds its function.
 
 
 @overload
-def convert(x: Array, to: str | Backend | ModuleType, /, *, device: Any = None, copy: bool | None = None) -> Array: ...
+def convert(
+    x: Array, to: str | Backend | ModuleType, /, *, device: Any = None, copy: bool | None = None, dtype: Any = None
+) -> Array: ...
 
 
 @overload
-def convert(x: Array, to: ArrayT, /, *, device: Any = None, copy: bool | None = None) -> ArrayT: ...
+def convert(x: Array, to: ArrayT, /, *, device: Any = None, copy: bool | None = None, dtype: Any = None) -> ArrayT: ...
 
 
-def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None = None) -> Array:
+def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None = None, dtype: Any = None) -> Array:
     """x as an array of another library.
 
     Parameters
@@ -57,12 +68,16 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
         otherwise the default device of the target.
     copy : bool, optional
         None copies only if necessary; False raises instead of copying; True always copies.
+    dtype : optional
+        The dtype of the result, by default that of x; ``int`` and ``float`` are the widest integers and floating-point
+        numbers of the target. The library of x casts, before the transfer, if it has the dtype: so float64 becomes
+        float32 in JAX without 64-bit types. Else the target casts. A cast is a copy.
 
     Returns
     -------
     array
-        Same shape, dtype and values. `explain` shows beforehand whether the data is copied; `shares_memory` checks
-        the result.
+        Same shape and values, and the same dtype unless ``dtype`` names another one. `explain` shows beforehand whether
+        the data is copied; `shares_memory` checks the result.
 
     Raises
     ------
@@ -98,7 +113,7 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
     >>> xo.shares_memory(x, xo.convert(x, "numpy", copy=True))
     False
     """
-    if device is None and not copy:
+    if device is None and not copy and dtype is None:
         name, place = (to, None) if type(to) is str else _target_and_device(to)
         shortcut = _shortcuts.get((type(x), name))
         if shortcut is not None and (place is None or place == shortcut[1]):
@@ -106,12 +121,12 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
             if aliased is not None:
                 return aliased
     if find.sparse_of(x) is not None:
-        return convert_container(x, target_of(to).sparse, device=device, copy=copy)
-    plan = plan_convert(x, to, device=device, copy=copy)
+        return convert_container(x, target_of(to).sparse, device=device, copy=copy, dtype=dtype)
+    plan = plan_convert(x, to, device=device, copy=copy, dtype=dtype)
     if plan.action == "refuse":
         raise ExchangeError(f"{_described_call(x, plan, copy)}: {plan.reason}.")
     try:
-        result = carry_out(plan, x)
+        result = carry_out(plan, x) if plan.cast is None else _converted_and_cast(x, to, plan, device, copy)
     except XArrayOpsError:
         raise
     except REFUSALS as error:
@@ -120,6 +135,15 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
     if plan.action == "zero-copy":
         _remember_shortcut(type(x), plan)
     return result
+
+
+def _converted_and_cast(x: Array, to: Library, plan: ConversionPlan, device: Any, copy: bool | None) -> Array:
+    """x in another dtype and library."""
+    first = is_cast_by_source(plan.source, str(plan.cast))
+    by = plan.source if first else plan.target
+    moved = x if first else convert(x, to, device=device, copy=copy)
+    cast = by.functions["astype"](moved, by.native_dtype(plan.cast))
+    return convert(cast, to, device=device, copy=copy) if first else cast
 
 
 def _target_and_device(to: Library) -> tuple[str, Any]:
@@ -145,16 +169,19 @@ def _remember_shortcut(cls: type, plan: ConversionPlan) -> None:
     _shortcuts[cls, plan.target.name] = single_call.get("numpy", by_way_of_numpy), plan.device
 
 
-def convert_container(s: Any, target: SparseBackend, /, *, device: Any = None, copy: bool | None = None) -> Any:
+def convert_container(
+    s: Any, target: SparseBackend, /, *, device: Any = None, copy: bool | None = None, dtype: Any = None
+) -> Any:
     """A sparse container of another library in the same format. Each of its arrays is converted."""
-    if find.sparse_of(s) is target and not copy and device is None:
+    if find.sparse_of(s) is target and not copy and device is None and dtype is None:
         return s
-    p, device = _parts_for(s, target), _target_device(s, target, device)
+    p, device = _parts_for(s, target, dtype), _target_device(s, target, device)
     converted = _converted_parts(s, p) if copy is False else {}
     if converted:
         call = f"xo.convert({_side(s).shown(s)}, {target.backend.name!r}, copy=False)"
         raise ExchangeError(f"{call}: {', '.join(converted)}: {_CONVERTED}. Instead: copy=None")
-    arrays = {name: convert(x, target.backend.name, device=device, copy=copy) for name, x in p.arrays.items()}
+    to, dtypes = target.backend.name, {"data": dtype}
+    arrays = {name: convert(x, to, device=device, copy=copy, dtype=dtypes.get(name)) for name, x in p.arrays.items()}
     return target.wrap(p._replace(**arrays))
 
 
@@ -174,7 +201,7 @@ def _target_device(s: Any, target: SparseBackend, device: Any) -> Any:
     return None if here is None else here.native
 
 
-def _parts_for(s: Any, target: SparseBackend) -> Parts:
+def _parts_for(s: Any, target: SparseBackend, dtype: Any) -> Parts:
     """The parts of a container, with an index dtype that the target supports; format and dtype are checked."""
     source = _side(s)
     source.require_sound(s)
@@ -183,7 +210,7 @@ def _parts_for(s: Any, target: SparseBackend) -> Parts:
     if p.format not in target.formats:
         instead = f"xo.sparse.convert(s, {target.formats[0]!r}) first"
         raise Unsupported(f"{call}: {target.backend.name} has no {p.format} containers. Instead: {instead}")
-    refused = target.dtype_refusal(dtype_name(p.data, backend))
+    refused = target.dtype_refusal(dtype_name(p.data, backend) if dtype is None else name_in(target.backend, dtype))
     if refused is not None:
         raise Unsupported(f"{call}: {refused}")
     if source.pads:
@@ -212,12 +239,12 @@ def _converted_parts(s: Any, p: Parts) -> dict[str, int]:
 
 
 def explain_convert(
-    verb: str, x: Array, to: Library, /, *, device: Any = None, copy: bool | None = None
+    verb: str, x: Array, to: Library, /, *, device: Any = None, copy: bool | None = None, dtype: Any = None
 ) -> Explanation:
     """Explain a conversion by its plan."""
     if find.sparse_of(x) is not None:
-        return _explain_container(verb, x, target_of(to).sparse, device, copy)
-    plan = plan_convert(x, to, device=device, copy=copy)
+        return _explain_container(verb, x, target_of(to).sparse, device, copy, dtype)
+    plan = plan_convert(x, to, device=device, copy=copy, dtype=dtype)
     name = f"{plan.source.name}->{plan.target.name}"
     copies = (f"copies {plan.nbytes} bytes",) if plan.nbytes else ()
     candidate = Candidate(name, plan.action != "refuse", plan.reason, copies)
@@ -226,15 +253,20 @@ def explain_convert(
     return Explanation(verb, summary, (candidate,), chosen, plan.action, plan.nbytes, plan.reason)
 
 
-def _explain_container(verb: str, s: Any, target: SparseBackend, device: Any, copy: bool | None) -> Explanation:
+def _explain_container(
+    verb: str, s: Any, target: SparseBackend, device: Any, copy: bool | None, dtype: Any
+) -> Explanation:
     """Explain the conversion of a container: it copies, or is refused, if any of its arrays is."""
     source = _side(s)
-    if source is target and not copy and device is None:
+    if source is target and not copy and device is None and dtype is None:
         reason = f"s is already a {target.backend.name} container"
         name = f"{target.backend.name}->{target.backend.name}"
         return Explanation(verb, reason, (Candidate(name, True, reason),), name, "zero-copy", 0, reason)
-    p, to, device = _parts_for(s, target), target.backend.name, _target_device(s, target, device)
-    plans = {name: plan_convert(x, to, device=device, copy=copy) for name, x in p.arrays.items()}
+    p, to, device = _parts_for(s, target, dtype), target.backend.name, _target_device(s, target, device)
+    dtypes = {"data": dtype}
+    plans = {
+        name: plan_convert(x, to, device=device, copy=copy, dtype=dtypes.get(name)) for name, x in p.arrays.items()
+    }
     for name, nbytes in _converted_parts(s, p).items():
         plan, action = plans[name], "refuse" if copy is False else "copy"
         if plan.action != "refuse":

@@ -8,10 +8,12 @@ target sees but may not alias is copied on the device that holds it. The hooks o
 from __future__ import annotations
 
 from functools import partial
+from math import prod
 from types import ModuleType
 from typing import Any
 
 from xarrayops._core.backends import find, registry
+from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.exchange import loans
@@ -31,7 +33,8 @@ HOST = "host"
 class ConversionPlan(Record):
     """The plan of a conversion: ``action`` is "zero-copy", "copy" or "refuse", ``route`` tells which library copies.
 
-    ``device`` is the native device of the target; None means the target's default.
+    ``device`` is the native device of the target; None means the target's default. ``cast`` is the dtype to which the
+    values are cast: by the source if it has this dtype, so before the transfer, else by the target.
     """
 
     action: str
@@ -42,6 +45,7 @@ class ConversionPlan(Record):
     device: Any
     route: str
     memory: Memory | None = None
+    cast: str | None = None
 
 
 def target_of(to: Library) -> Backend:
@@ -54,9 +58,15 @@ def target_of(to: Library) -> Backend:
     return find.library(to)
 
 
-def plan_convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None = None) -> ConversionPlan:
+def plan_convert(
+    x: Array, to: Library, /, *, device: Any = None, copy: bool | None = None, dtype: Any = None
+) -> ConversionPlan:
     """The plan of `convert` for these arguments. No data is moved."""
     source, target = find.of(x), target_of(to)
+    if dtype is not None:
+        cast = name_in(target, dtype)
+        if cast != dtype_name(x, source):
+            return _plan_cast(x, to, cast, device, copy)
     if device is None and not isinstance(to, (str, Backend, ModuleType)):
         device = target.functions["device"](to)
     elif device is not None:
@@ -89,6 +99,49 @@ def plan_convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | N
     still_written = target.immutable and memory is not None and not (memory.readonly or memory.immutable)
     reason = "aliases memory that you can still write" if still_written else "both arrays share one memory"
     return plan("zero-copy", reason, ALIAS)
+
+
+def name_in(target: Backend, dtype: Any) -> str:
+    """The name of a dtype that the target has, given as for every function, or by a native dtype of another library."""
+    name = name_of(dtype) or target.functions["dtype_name"](target.native_dtype(dtype)) or str(dtype)
+    target.native_dtype(name)  # raises if the target has none
+    return name
+
+
+def _plan_cast(x: Array, to: Library, cast: str, device: Any, copy: bool | None) -> ConversionPlan:
+    """The plan of a conversion with a cast."""
+    source, target = find.of(x), target_of(to)
+    have, first = dtype_name(x, source), is_cast_by_source(source, cast)
+    place = source.functions["device"](x)
+    moved = source.functions["empty"]((0,), dtype=source.native_dtype(cast), device=place) if first else x
+    plan = plan_convert(moved, to, device=device, copy=copy)
+    refusal = source.functions["export_refusal"](x) if source is not target else None
+    if copy is False or refusal:
+        reason = refusal or f"the cast from {have} to {cast} is a copy. Instead: copy=None"
+        return plan._replace(action="refuse", reason=reason, nbytes=0)
+    if plan.action == "refuse":
+        return plan
+    by = source if first else target
+    cast_bytes = _nbytes_of(by.functions["empty"]((0,), dtype=by.native_dtype(cast)), x)
+    moved_bytes = 0 if plan.action == "zero-copy" else _nbytes_of(moved, x)
+    total = None if cast_bytes is None or moved_bytes is None else cast_bytes + moved_bytes
+    steps = [f"{by.name} casts {have} to {cast}"]
+    if source is not target:
+        shared = f"{target.name} shares {'the result' if first else 'x'} where it can"
+        steps.insert(1 if first else 0, shared if plan.action == "zero-copy" else plan.reason)
+    return plan._replace(action="copy", reason="; ".join(steps), nbytes=total, cast=cast)
+
+
+def _nbytes_of(like: Array, x: Array) -> int | None:
+    """The number of bytes of an array in the dtype of one array and the shape of another; None if it is unknown."""
+    size = prod(x.shape)
+    itemsize = getattr(like.dtype, "itemsize", None)
+    return None if itemsize is None or size != size else int(size * itemsize)
+
+
+def is_cast_by_source(source: Backend, cast: str) -> bool:
+    """Whether the library of x has the new dtype, so that it casts: the target may lack the dtype of x."""
+    return source.functions["import_refusal"](cast) is None
 
 
 def _plan_within_library(x: Array, own: Backend, device: Any, copy: bool | None) -> ConversionPlan:
@@ -150,7 +203,7 @@ def _copy_reason(
 
 
 def carry_out(plan: ConversionPlan, x: Array) -> Array:
-    """Execute a plan. Errors of the libraries are not caught."""
+    """Execute a plan without a cast. Errors of the libraries are not caught."""
     source, target, device = plan.source, plan.target, plan.device
     if source is target:
         if plan.action == "zero-copy":

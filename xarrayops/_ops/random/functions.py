@@ -40,7 +40,7 @@ def default_rng(
         The library and the device. By default from the key, else from `xarrayops.use` or `xarrayops.set_default`.
     dtype : optional
         The default dtype of floating-point numbers, float64 or float32. By default that of `xarrayops.use` or
-        `xarrayops.set_default`, else float64.
+        `xarrayops.set_default`, else float64, or float32 on JAX while its 64-bit types are off.
     native : bool
         Use the library's own generator, which is faster. Its numbers are different on every library, and may change
         with the library's version and the device.
@@ -89,7 +89,7 @@ def default_rng(
         # A compiler cannot trace the lock of a count.
         traced = found.functions["trace_state"]() is not None
         stream = Keys(found, arguments.key_array(found, words, where)) if traced and not native else Count(words)
-    name = defaults.floating_dtype() or "float64" if dtype is None else dtype
+    name = defaults.floating_dtype() or float if dtype is None else dtype
     return Generator(found, where, arguments.dtype_among("random.default_rng", found, name, FLOATING), stream, native)
 
 

@@ -106,10 +106,11 @@ class Generator:
         return self._scaled("exponential", 0.0, scale, size, dtype)
 
     def integers(
-        self, low: int, high: int | None = None, size: Size = None, *, dtype: Any = "int64", endpoint: bool = False
+        self, low: int, high: int | None = None, size: Size = None, *, dtype: Any = int, endpoint: bool = False
     ) -> Array:
         """Integers from ``low`` to below ``high``, or from 0 to below ``low``; ``endpoint=True`` includes the last one.
 
+        By default they have the library's default integer dtype: int64, or int32 on JAX while its 64-bit types are off.
         The limits are Python integers. Each result takes 64 bits, without rejection (Lemire 2019). So the probabilities
         of two integers differ by at most the factor ``1 + width / 2**64``.
 

@@ -74,7 +74,9 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """Like asarray, return an array that is not weakly typed."""
+    """Like asarray, return an array that is not weakly typed. NumPy's scalars are numbers, without a width."""
+    if isinstance(fill_value, np.generic) and dtype is None:
+        fill_value = fill_value.item()
     return jnp.full(shape, asarray(fill_value, dtype=dtype), device=device)
 
 

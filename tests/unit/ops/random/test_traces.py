@@ -69,9 +69,9 @@ def test_jax_without_64_bit_types():
     with jax.enable_x64(False):
         rng, want = xo.random.default_rng(0, backend="jax"), xo.random.default_rng(0)
         for call, instead in (
-            (lambda: rng.random(3), 'dtype="float32"'),
-            (lambda: rng.normal(), 'dtype="float32"'),
-            (lambda: rng.integers(3), 'dtype="int32"'),
+            (lambda: rng.random(3, dtype="float64"), 'dtype="float32"'),
+            (lambda: rng.normal(dtype="float64"), 'dtype="float32"'),
+            (lambda: rng.integers(3, dtype="int64"), 'dtype="int32"'),
             (lambda: rng.bits(3), 'dtype="uint32"'),
         ):
             with pytest.raises(xo.Unsupported, match=instead):
@@ -87,6 +87,15 @@ def test_jax_without_64_bit_types():
             lambda rng: rng.bits(5, dtype="uint16"),
         ):
             np.testing.assert_array_equal(draw(rng), draw(want))
+        for method, dtype, arguments in (
+            ("random", "float32", ((2, 3),)),
+            ("normal", "float32", (1.5, 0.2, 300)),
+            ("exponential", "float32", (2.0, 300)),
+            ("integers", "int32", (-5, 1000, 2000)),
+        ):
+            found, expected = getattr(rng, method)(*arguments), getattr(want, method)(*arguments, dtype=dtype)
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_torch_refuses_a_generator_from_outside():
