@@ -60,6 +60,7 @@ def test_float8_without_infinities(library):
     np.testing.assert_array_equal(library.host(xo.astype(found, "float32")), want)
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
 @pytest.mark.parametrize("target", ["bool", "float16", "bfloat16", "float32", "complex64"])
 def test_other_dtypes_are_the_same_with_and_without(library, target):
     x = library.array(np.asarray([1e9, -0.0, np.nan, np.inf, 2.5]))
@@ -146,6 +147,7 @@ class TestNumbersBeyondTheDtype:
         ):
             assert library.host(xo.full_like(library.array(np.zeros(1, dtype)), number)).tolist() == [want]
 
+    @pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
     def test_floating_dtypes_hold_all(self, library):
         for number in (np.nan, np.inf, 1e300, -5.5):
             got = library.host(xo.full_like(library.array(np.zeros(1, "float32")), number))

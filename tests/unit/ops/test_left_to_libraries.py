@@ -1,5 +1,6 @@
 """What the contract leaves to the libraries: each row of its table still differs, as the table says."""
 
+import platform
 import re
 from pathlib import Path
 
@@ -13,6 +14,9 @@ LIBRARIES = ("numpy", "torch", "jax", "dask")
 ROW = re.compile(r"^\| (?P<what>.+?) \| `(?P<call>xo\..+?)` \| (?P<found>.+?) \|$", re.MULTILINE)
 ROWS = {found["call"]: found["found"].split(" | ")[:4] for found in ROW.finditer(PAGE.read_text())}
 """The values that the page gives for the four libraries, by the call."""
+
+ORDERING = ("xo.topk", "xo.argsort", "xo.argpartition")
+"""Functions whose order of equal elements depends on the instructions that NumPy finds on the processor."""
 
 
 class Calls:
@@ -52,9 +56,10 @@ def test_a_row_of_the_contract(call):
         pytest.importorskip(library)
     with jax.enable_x64(True):
         found = [values(call, library) for library in LIBRARIES]
-    assert found == ROWS[call]
     assert len(set(found)) > 1
+    if platform.machine() == "x86_64" and not call.startswith(ORDERING):
+        assert found == ROWS[call]
 
 
 def test_the_table_is_read():
-    assert len(ROWS) >= 15
+    assert len(ROWS) >= 25

@@ -68,12 +68,12 @@ def requiring_fit(
         return fitting_name(number, default_integer() if dtype is None else name_of(dtype))
 
     def whole_part_fits(number: float, name: str) -> float:
-        """The number. Raises if an integer dtype cannot hold its whole part, or it has none."""
+        """The number, or its whole part as the value of an integer dtype. Raises if the dtype cannot hold that."""
         if name not in INTEGER_LIMITS:
             return number
         low, high = INTEGER_LIMITS[name]
-        if low - 1 < number < high + 1:
-            return number
+        if low - 1 < number < high + 1:  # not for NaN
+            return number if verb == "linspace" else int(number)  # PyTorch refuses 255.9 as uint8
         raise does_not_fit(verb, number, name, "a number that it can hold, or dtype= with a floating-point dtype")
 
     def fitting_name(number: Any, name: str) -> Any:
