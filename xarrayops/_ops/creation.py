@@ -100,6 +100,8 @@ def _converted(
     """An array or a buffer, converted to the requested library; then ``like`` and ``backend``, one of which is set."""
     if find.refusal(obj) is not None:
         raise Unsupported(f"xo.asarray: {find.refusal(obj)}.")
+    if find.of_container(type(obj)) is not None:
+        raise sparse_argument("asarray", "obj", obj)
     source = obj if find.if_array(obj) is not None else _as_buffer(obj)
     if like is None and backend is None:
         backend = defaults.of_new_arrays()[0] if source is not obj else None

@@ -31,12 +31,8 @@ _OF_ONE = frozenset(
         *("unique", "unstack", "zeros_like"),
     )
 )
-_OF_SEVERAL = frozenset(
-    (
-        *("add", "array_equal", "compress", "concat", "divide", "einsum", "floor_divide", "isin", "multiply"),
-        *("polyval", "pow", "stack", "subtract", "vecdot"),
-    )
-)
+_BINARY = frozenset(("add", "divide", "floor_divide", "multiply", "pow", "subtract"))
+_OF_SEVERAL = frozenset(("array_equal", "compress", "concat", "einsum", "isin", "polyval", "stack", "vecdot"))
 
 
 def refusing_sparse(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
@@ -54,6 +50,14 @@ def refusing_sparse(verb: str, function: Callable[..., Any], /) -> Callable[...,
         return function(x)
 
     @wraps(function)
+    def of_two(x1: Any, x2: Any, /) -> Array:
+        if isinstance(x1, Tensor) and x1.layout is not _STRIDED:
+            refuse(x1)
+        if isinstance(x2, Tensor) and x2.layout is not _STRIDED:
+            refuse(x2)
+        return function(x1, x2)
+
+    @wraps(function)
     def of_first(x: Any, /, *args: Any, **options: Any) -> Any:
         if isinstance(x, Tensor) and x.layout is not _STRIDED:
             refuse(x)
@@ -69,6 +73,8 @@ def refusing_sparse(verb: str, function: Callable[..., Any], /) -> Callable[...,
 
     if verb in _UNARY:
         return of_one
+    if verb in _BINARY:
+        return of_two
     if verb in _OF_ONE:
         return of_first
     return of_several if verb in _OF_SEVERAL else function

@@ -134,9 +134,13 @@ class TestNumbersBeyondTheDtype:
             lambda: xo.full(2, number, dtype=dtype, like=x),
             lambda: xo.full_like(library.array(np.zeros(2)), number, dtype=dtype),
             lambda: xo.linspace(0, number, 3, dtype=dtype, like=x),
+            lambda: xo.asarray(number, dtype=dtype, like=x),
         ):
             with pytest.raises(OverflowError, match=rf"the Python float .* does not fit into {dtype}\. Instead:"):
                 create()
+        if number == number:
+            with pytest.raises(OverflowError):
+                xo.insert(x, 1, number)
 
     def test_whole_parts_that_fit(self, library):
         for number, dtype, want in (

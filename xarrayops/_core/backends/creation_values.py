@@ -133,7 +133,7 @@ def requiring_fit(
             if _first(obj) is int and name_of(result.dtype) in ("uint64", "float64"):
                 require_range(obj, default_integer())
             return result
-        if type(obj) is int and not 0 <= obj <= _FITS_ALWAYS:
+        if type(obj) in (int, float) and not 0 <= obj <= _FITS_ALWAYS:
             obj = fitting(obj, dtype)
         return function(obj, dtype=dtype, device=device, copy=copy)
 
