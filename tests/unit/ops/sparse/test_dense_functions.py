@@ -13,7 +13,8 @@ import xarrayops as xo
 from xarrayops.plugin.sparse import CONTAINER_VERBS
 from xarrayops.testing._suite import extra, standard
 
-TAKING_CONTAINERS = {*CONTAINER_VERBS, "convert"}
+TAKING_CONTAINERS = {*CONTAINER_VERBS, "convert", "from_dlpack"}
+"""The last one is tested below: its cases are calls of another function."""
 ROWS = {
     str(row): row
     for package in (standard, extra)
@@ -91,3 +92,12 @@ def test_containers_are_refused(kind, sweeping):
             wrong.append(f"{name}: {type(answer).__name__} {str(answer)[:80]}")
     assert len(tried) > 150
     assert not wrong, "\n".join(sorted(set(wrong)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("verb", ["asarray", "from_dlpack", "einsum", "unique", "sum", "ones_like"])
+def test_other_calls_are_refused(kind, verb):
+    make, *args = KINDS[kind]
+    s = make(*args)[1](np.eye(3))
+    with pytest.raises(xo.Unsupported, match=rf"^xo\.{verb}.* sparse .*Instead: .*xo\.sparse\.to_dense\("):
+        getattr(xo, verb)(*(["ij->"] if verb == "einsum" else []), s)
