@@ -59,8 +59,20 @@ def zeros_like(x: array, /, *, dtype: dtype = None, device: device = None) -> ar
     "An array of zeros, shaped like x."
 
 # section: data types; rows in standard/dtypes.py
-def astype(x: array, dtype: dtype, /, *, copy: bool = True, device: device = None) -> array:
-    "x cast to a dtype, even if type promotion does not allow it."
+def astype(x: array, dtype: dtype, /, *, copy: bool = True, device: device = None, saturate: bool = False) -> array:
+    """x cast to a dtype, even if type promotion does not allow it.
+
+    Casts to integers drop the fraction. What becomes of NaN and of numbers that the dtype cannot hold is left to the
+    library: 300.0 as uint8 is 44 in NumPy and 255 in JAX.
+
+    With ``saturate=True`` it is the same on every library. Numbers beyond the limits of an integer dtype, infinities
+    included, become the nearest limit, and NaN becomes 0. In float8_e4m3fn, which has no infinities, they become -448
+    or 448, and NaN stays NaN. Casts to the other dtypes are the same on every library without it.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.astype(np.asarray([300.0, -1.5, np.nan, 2.9]), "uint8", saturate=True)
+    array([255,   0,   0,   2], dtype=uint8)
+    """
 
 # section: elementwise; rows in standard/elementwise.py
 def abs(x: array, /) -> array:

@@ -28,7 +28,7 @@ RESULTS = [
     if isinstance(node, ast.ClassDef) and any(ast.unparse(base).startswith("tuple[") for base in node.bases)
 ]
 """The classes of results with named fields; a module imports those that it uses."""
-OPTIONS = {"matmul": ("out_dtype",)}
+OPTIONS = {"astype": ("saturate",), "matmul": ("out_dtype",)}
 """The keywords that xarrayops adds to functions of the standard: xarrayops/_core/dispatch/lookup.py."""
 NAMES = """Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library."""
 CREATED = f"""``like=`` selects the library and the device of an array, and its floating-point dtype where the default
@@ -103,9 +103,10 @@ class Function:
     def served_signature(self) -> str:
         """The signature with the refused parameters: xarrayops/_core/dispatch/refused.py.
 
-        Options that the standard lacks follow the refused keywords, so that these take a surplus positional argument.
+        Options that the standard lacks follow the refused keywords if they are the only options, so that these take a
+        surplus positional argument.
         """
-        if self.options:
+        if self.options and not self.keywords:
             refused = "".join(f"{name}: Refused = None, " for name in self.answered)
             return self.signature(required=self.required).replace("/, *, ", f"/, {refused}")
         extra = "extra: Refused = NotGiven, " if self.refuses_positions else ""
@@ -126,8 +127,12 @@ class Function:
     def delegation(self) -> list[str]:
         """The lines that pass a call with an option to the function that serves such calls."""
         given = ", ".join([*self.positional, *(f"{name}={name}" for name in (*self.keywords, *self.options))])
-        test = " or ".join(f"{name} is not None" for name in self.options)
-        return [f"if {test}:", f'    return with_options("{self.verb}", {given})'] if test else []
+        tests = [self.given(name) for name in self.options]
+        return [f"if {' or '.join(tests)}:", f'    return with_options("{self.verb}", {given})'] if tests else []
+
+    def given(self, option: str) -> str:
+        """The test whether a call has an option that the standard lacks: it is not None, or true."""
+        return option if self.roles[option] == "bool" else f"{option} is not None"
 
     def parameters(self) -> str:
         """The bare signature in the standard: names, kinds and defaults, without annotations."""

@@ -831,6 +831,7 @@ TABLES = {
     "array_namespace": "xarrayops._ops.arrays",
     "as_strided": "xarrayops._ops.layout",
     "asarray": "xarrayops._ops.creation",
+    "astype": "xarrayops._ops.casts",
     "at": "xarrayops._ops.indexing",
     "attention": "xarrayops._ops.attention",
     "autocast": "xarrayops._ops.precision",

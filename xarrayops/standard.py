@@ -598,10 +598,22 @@ def astype(
     /,
     copy: bool = True,
     device: Device | None = None,
+    saturate: bool = False,
     order: Refused = None,
     casting: Refused = None,
 ) -> ArrayT:
     """x cast to a dtype, even if type promotion does not allow it.
+
+    Casts to integers drop the fraction. What becomes of NaN and of numbers that the dtype cannot hold is left to the
+    library: 300.0 as uint8 is 44 in NumPy and 255 in JAX.
+
+    With ``saturate=True`` it is the same on every library. Numbers beyond the limits of an integer dtype, infinities
+    included, become the nearest limit, and NaN becomes 0. In float8_e4m3fn, which has no infinities, they become -448
+    or 448, and NaN stays NaN. Casts to the other dtypes are the same on every library without it.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.astype(np.asarray([300.0, -1.5, np.nan, 2.9]), "uint8", saturate=True)
+    array([255,   0,   0,   2], dtype=uint8)
 
     The result belongs to the library of x, and is on the device of x unless ``device=`` is given. Devices and dtypes
     are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
@@ -610,6 +622,8 @@ def astype(
     """
     if extra is not NotGiven or order is not None or casting is not None:
         raise wrong_call("astype", locals())
+    if saturate:
+        return with_options("astype", x, dtype, copy=copy, device=device, saturate=saturate)
     try:
         f = _astype[type(x)]
     except KeyError:

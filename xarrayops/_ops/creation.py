@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.find import SCALARS
-from xarrayops._core.backends.mixed import another_library
+from xarrayops._core.backends.mixed import another_library, sparse_argument
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar, with_numbers
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import array_arguments, signature
@@ -100,6 +100,8 @@ def _converted(
     """An array or a buffer, converted to the requested library; then ``like`` and ``backend``, one of which is set."""
     if find.refusal(obj) is not None:
         raise Unsupported(f"xo.asarray: {find.refusal(obj)}.")
+    if find.of_container(type(obj)) is not None:
+        raise sparse_argument("asarray", "obj", obj)
     source = obj if find.if_array(obj) is not None else _as_buffer(obj)
     if like is None and backend is None:
         backend = defaults.of_new_arrays()[0] if source is not obj else None
@@ -204,6 +206,8 @@ def from_dlpack(
     refuse_both("from_dlpack", like, backend)
     if backend is not None:
         backend, device = library_and_device(backend, device)
+    if find.sparse_of(x) is not None:
+        raise sparse_argument("from_dlpack", "x", x)
     if find.if_array(x) is not None or find.refusal(x) is not None:
         return convert(
             x, like if like is not None else backend or defaults.of_new_arrays()[0], device=device, copy=copy

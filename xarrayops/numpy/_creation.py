@@ -91,7 +91,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """The array in another dtype, by `xarrayops.astype`."""
+    """The array in another dtype, by `xarrayops.astype`, whose ``saturate=True`` limits numbers that it cannot hold."""
     if not ops.is_array(x):
         raise TypeError(f"Input should be a NumPy array. It is of type {type(x)}.")
     return xo.astype(x, named(dtype), copy=copy, device=device)

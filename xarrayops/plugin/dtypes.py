@@ -63,9 +63,10 @@ FLOATING_BY_DTYPE = ("one_hot",)
 """Functions of integers whose ``dtype=`` defaults to the default floating-point dtype."""
 
 
-def does_not_fit(verb: str, number: int, dtype: str, instead: str) -> OverflowError:
-    """The error for a Python integer that a dtype cannot hold. ``dtype`` may name the array it belongs to."""
-    return OverflowError(f"xo.{verb}: the Python integer {number} does not fit into {dtype}. Instead: {instead}")
+def does_not_fit(verb: str, number: float, dtype: str, instead: str) -> OverflowError:
+    """The error for a Python number that an integer dtype cannot hold. ``dtype`` may name the array it belongs to."""
+    kind = "float" if isinstance(number, float) else "integer"
+    return OverflowError(f"xo.{verb}: the Python {kind} {number} does not fit into {dtype}. Instead: {instead}")
 
 
 KINDS = ("bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric")

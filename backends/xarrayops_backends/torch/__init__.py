@@ -21,6 +21,7 @@ from xarrayops.plugin.dtypes import FLOATING_LINALG
 from xarrayops_backends.torch._attention import ATTENTION_CANDIDATES, KNOWN_BAD as _KNOWN_BAD_ATTENTION
 from xarrayops_backends.torch._compilation import *
 from xarrayops_backends.torch._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
+from xarrayops_backends.torch._dense import refusing_sparse as wrap
 from xarrayops_backends.torch._devices import *
 from xarrayops_backends.torch._devices import __array_namespace_info__
 from xarrayops_backends.torch._dtypes import *

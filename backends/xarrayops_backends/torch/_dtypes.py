@@ -13,7 +13,7 @@ from xarrayops.errors import Unsupported, available_names
 from xarrayops.plugin import Array, FloatLimits
 from xarrayops.plugin.backends import DTypeName
 from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, INTEGER_LIMITS, REAL_OF
-from xarrayops_backends.torch._standard.wide import WIDE
+from xarrayops_backends.torch._standard.wide import WIDE, _cast
 
 register_constant(DTypeName)  # Dynamo of PyTorch 2.9 compares dtypes with names correctly only if they are constants
 
@@ -158,7 +158,7 @@ def _accumulator(dtype: torch.dtype, asked: torch.dtype | None) -> tuple[torch.d
 def _tensor(value: Any, dtype: torch.dtype, like: Array) -> Array:
     """A Python scalar as a 0-d array on the device of `like`; arrays are cast."""
     if isinstance(value, torch.Tensor):
-        return value if value.dtype is dtype else value.to(dtype)
+        return value if value.dtype is dtype else _cast(value, dtype)
     return torch.full((), value, dtype=dtype, device=like.device)
 
 
@@ -178,4 +178,4 @@ def astype(x: Array, dtype: torch.dtype, /, *, copy: bool = True, device: Any = 
     """A cast that does not silently drop imaginary parts, as the standard advises."""
     if x.is_complex() and not dtype.is_complex and dtype is not torch.bool:
         raise Unsupported(f"{x.dtype} to {dtype} would drop the imaginary part. Instead: xo.real(x) first")
-    return x.to(device=x.device if device is None else device, dtype=dtype, copy=copy)
+    return _cast(x, dtype, device=x.device if device is None else device, copy=copy)

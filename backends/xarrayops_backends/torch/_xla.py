@@ -11,6 +11,7 @@ from torch import Tensor, device as _Device
 
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops_backends.torch import _devices, _precision
+from xarrayops_backends.torch._dense import refusing_sparse
 
 INSTALLED = importlib.util.find_spec("torch_xla") is not None
 """Whether PyTorch/XLA is installed. If not, calls skip the test of the device, which takes 250 ns."""
@@ -31,6 +32,7 @@ def refine(x: Tensor, /) -> str | None:
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     """The function; PyTorch/XLA's backend serves calls with arrays or devices of XLA."""
+    function = refusing_sparse(verb, function)
 
     @wraps(function)
     def refined(*args: Any, **kwargs: Any) -> Any:

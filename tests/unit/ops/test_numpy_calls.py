@@ -59,7 +59,10 @@ def functions():
 EVERY = [pytest.param(*row, id=row[0]) for row in functions()]
 FUNCTIONS = [row for row in EVERY if row.id in SURFACE]
 """Those of the standard."""
-OF_OUR_OWN = {"matmul": "(x1, x2, /, *, out_dtype=None)"}
+OF_OUR_OWN = {
+    "astype": "(x, dtype, /, *, copy=True, device=None, saturate=False)",
+    "matmul": "(x1, x2, /, *, out_dtype=None)",
+}
 """The signatures with options that the standard lacks."""
 
 

@@ -43,7 +43,7 @@ PLAIN = frozenset({bool, int, float, complex, type(None)})
 def requiring_fit(
     verb: str, function: Callable[..., Array], hooks: Hooks, *, wraps_integers: bool
 ) -> Callable[..., Array]:
-    """The function of a verb of `CREATING`, which raises OverflowError for integers that the dtype cannot hold.
+    """The function of a verb of `CREATING`, which raises OverflowError for numbers that the integer dtype cannot hold.
 
     Libraries wrap them, make arrays of Python objects or raise various errors. Where the dtype is floating-point,
     integers beyond 64 bits become floating-point numbers first, which some libraries require.
@@ -61,9 +61,20 @@ def requiring_fit(
         return "" if verb == "linspace" else name_of(hooks["asarray"](0).dtype)
 
     def fitting(number: Any, dtype: Any) -> Any:
+        if type(number) is float:
+            return number if dtype is None else whole_part_fits(number, name_of(dtype))
         if _FITS_EVERY_DEFAULT[0] <= number <= _FITS_EVERY_DEFAULT[1] and dtype is None:
             return number
         return fitting_name(number, default_integer() if dtype is None else name_of(dtype))
+
+    def whole_part_fits(number: float, name: str) -> float:
+        """The number, or its whole part as the value of an integer dtype. Raises if the dtype cannot hold that."""
+        if name not in INTEGER_LIMITS:
+            return number
+        low, high = INTEGER_LIMITS[name]
+        if low - 1 < number < high + 1:  # not for NaN
+            return number if verb == "linspace" else int(number)  # PyTorch refuses 255.9 as uint8
+        raise does_not_fit(verb, number, name, "a number that it can hold, or dtype= with a floating-point dtype")
 
     def fitting_name(number: Any, name: str) -> Any:
         low, high = INTEGER_LIMITS.get(name, INTEGER_LIMITS["int64"])
@@ -78,7 +89,7 @@ def requiring_fit(
         for i in positions:
             if len(args) > i:
                 cls = type(args[i])
-                if cls is int and not 0 <= args[i] <= _FITS_ALWAYS:
+                if (cls is int or cls is float) and not 0 <= args[i] <= _FITS_ALWAYS:
                     dtype = kwargs.get("dtype")
                     dtype = args[0].dtype if dtype is None and verb == "full_like" else dtype
                     args = (*args[:i], fitting(args[i], dtype), *args[i + 1 :])
@@ -122,7 +133,7 @@ def requiring_fit(
             if _first(obj) is int and name_of(result.dtype) in ("uint64", "float64"):
                 require_range(obj, default_integer())
             return result
-        if type(obj) is int and not 0 <= obj <= _FITS_ALWAYS:
+        if type(obj) in (int, float) and not 0 <= obj <= _FITS_ALWAYS:
             obj = fitting(obj, dtype)
         return function(obj, dtype=dtype, device=device, copy=copy)
 

@@ -236,7 +236,7 @@ def native_device(cls: type, device: Any) -> Any:
     return device if backend is None else backend.native_device(device)
 
 
-OPTIONS = {"matmul": "xarrayops._ops.products"}
+OPTIONS = {"astype": "xarrayops._ops.casts", "matmul": "xarrayops._ops.products"}
 """The modules that serve calls with keyword options that we add to functions of the standard, by verb.
 
 So other calls cost nothing more, and backends define only the function of the standard.

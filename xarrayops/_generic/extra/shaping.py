@@ -125,7 +125,10 @@ def delete(xp: ModuleType, x: Array, index: Any, /, *, axis: int | None = None) 
 
 def insert(xp: ModuleType, x: Array, index: Any, values: Any, /, *, axis: int | None = None) -> Array:
     """The pieces of x and the values are joined in turn."""
-    values = common.astype(xp, common.as_array(xp, values, x), x.dtype)
+    if hasattr(values, "dtype"):
+        values = common.astype(xp, values, x.dtype)
+    else:  # raises for a number that the dtype of x cannot hold
+        values = xp.asarray(values, dtype=x.dtype, device=common.device_of(x))
     x, axis = common.one_axis(xp, x, axis)
     extent = x.shape[axis]
     found, is_one = places(index, extent, end=extent)

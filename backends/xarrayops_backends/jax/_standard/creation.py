@@ -80,6 +80,15 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     return jnp.full(shape, asarray(fill_value, dtype=dtype), device=device)
 
 
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
+) -> Array:
+    """NumPy's integers, also while 64-bit types are off: rounding errors move those of JAX, from 1 to 1 to 0."""
+    if dtype is None or not jnp.issubdtype(dtype, jnp.integer):
+        return jnp.linspace(start, stop, num, endpoint=endpoint, dtype=dtype, device=device)
+    return jnp.asarray(np.linspace(start, stop, num, endpoint=endpoint, dtype=np.dtype(dtype)), device=device)
+
+
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     """Return a tuple, as the standard 2025.12 requires; JAX returns a list."""
     return tuple(jnp.meshgrid(*arrays, indexing=indexing))

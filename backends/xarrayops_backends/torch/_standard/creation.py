@@ -11,7 +11,7 @@ import torch
 
 from xarrayops.plugin import Array
 from xarrayops_backends.torch._dtypes import _COMPLEX_OF, _LIMITS, result_type
-from xarrayops_backends.torch._standard.wide import WIDE, _by_bits
+from xarrayops_backends.torch._standard.wide import WIDE, _by_bits, _cast
 
 _HIGHEST = torch.iinfo(torch.int64).max
 
@@ -27,8 +27,8 @@ def asarray(obj: Any, /, *, dtype: torch.dtype | None = None, device: Any = None
     if not isinstance(obj, torch.Tensor):
         return torch.asarray(obj, dtype=dtype, device=device, copy=copy)
     if copy:
-        return obj.to(device=device, dtype=dtype, copy=True)
-    out = obj if dtype is None and device is None else obj.to(device=device, dtype=dtype)
+        return _cast(obj, dtype, device=device, copy=True)
+    out = obj if dtype is None and device is None else _cast(obj, dtype, device=device)
     if copy is False and out is not obj:
         raise ValueError(f"{obj.dtype} on {obj.device} to {out.dtype} on {out.device} needs a copy, and copy=False")
     return out
@@ -76,14 +76,18 @@ def linspace(
     device: Any = None,
     endpoint: bool = True,
 ) -> Array:
-    """torch.linspace has no endpoint, and rounds integers towards zero."""
-    is_integer = dtype in _LIMITS
-    work = torch.float64 if is_integer else dtype
+    """torch.linspace has no endpoint, and its rounding errors move integers: from 3 to -5 it gives -2 for -1."""
+    if dtype in _LIMITS:
+        intervals = num - 1 if endpoint else num
+        numbers = torch.arange(num, dtype=torch.float64, device=device)
+        values = numbers * ((float(stop) - start) / (intervals or 1)) + start  # as in NumPy
+        values = torch.where((numbers == intervals) & (numbers > 0), float(stop), values)
+        return _cast(values.floor(), dtype)
+    work = dtype
     if work is None and (isinstance(start, complex) or isinstance(stop, complex)):
         work = _COMPLEX_OF[torch.get_default_dtype()]
     out = torch.linspace(start, stop, num if endpoint else num + 1, dtype=work, device=device)
-    out = out if endpoint else out[:-1]
-    return out.floor().to(dtype) if is_integer else out
+    return out if endpoint else out[:-1]
 
 
 def full(shape: Any, fill_value: Any, *, dtype: torch.dtype | None = None, device: Any = None) -> Array:

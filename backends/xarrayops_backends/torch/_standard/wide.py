@@ -42,6 +42,15 @@ def _unrank(ranks: Array, dtype: Any) -> Array:
     return (ranks ^ _LOWEST).view(torch.uint64) if dtype is torch.uint64 else ranks.to(dtype)
 
 
+def _cast(x: Array, dtype: Any, **options: Any) -> Array:
+    """``x.to(dtype)``. PyTorch casts a few floating-point numbers above 2**63 to 0 as uint64, so these go in halves."""
+    if dtype is torch.uint64 and x.is_floating_point():
+        is_high = x >= 2.0**63
+        word = torch.where(is_high, x - 2.0**63, x).to(torch.int64)
+        x = (word ^ torch.where(is_high, _LOWEST, 0)).view(torch.uint64)
+    return x.to(dtype=dtype, **options)
+
+
 def _by_bits(function: Callable[..., Array], x: Array, *args: Any, **kwargs: Any) -> Array:
     """Apply a function that only moves the elements of x, for every dtype."""
     if x.dtype not in WIDE:

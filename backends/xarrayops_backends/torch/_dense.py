@@ -1,0 +1,80 @@
+"""Functions of dense arrays that PyTorch also computes for sparse tensors, which have the class of dense ones.
+
+Its answers differ: `torch.ones_like` of a csr tensor has ones at the stored entries only. As in every library, these
+functions refuse sparse tensors. PyTorch itself refuses them in all others. Tests try every function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Array
+from xarrayops_backends.torch._standard.linalg import SPARSE_LAYOUTS
+
+_STRIDED = torch.strided
+_UNARY = frozenset(
+    (
+        *("abs", "asin", "asinh", "atan", "atanh", "ceil", "conj", "expm1", "floor", "imag", "isinf", "isnan"),
+        *("log1p", "matrix_transpose", "negative", "positive", "real", "round", "sign", "signbit", "sin", "sinh"),
+        *("sqrt", "square", "tan", "tanh", "trunc"),
+    )
+)
+_OF_ONE = frozenset(
+    (
+        *("asarray", "astype", "clip", "empty_like", "full_like", "linalg.matrix_power", "ones_like", "pad", "sum"),
+        *("unique", "unstack", "zeros_like"),
+    )
+)
+_BINARY = frozenset(("add", "divide", "floor_divide", "multiply", "pow", "subtract"))
+_OF_SEVERAL = frozenset(("array_equal", "compress", "concat", "einsum", "isin", "polyval", "stack", "vecdot"))
+
+
+def refusing_sparse(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
+    """The function; if PyTorch computes it for sparse tensors, too, a function that refuses them."""
+
+    def refuse(x: Array) -> None:
+        if x.layout in SPARSE_LAYOUTS:  # not the layout of nested tensors
+            instead = f"xo.{verb} of the dense array xo.sparse.to_dense(x)"
+            raise Unsupported(f"xo.{verb}: an argument is a sparse Tensor. Instead: {instead}")
+
+    @wraps(function)
+    def of_one(x: Array, /) -> Array:
+        if x.layout is not _STRIDED:
+            refuse(x)
+        return function(x)
+
+    @wraps(function)
+    def of_two(x1: Any, x2: Any, /) -> Array:
+        if isinstance(x1, Tensor) and x1.layout is not _STRIDED:
+            refuse(x1)
+        if isinstance(x2, Tensor) and x2.layout is not _STRIDED:
+            refuse(x2)
+        return function(x1, x2)
+
+    @wraps(function)
+    def of_first(x: Any, /, *args: Any, **options: Any) -> Any:
+        if isinstance(x, Tensor) and x.layout is not _STRIDED:
+            refuse(x)
+        return function(x, *args, **options)
+
+    @wraps(function)
+    def of_several(*args: Any, **options: Any) -> Any:
+        for given in args:
+            for x in given if isinstance(given, (list, tuple)) else (given,):
+                if isinstance(x, Tensor) and x.layout is not _STRIDED:
+                    refuse(x)
+        return function(*args, **options)
+
+    if verb in _UNARY:
+        return of_one
+    if verb in _BINARY:
+        return of_two
+    if verb in _OF_ONE:
+        return of_first
+    return of_several if verb in _OF_SEVERAL else function
