@@ -16,6 +16,7 @@ from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.defaults import Library
+from xarrayops._host.sparse.library import DenseBackend
 from xarrayops._ops.exchange import loans
 from xarrayops.errors import BackendNotFound
 from xarrayops.plugin.arrays import Array, Memory, Record, compact_strides
@@ -101,7 +102,7 @@ def plan_convert(
     return plan("zero-copy", reason, ALIAS)
 
 
-def name_in(target: Backend, dtype: Any) -> str:
+def name_in(target: Backend | DenseBackend, dtype: Any) -> str:
     """The name of a dtype that the target has, given as for every function, or by a native dtype of another library."""
     name = name_of(dtype) or target.functions["dtype_name"](target.native_dtype(dtype)) or str(dtype)
     target.native_dtype(name)  # raises if the target has none
