@@ -45,7 +45,7 @@ planted-faults: env ## plant faults one at a time and record which tests find th
 	@$(PYTHON) tools/environment.py $(VENV) test
 	$(RUN) tools/planted_faults.py $(ARGUMENTS)
 
-sweeps: env      ## run the whole of the long tests, an hour or more, and write the counts to benchmarks/results/sweeps
+sweeps: env      ## run the whole of the long tests, 20 minutes or more, and write the counts to benchmarks/results/sweeps
 	@$(PYTHON) tools/environment.py $(VENV) test
 	# with =, because pytest takes a separate word for a path of tests before it knows the option
 	$(RUN) -m pytest -q -n auto --dist worksteal --sweeps=benchmarks/results/sweeps

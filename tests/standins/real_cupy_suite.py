@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[2]
 TOOL = runpy.run_path(str(ROOT / "tools" / "cupy_signatures.py"))
 BACKEND = sorted(Path(xarrayops_backends.cupy.__file__).parent.glob("*.py"))
 COMPAT = sorted(Path(array_api_compat.cupy.__file__).parent.glob("*.py"))
-GAPS = {"pin_memory"}
-"""The gaps that the backend declares."""
+GAPS = {"pin_memory", "compiled", "value_and_grad", "vjp", "vmap"}
+"""What CuPy lacks: a function that pins the memory of its arrays, a compiler of functions, and transformations."""
 
 
 def test_this_is_the_real_cupy():
