@@ -93,6 +93,11 @@ def to_device(x: Array, device: Any, /) -> Array:
     return moved
 
 
+def is_lazy(x: Array, /) -> bool:
+    """CuPy runs eagerly. The generic function would wait for the device."""
+    return False
+
+
 def synchronize(*arrays: Array) -> None:
     """Wait for the current stream of each device that holds one of the arrays, or of the current device."""
     held = {x.device.id for x in arrays} or {runtime.getDevice()}

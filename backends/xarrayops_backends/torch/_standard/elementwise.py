@@ -47,7 +47,7 @@ def _binary(
     hard = hard if wide else frozenset()
     kept = hard | WIDE
     scalar_first, scalar_second = takes_scalar == "both", takes_scalar != "no"
-    refused = complex if takes_scalar == "second, real" else None
+    takes_complex = takes_scalar != "second, real"
 
     def function(x1: Any, x2: Any, /) -> Array:
         if isinstance(x1, Tensor) and isinstance(x2, Tensor):
@@ -57,7 +57,7 @@ def _binary(
             if promotes and x1.ndim and x2.ndim and dtype not in kept and x2.dtype not in kept:
                 return native(x1, x2)
         elif isinstance(x1, Tensor):
-            if scalar_second and x1.dtype not in hard and type(x2) is not refused:
+            if scalar_second and x1.dtype not in hard and (takes_complex or not isinstance(x2, complex)):
                 return native(x1, x2)
         elif scalar_first and x2.dtype not in hard:
             return native(x1, x2)
