@@ -24,7 +24,8 @@ def argsort(
 ) -> Array:
     """Stable sorts by the imaginary part, by the real part, and by the parts that are NaN."""
     x, axis = common.one_axis(xp, x, axis)
-    real, imag = xp.real(x), xp.imag(x)
+    # XLA orders -0 before +0, which are equal.
+    real, imag = (xp.where(part == 0, xp.zeros_like(part), part) for part in (xp.real(x), xp.imag(x)))
     order = xp.argsort(imag, axis=axis, descending=descending, stable=True)
     for key in (real, xp.astype(xp.isnan(imag), xp.uint8) + 2 * xp.astype(xp.isnan(real), xp.uint8)):
         key = xp.take_along_axis(key, order, axis=axis)
@@ -95,8 +96,11 @@ def _extremum(xp: ModuleType, x: Array, axis: Axes, keepdims: bool, *, is_greate
 
 
 def _position(xp: ModuleType, x: Array, axis: int | None, keepdims: bool, *, is_greatest: bool) -> Array:
+    if axis is None:  # torch.amax on XLA reduces no axis then
+        found = _position(xp, xp.reshape(x, (-1,)), 0, False, is_greatest=is_greatest)
+        return xp.reshape(found, (1,) * x.ndim) if keepdims else found
     extremum, limit = (xp.max, -math.inf) if is_greatest else (xp.min, math.inf)
-    is_nan = xp.isnan(x)
+    is_nan = _is_nan(xp, x)
     is_wanted = ~is_nan
     for part in (xp.real(x), xp.imag(x)):
         numbers = xp.where(is_wanted, part, xp.full_like(part, limit))
@@ -129,19 +133,19 @@ def _compared(xp: ModuleType, comparison: Any, x1: Any, x2: Any) -> Array:
     x1, x2 = _pair(xp, x1, x2)
     (real1, imag1), (real2, imag2) = ((xp.real(x), xp.imag(x)) for x in (x1, x2))
     found = xp.where(real1 == real2, comparison(imag1, imag2), comparison(real1, real2))
-    return found & ~xp.isnan(x1) & ~xp.isnan(x2)
+    return found & ~_is_nan(xp, x1) & ~_is_nan(xp, x2)
 
 
 def maximum(xp: ModuleType, x1: Any, x2: Any, /) -> Array:
     """The first operand if it has NaN or is not less."""
     x1, x2 = _pair(xp, x1, x2)
-    return xp.where(greater_equal(xp, x1, x2) | xp.isnan(x1), x1, x2)
+    return xp.where(greater_equal(xp, x1, x2) | _is_nan(xp, x1), x1, x2)
 
 
 def minimum(xp: ModuleType, x1: Any, x2: Any, /) -> Array:
     """The first operand if it has NaN or is not greater."""
     x1, x2 = _pair(xp, x1, x2)
-    return xp.where(less_equal(xp, x1, x2) | xp.isnan(x1), x1, x2)
+    return xp.where(less_equal(xp, x1, x2) | _is_nan(xp, x1), x1, x2)
 
 
 def clip(xp: ModuleType, x: Array, /, min: Any = None, max: Any = None) -> Array:
@@ -152,6 +156,11 @@ def clip(xp: ModuleType, x: Array, /, min: Any = None, max: Any = None) -> Array
     for bound, choose in bounds:
         x = choose(xp, x, common.astype(xp, common.as_array(xp, bound, x), x.dtype))
     return x
+
+
+def _is_nan(xp: ModuleType, x: Array) -> Array:
+    """By parts: XLA refuses isnan of complex numbers from PyTorch."""
+    return xp.isnan(xp.real(x)) | xp.isnan(xp.imag(x))
 
 
 def _pair(xp: ModuleType, x1: Any, x2: Any) -> tuple[Array, Array]:

@@ -12,7 +12,11 @@ import torch_xla.core.xla_model as xm
 
 from xarrayops.plugin import Array
 from xarrayops_backends.torch._dtypes import _pair
-from xarrayops_backends.torch._standard import elementwise as _elementwise, statistics as _statistics
+from xarrayops_backends.torch._standard import (
+    elementwise as _elementwise,
+    searching as _searching,
+    statistics as _statistics,
+)
 from xarrayops_backends.torch._standard.wide import WIDE, _divided
 
 _Axes = int | tuple[int, ...] | None
@@ -135,6 +139,12 @@ def _logarithm(native: Callable[[Array], Array], base: float) -> Callable[[Array
 
 log2 = _logarithm(torch.log2, 2.0)
 log10 = _logarithm(torch.log10, 10.0)
+
+
+def argsort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
+    """XLA orders -0 before +0, which are equal."""
+    keys = torch.where(x == 0, 0.0, x) if x.is_floating_point() else x
+    return _searching.argsort(keys, axis=axis, descending=descending, stable=stable)
 
 
 def opaque(x: Array, shape: tuple[int, ...], /) -> Array:

@@ -44,6 +44,7 @@ ROWS = [
     row(
         "argsort",
         _argsort,
+        call(np.asarray([0.0, -0.0, 1.0, -0.0, 0.0])),
         *(call(shuffled("float32"), **order) for order in ORDERS),
         call(TIED),
         call(TIED, descending=True),
