@@ -1,0 +1,97 @@
+"""The calls of all names for some seeds, and the differences that they find."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tests.fuzz.differential.calls import Call, draw_call
+from tests.fuzz.differential.outcomes import KINDS, Outcome, compared, evaluated
+
+Key = tuple[str, str, str]
+"""The kind of a difference, the name, and what differs."""
+
+
+@dataclass
+class Found:
+    """The differences, each with the shortest call that shows it."""
+
+    outcomes: dict[str, Counter[str]] = field(default_factory=dict)
+    """The number of calls by library and outcome."""
+    examples: dict[Key, tuple[Call, int, Outcome]] = field(default_factory=dict)
+    libraries: dict[Key, set[str]] = field(default_factory=dict)
+    counts: Counter[Key] = field(default_factory=Counter)
+
+    def add(self, call: Call, seed: int, library: str, outcome: Outcome) -> None:
+        self.outcomes.setdefault(library, Counter())[outcome.kind] += 1
+        if not outcome.is_difference and outcome.kind != "refused":
+            return
+        key = outcome.kind, call.name, _general(outcome.detail)
+        self.counts[key] += 1
+        self.libraries.setdefault(key, set()).add(library)
+        if key not in self.examples or call.size < self.examples[key][0].size:
+            self.examples[key] = call, seed, outcome
+
+    @property
+    def unlisted(self) -> list[Key]:
+        """The differences, the worst first."""
+        keys = [key for key in self.examples if key[0] in KINDS]
+        return sorted(keys, key=lambda key: (KINDS.index(key[0]), self.examples[key][0].size))
+
+    def report(self, *, refused: bool = False) -> str:
+        lines = [f"{library}: {counts.total()} calls: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common())
+                 for library, counts in self.outcomes.items()]
+        keys = self.unlisted + sorted(key for key in self.examples if refused and key[0] == "refused")
+        return "\n".join([*lines, *map(self.shown, keys)])
+
+    def shown(self, key: Key) -> str:
+        """A difference as a runnable snippet."""
+        call, seed, outcome = self.examples[key]
+        libraries = sorted(self.libraries[key])
+        library = libraries[0].removesuffix("-32")
+        lines = [f"\n# {outcome.kind}: {call.name}, {', '.join(libraries)}, {self.counts[key]} times, seed {seed}",
+                 f"# {outcome.detail}"]
+        lines += [f"{name} = {x.code()}" for name, x in call.operands.items()]
+        converted = [f"{name} = xo.convert({name}, {library!r})" for name in call.operands] if library != "numpy" else []
+        return "\n".join([*lines, f"{call.code.replace('np.', 'numpy.')}", *converted, call.code])
+
+
+def _general(detail: str) -> str:
+    """What differs, without the values of the example."""
+    return re.sub(r"\([^()]*\)|\[[^\]]*\]|-?\d[\d.e+-]*|nan|inf|'[^']*'", "…", detail)[:60] if "NumPy" not in detail or "NumPy:" in detail or "leaves" in detail else "" if " at " in detail else re.sub(r"\([^()]*\)", "…", detail)[:60]
+
+
+def search(names: Sequence[str], seeds: Iterable[int], libraries: Sequence[str]) -> Found:
+    """Make the calls of the seeds for each name, on each library."""
+    found = Found()
+    for seed in seeds:
+        for name in names:
+            call = draw_call(name, seed)
+            if call is None:
+                continue
+            reference = evaluated(call, "numpy")
+            for library in libraries:
+                made, wanted = call, reference
+                if library == "jax-32":
+                    made = call.narrow()
+                    wanted = evaluated(made, "numpy")
+                outcome = compared(made, library, wanted)
+                found.add(made, seed, library, outcome)
+    return _smaller(found)
+
+
+def _smaller(found: Found) -> Found:
+    """The differences with arguments left out that do not matter."""
+    for key, (call, seed, outcome) in found.examples.items():
+        library = sorted(found.libraries[key])[0]
+        tried = call.simpler()
+        while tried:
+            simpler = tried.pop()
+            again = compared(simpler, library, evaluated(simpler, "numpy"))
+            if (again.kind, simpler.name, _general(again.detail)) == key:
+                call, outcome = simpler, again
+                tried = call.simpler()
+        found.examples[key] = call, seed, outcome
+    return found
