@@ -11,28 +11,16 @@ from xarrayops._core.numpy_names.renamed import RENAMED
 from xarrayops._surface import FAMILIES, ROLES
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._ufunc import BinaryUfunc, ProductUfunc, UnaryUfunc, ufunc
-from xarrayops.plugin.dtypes import FLOATING_EXTRA, FLOATING_RESULTS
-
-_FLOATING = {*FLOATING_RESULTS, *FLOATING_EXTRA}
 
 
 def _fabs(x: Any) -> Any:
     """The absolute values of real numbers, as floating-point numbers."""
-    if ops.is_complex(x):
-        raise TypeError("np.fabs takes real numbers. Instead: np.abs(x)")
-    return xo.abs(_as_floating(x))
-
-
-def _as_floating(x: Any) -> Any:
-    """x, or integers in NumPy's floating-point dtype."""
-    return xo.astype(x, "float64") if ops.is_integer(x) else x
+    return xo.abs(x)
 
 
 def _float_power(x1: Any, x2: Any) -> Any:
     """x1 to the power of x2, in at least double precision."""
-    x1, x2 = ops.arrays(x1, x2)
-    dtype = "complex128" if ops.is_complex(x1) or ops.is_complex(x2) else "float64"
-    return xo.pow(xo.astype(x1, dtype), xo.astype(x2, dtype))
+    return xo.pow(x1, x2)
 
 
 def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
@@ -42,7 +30,6 @@ def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
 
 def _modf(x: Any) -> tuple[Any, Any]:
     """The fractional and the integral parts, with the sign of x."""
-    x = _as_floating(x)
     whole = xo.trunc(x)
     fraction = xo.where(xo.isinf(x), 0.0, x - xo.where(xo.isinf(x), 0.0, whole))
     return xo.copysign(fraction, x), whole
@@ -62,9 +49,6 @@ def _fmod(x1: Any, x2: Any) -> Any:
 def _ldexp(x1: Any, x2: Any) -> Any:
     """x1 times two to the power of x2."""
     x1, x2 = ops.arrays(x1, x2)
-    if not ops.is_integer(x2):
-        raise TypeError("np.ldexp: x2 must hold integers. Instead: x1 * np.exp2(x2)")
-    x1 = _as_floating(x1)
     half = xo.astype(xo.floor_divide(x2, 2), x1.dtype)
     rest = xo.astype(x2, x1.dtype) - half
     return x1 * xo.pow(2.0, half) * xo.pow(2.0, rest)
@@ -72,7 +56,7 @@ def _ldexp(x1: Any, x2: Any) -> Any:
 
 def _heaviside(x1: Any, x2: Any) -> Any:
     """0 for negative x1, x2 for 0, and 1 for positive x1."""
-    x1, x2 = map(_as_floating, ops.alike(x1, x2))
+    x1, x2 = ops.alike(x1, x2)
     return xo.where(xo.isnan(x1), x1, xo.where(x1 == 0, x2, xo.astype(x1 > 0, x1.dtype)))
 
 
@@ -88,7 +72,7 @@ def _extremum_of_numbers(name: str, extremum: Callable[..., Any]) -> Callable[..
 
 def _logaddexp2(x1: Any, x2: Any) -> Any:
     """The logarithm to base 2 of the sum of the powers of two."""
-    x1, x2 = map(_as_floating, ops.alike(x1, x2))
+    x1, x2 = ops.alike(x1, x2)
     greater, is_equal = xo.maximum(x1, x2), x1 == x2
     distance = xo.abs(xo.where(is_equal, 0.0, x1) - xo.where(is_equal, 0.0, x2))
     return greater + xo.log1p(xo.pow(2.0, -distance)) / 0.6931471805599453
@@ -103,7 +87,6 @@ def _reciprocal(x: Any) -> Any:
 
 def _spacing(x: Any) -> Any:
     """The distance to the next number away from 0, with the sign of x."""
-    x = _as_floating(x)
     size = xo.abs(x)
     above = xo.nextafter(size, xo.full_like(size, xo.inf))
     top = size == xo.finfo(x.dtype).max
@@ -113,12 +96,12 @@ def _spacing(x: Any) -> Any:
 
 
 def _times(name: str, factor: float, text: str) -> Callable[..., Any]:
-    return ops.entitled(lambda x: _as_floating(x) * factor, name, text)
+    return ops.entitled(lambda x: x * factor, name, text)
 
 
 def _rint(x: Any) -> Any:
     """The nearest integers, halves to even, as floating-point numbers."""
-    return xo.round(_as_floating(x))
+    return xo.round(x)
 
 
 def _pow(x1: Any, x2: Any) -> Any:
@@ -130,7 +113,7 @@ def _pow(x1: Any, x2: Any) -> Any:
 
 def _exp2(x: Any) -> Any:
     """Two to the power of each element."""
-    return xo.pow(2.0, _as_floating(x))
+    return xo.pow(2.0, x)
 
 
 def _matmul(x1: Any, x2: Any) -> Any:
@@ -154,12 +137,9 @@ def _vecmat(x1: Any, x2: Any) -> Any:
 
 
 def _ours(name: str) -> Callable[..., Any]:
-    """Our function, looked up at the first call; integers become floating-point where NumPy converts them."""
-    is_floating = name in _FLOATING
+    """Our function, looked up at the first call."""
 
     def function(*values: Any) -> Any:
-        if is_floating and all(ops.is_integer(x) if hasattr(x, "dtype") else isinstance(x, int) for x in values):
-            values = tuple(ops.harmonised(*values, 0.5)[:-1])
         return getattr(xo, name)(*values)
 
     return ops.entitled(function, name, f"By `xarrayops.{name}`.")

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any, TypeVar
 
 import xarrayops as xo
+from xarrayops._core.backends import find
 from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.modes.defaults import floating_dtype
@@ -112,6 +113,17 @@ def _as_array(value: Any, like: Any) -> Any:
     return new_array(value, like=like)
 
 
+def lacks(like: Any, dtype: str) -> bool:
+    """Whether the library of an array has no dtype of that name: JAX's 64-bit types may be off."""
+    return _class_lacks(type(like), dtype)
+
+
+@constant_while_tracing
+def _class_lacks(cls: type, dtype: str) -> bool:
+    backend = find.of_class(cls)
+    return backend is not None and backend.functions["import_refusal"](dtype) is not None
+
+
 def array(value: Any) -> Any:
     """The value as an array."""
     return value if is_array(value) else arrays(value)[0]
@@ -124,10 +136,15 @@ def together(*values: Any) -> list[Any]:
 
 def operands(*values: Any) -> list[Any]:
     """The values as arrays; Python numbers are unchanged if there is an array."""
+    return harmonised(*with_numbers(*values))
+
+
+def with_numbers(*values: Any) -> list[Any]:
+    """The values as arrays, each in its own dtype; Python numbers are unchanged if there is an array."""
     like = first_array(values)
     if like is None:
-        return together(*values)
-    return harmonised(*(x if type(x) in NUMBERS or is_array(x) else new_array(x, like=like) for x in values))
+        return arrays(*values)
+    return [x if type(x) in NUMBERS or is_array(x) else new_array(x, like=like) for x in values]
 
 
 def alike(*values: Any) -> list[Any]:
@@ -221,7 +238,7 @@ def size_of(x: Any) -> int:
 
 def axes_of(x: Any, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:
     """The axes as a tuple of non-negative integers."""
-    if axis is None:
+    if axis is None or (x.ndim == 0 and axis in (0, -1)):  # NumPy reduces a 0-d array along the axes 0 and -1
         return tuple(range(x.ndim))
     return tuple(one_axis(a, x.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
 

@@ -13,6 +13,7 @@ from xarrayops._generic.extra.common import part, rows
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
+from xarrayops.numpy._loops import in_loop, loop, reduction_loop
 from xarrayops.numpy._reductions import COMBINED, reduced
 
 REDUCTIONS = {function: verb for verb, function in COMBINED.items()}
@@ -74,15 +75,21 @@ class ufunc:  # noqa: N801 - NumPy's name
         if where is not True:
             *guarded, mask = ops.arrays(*values, where)
             values = tuple(xo.where(mask, x, 1) for x in guarded)  # 1, so that unused values cause no warnings
-        if dtype is not None:
-            like = ops.only_of(out) if self.nout == 1 else None
-            values = tuple(xo.astype(x, named(dtype)) for x in ops.arrays(*values, like)[: self.nin])
-        result = self._function(*ops.operands(*values))
+        if dtype is not None and ops.first_array(values) is None:
+            values = tuple(ops.arrays(*values, ops.only_of(out) if self.nout == 1 else None)[: self.nin])
+        result = self._function(*self._in_loop(ops.with_numbers(*values), named(dtype), casting))
         if self.nout > 1:
             return self._several(result, out, casting)
         if where is not True:
             result = ops.kept(self.__name__, result, out, where)
         return ops.written(self.__name__, ops.ordered(self.__name__, result, order), out, casting)
+
+    def _in_loop(self, values: list[Any], dtype: str | None, casting: str) -> list[Any]:
+        """The operands in the dtypes of NumPy's loop; in a common dtype if NumPy or the library lacks one of them."""
+        dtypes = loop(self.__name__, values, dtype, casting)
+        if dtypes is None or ops.lacks(ops.first_array(values), dtypes[0]):
+            return ops.harmonised(*(values if dtype is None else (xo.astype(x, dtype) for x in ops.arrays(*values))))
+        return in_loop(values, dtypes)
 
     def _several(self, results: tuple[Any, ...], out: Any, casting: str) -> tuple[Any, ...]:
         if out is None:
@@ -119,8 +126,13 @@ class ufunc:  # noqa: N801 - NumPy's name
             )
         return ops.written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out)
 
+    def _for_reduction(self, x: Any, dtype: Any) -> Any:
+        """The array in the dtype of NumPy's loop for reductions."""
+        wanted = reduction_loop(self.__name__, x, named(dtype))
+        return x if wanted is None else xo.astype(x, wanted)
+
     def _folded(self, x: Any, axis: int | tuple[int, ...] | None, dtype: Any, keepdims: bool, initial: Any) -> Any:
-        x = x if dtype is None else xo.astype(x, named(dtype))
+        x = self._for_reduction(x, dtype)
         axes = ops.axes_of(x, axis)
         if not axes:
             return x
@@ -136,11 +148,11 @@ class ufunc:  # noqa: N801 - NumPy's name
         """The results of applying the function to the first elements along an axis: all partial results."""
         self._require_two("accumulate")
         (x,) = ops.arrays(array)
-        axis = ops.one_axis(axis, x.ndim)
-        if self.__name__ in ("add", "multiply") and not xo.isdtype(x.dtype, "bool"):
+        axis = 0 if axis is None and x.ndim == 1 else ops.one_axis(axis, x.ndim)
+        if self.__name__ in ("add", "multiply"):
             cumulative = xo.cumulative_sum if self.__name__ == "add" else xo.cumulative_prod
             return ops.written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out)
-        x = x if dtype is None else xo.astype(x, named(dtype))
+        x = self._for_reduction(x, dtype)
         partial = list(accumulate(xo.unstack(x, axis=axis), self))
         return ops.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out)
 
@@ -148,9 +160,9 @@ class ufunc:  # noqa: N801 - NumPy's name
         """The reductions of the slices between consecutive indices along an axis; the indices are read."""
         self._require_two("reduceat")
         (x,) = ops.arrays(array)
-        axis = ops.one_axis(axis, x.ndim)
+        axis = 0 if axis is None and x.ndim == 1 else ops.one_axis(axis, x.ndim)
         parts = [self.reduce(part(x, axis, *ends), axis, dtype) for ends in _slices(indices, x.shape[axis])]
-        found = xo.stack(parts, axis=axis) if parts else part(x, axis, 0, 0)
+        found = xo.stack(parts, axis=axis) if parts else self.accumulate(part(x, axis, 0, 0), axis, dtype)
         return ops.written(self.__name__, found, out)
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:

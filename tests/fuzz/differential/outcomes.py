@@ -77,7 +77,7 @@ def on(call: Call, library: str) -> tuple[Any, dict[str, Any]]:
         warnings.simplefilter("ignore")
         operands = {name: x.of(place) for name, x in call.operands.items()}
         try:
-            with xo.use(place) if not operands else nullcontext():
+            with xo.use(place):
                 result = eval(call.code, {**NAMES, **operands, "np": ours})
                 return [_on_host(x, operands) for x in _leaves(result)], {n: _host(x) for n, x in operands.items()}
         except Exception as error:
