@@ -23,6 +23,12 @@ def _floating(dtype: Any) -> Any:
     return ops.name_of_default(float) if dtype is None else named(dtype)
 
 
+def _c_or_f(order: str) -> str:
+    if order not in ("C", "F"):
+        raise ValueError("only 'C' or 'F' order is permitted")
+    return order
+
+
 def array(
     object: Any,
     dtype: Any = None,
@@ -105,7 +111,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 def _new(verb: str, shape: Shape, dtype: Any, order: str, device: Any, like: Any) -> Any:
     x = getattr(xo, verb)(_shape(shape), dtype=_floating(dtype), device=device, like=ops.reference(like))
-    return ops.ordered(verb, x, order)
+    return ops.ordered(verb, x, _c_or_f(order))
 
 
 def zeros(shape: Shape, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
@@ -128,7 +134,7 @@ def full(
 ) -> Any:
     """An array of one value, which broadcasts, by `xarrayops.full`."""
     x = ops.new_array(fill_value, dtype=named(dtype), like=ops.reference(like), device=device)
-    return ops.ordered("full", xo.asarray(xo.broadcast_to(x, _shape(shape)), copy=True), order)
+    return ops.ordered("full", xo.asarray(xo.broadcast_to(x, _shape(shape)), copy=True), _c_or_f(order))
 
 
 def _another(verb: str, a: Any, dtype: Any, order: str, subok: bool, shape: Any, device: Any) -> Any:
@@ -198,7 +204,7 @@ def eye(
     """A matrix with ones on a diagonal, by `xarrayops.eye`."""
     columns = None if M is None else int(M)
     made = xo.eye(int(N), columns, k=k, dtype=_floating(dtype), device=device, like=ops.reference(like))
-    return ops.ordered("eye", made, order)
+    return ops.ordered("eye", made, _c_or_f(order))
 
 
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:

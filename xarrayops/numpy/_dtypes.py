@@ -43,7 +43,9 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
         value = values[0] if values else 0
         if ops.is_array(value) and not is_numpy_scalar(value):
             return xo.astype(value, self.name)
-        x = ops.new_array(float(value) if isinstance(value, str) else value, dtype=self.name)
+        value = float(value) if isinstance(value, str) else value
+        value = int(value) if type(value) is float and self.kind in "iu" else value  # NaN raises ValueError
+        x = ops.new_array(value, dtype=self.name)
         return x[()] if x.ndim == 0 else x
 
     def __instancecheck__(self, x: Any) -> bool:

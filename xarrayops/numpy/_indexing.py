@@ -193,6 +193,8 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 def putmask(a: Any, /, mask: Any, values: Any) -> None:
     """Set the elements where the mask is true to the repeated values at their places, in place, by `xarrayops.at`."""
+    if not ops.is_array(a):
+        raise TypeError(f"putmask: argument 1 must be numpy.ndarray, not {type(a).__name__}")
     m, v = ops.arrays(a, mask, values)[1:]
     if ops.size_of(v) == 0:
         return

@@ -60,6 +60,7 @@ def _places(obj: Any, extent: int | None = None) -> Any:
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """The values before the indices along an axis, by `xarrayops.insert`."""
     x, v = ops.arrays(arr, values)
+    v = xo.reshape(v, v.shape[-1:]) if axis is None and v.ndim > 1 and ops.size_of(v) == v.shape[-1] else v
     return xo.insert(x, _places(obj), xo.astype(v, x.dtype), axis=axis)
 
 

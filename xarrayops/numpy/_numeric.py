@@ -13,6 +13,7 @@ from xarrayops._generic.extra.common import part
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
+from xarrayops.numpy._elementwise import UFUNCS
 
 
 def clip(
@@ -74,8 +75,8 @@ def _like_number(value: Any, result: Any) -> Any:
 
 def angle(z: Any, deg: bool = False) -> Any:
     """The angle of complex numbers in the plane, by `xarrayops.atan2`."""
-    x = ops.floating(ops.array(z))
-    result = xo.atan2(xo.imag(x), xo.real(x)) if ops.is_complex(x) else xo.atan2(xo.zeros_like(x), x)
+    x = ops.array(z)
+    result = xo.atan2(xo.imag(x), xo.real(x)) if ops.is_complex(x) else UFUNCS["arctan2"](0, x)
     return result * (180 / pi) if deg else result
 
 
@@ -171,7 +172,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """The linear interpolation between points, by `xarrayops.interp`."""
-    return xo.interp(*ops.floats(x, xp, fp), left=left, right=right, period=period)
+    return xo.interp(*ops.doubles(x, xp, fp), left=left, right=right, period=period)
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
@@ -187,8 +188,9 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * pi) -> Any:
     """Angles without jumps of more than half a period, by `xarrayops.cumulative_sum`."""
     x = ops.array(p)
+    is_whole = xo.isdtype(x.dtype, "integral") and isinstance(period, int)
     steps = diff(x, axis=axis)
-    is_whole = ops.is_integer(x) and isinstance(period, int)
+    x, steps = (x, steps) if is_whole else (ops.inexact(x), ops.inexact(steps))
     low = period // 2 if is_whole else period / 2
     wrapped = xo.remainder(steps + low, period) - low
     if not is_whole or period % 2 == 0:
@@ -294,7 +296,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
 def _variables(x: Any, y: Any, dtype: Any) -> list[Any]:
     """One or two arrays of variables, in one dtype."""
     found = [z for z in ops.arrays(x, y) if z is not None]
-    return ops.harmonised(*map(ops.floating, found)) if dtype is None else [xo.astype(z, named(dtype)) for z in found]
+    return ops.doubles(*found) if dtype is None else [xo.astype(z, named(dtype)) for z in found]
 
 
 def polyval(p: Any, x: Any) -> Any:
@@ -308,7 +310,7 @@ def polyfit(
     """The coefficients of the least-squares polynomial, by `xarrayops.linalg.lstsq`."""
     ops.refuse("polyfit", "np.linalg.lstsq(np.vander(x, deg + 1), y)", full=full, cov=bool(cov))
     places, values, weights = ops.arrays(x, y, w)
-    places, values = map(ops.inexact, (places, values))
+    places, values = ops.doubles(places)[0], ops.doubles(values)[0]
     powers = xo.stack([places**k for k in range(int(deg), -1, -1)], axis=1)
     if weights is not None:
         powers = powers * weights[:, None]

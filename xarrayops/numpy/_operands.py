@@ -216,6 +216,15 @@ def inexact(x: Any) -> Any:
     return xo.astype(x, "float64") if is_integer(x) else x
 
 
+def doubles(*values: Any) -> list[Any]:
+    """The values as arrays in NumPy's common dtype with float64, in which NumPy takes some steps."""
+    found = harmonised(*arrays(*values))
+    dtype = "complex128" if any(map(is_complex, found)) else "float64"
+    if floating_dtype() is not None or lacks(found[0], dtype):
+        return floats(*found)
+    return [xo.astype(x, dtype) for x in found]
+
+
 def floats(*values: Any) -> list[Any]:
     """The values as arrays of one library, as floating-point numbers in NumPy's common dtype."""
     return harmonised(*map(floating, arrays(*values)))

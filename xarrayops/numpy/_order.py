@@ -17,6 +17,8 @@ def _sorted(function: str, a: Any, axis: int | None, kind: Any, order: Any, stab
     ops.refuse(function, _FIELDS, order=order is not None)
     if kind not in _KINDS:
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
+    if kth and kind != "introselect":
+        raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
     if kind is not None and stable is not None:
         raise ValueError("`kind` and keyword parameters can't be provided at the same time.")
     x = ops.array(a)
@@ -31,7 +33,9 @@ def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, 
 
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
     """The indices that sort along an axis, by `xarrayops.argsort`; the sort is stable."""
-    return _sorted("argsort", a, axis, kind, order, stable)
+    x = ops.array(a)
+    x = ops.raveled(x) if x.ndim == 0 and axis in (0, -1) else x
+    return _sorted("argsort", x, axis, kind, order, stable)
 
 
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
@@ -132,7 +136,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 
 def union1d(ar1: Any, ar2: Any) -> Any:
     """The sorted distinct elements of both arrays, by `xarrayops.union1d`."""
-    return xo.union1d(*ops.together(ar1, ar2))
+    return xo.union1d(*ops.alike(ar1, ar2))
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:

@@ -161,7 +161,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if v.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
     columns = ops.size_of(v) if N is None else N
-    v = xo.astype(v, "int64") if xo.isdtype(v.dtype, ("integral", "bool")) else v
+    v = xo.astype(v, "int64") if ops.is_integer(v) else ops.doubles(v)[0]
     powers = list(accumulate([v] * (columns - 1), xo.multiply, initial=xo.ones_like(v)))
     if not columns:
         return xo.zeros((ops.size_of(v), 0), dtype=v.dtype, like=v)

@@ -50,7 +50,7 @@ def linspace(
         x, step = _between(start, stop, num, parts)
     if dtype is not None:
         x = xo.astype(xo.floor(x) if xo.isdtype(named(dtype), "integral") else x, named(dtype))
-    x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 and x.ndim > 1 else x
+    x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 else x
     return (x, step) if retstep else x
 
 
@@ -94,7 +94,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
         x = xo.geomspace(first, last, int(num), endpoint=endpoint, dtype=ops.name_of_default(float))
     else:
         x = _between_by_factors(start, stop, num, endpoint)
-        x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 and x.ndim > 1 else x
+    x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 else x
     return x if dtype is None else xo.astype(x, named(dtype))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import xarrayops as xo
 from xarrayops._generic.extra.statistics import along
+from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
 
@@ -37,6 +38,7 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
         x = xo.astype(x, named(dtype))
     if where is not True:
         x = _selected(verb, x, where, initial)
+    initial = _of_class(x, initial)
     options = {"dtype": named(dtype)} if verb in ("sum", "prod") else {}
     if verb in LIMITED and initial is not None and 0 in [x.shape[a] for a in ops.axes_of(x, axis)]:
         result = _of_no_elements(x, axis, keepdims, initial)
@@ -48,6 +50,11 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
         if initial is not None:
             result = getattr(xo, COMBINED[verb])(result, initial)
     return ops.written(verb, result, out)
+
+
+def _of_class(x: Any, initial: Any) -> Any:
+    """A Python number as an initial value for x: NumPy casts it to integers beside integers."""
+    return int(initial) if type(initial) is float and xo.isdtype(x.dtype, "integral") else initial
 
 
 def _selected(verb: str, x: Any, where: Any, initial: Any) -> Any:
@@ -199,9 +206,10 @@ def mean(
     """The mean along the axes, by `xarrayops.mean`."""
     x = _in(dtype, ops.array(a))
     if where is True:
-        return ops.written("mean", xo.mean(x, axis=axis, keepdims=bool(keepdims)), out)
-    total, count = _sums(x, ops.arrays(x, where)[1], axis, bool(keepdims))
-    return ops.written("mean", xo.divide(total, count), out)
+        found = xo.mean(x, axis=axis, keepdims=bool(keepdims))
+    else:
+        found = xo.divide(*_sums(x, ops.arrays(x, where)[1], axis, bool(keepdims)))
+    return ops.written("mean", found if dtype is None else xo.astype(found, named(dtype)), out)
 
 
 def nanmean(
@@ -255,6 +263,8 @@ def _spread(name: str, text: str) -> _Spread:
         mean: Any = None,
         correction: Any = None,
     ) -> Any:
+        if dtype is not None and xo.isdtype(named(dtype), ("integral", "bool")):
+            raise Unsupported(f"np.{name}: the dtype is {named(dtype)}. Instead: np.astype of the result")
         if correction is not None:
             if ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
@@ -318,7 +328,7 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
 
 
 def _accumulated(verb: str, x: Any, axis: int | None, dtype: Any, out: Any) -> Any:
-    x, axis = (ops.raveled(x), 0) if axis is None else (x, axis)
+    x, axis = (ops.raveled(x), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axis)
     return ops.written(verb, getattr(xo, verb)(x, axis=axis, dtype=named(dtype)), out)
 
 
@@ -357,6 +367,7 @@ def _cumulative(verb: str, text: str) -> _Cumulative:
         x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
     ) -> Any:
         x = ops.array(x)
+        x = ops.raveled(x) if x.ndim == 0 else x
         if axis is None and x.ndim != 1:
             raise ValueError(f"np.{verb}: for arrays that have not one dimension the axis is required")
         found = getattr(xo, verb)(x, axis=axis, dtype=named(dtype), include_initial=include_initial)
@@ -377,8 +388,8 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
         count = xo.count_nonzero(xo.ones_like(x, dtype="bool"), axis=axis, keepdims=keepdims)
         total = xo.astype(count, result.dtype)
     else:
-        x, w = ops.arrays(x, weights)
-        result = xo.average(x, axis=axis, weights=ops.floating(w), keepdims=keepdims)
+        x, w = ops.floats(x, weights)
+        result = xo.average(x, axis=axis, weights=w, keepdims=keepdims)
         w = w if tuple(w.shape) == tuple(x.shape) else along(xo, w, x, axis)
         total = xo.astype(xo.sum(w, axis=axis, keepdims=keepdims), result.dtype)
     return (result, xo.broadcast_to(total, tuple(result.shape))) if returned else result

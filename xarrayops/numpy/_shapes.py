@@ -46,7 +46,7 @@ def ravel(a: Any, order: str = "C") -> Any:
 def resize(a: Any, new_shape: Any) -> Any:
     """The elements in another shape, repeated or cut off as needed, by `xarrayops.tile`."""
     x = ops.raveled(ops.array(a))
-    shape = _extents(new_shape, 0)
+    shape = tuple(new_shape) if isinstance(new_shape, Iterable) else (new_shape,)
     if any(n < 0 for n in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     if ops.size_of(x) == 0:
@@ -175,12 +175,19 @@ def flip(m: Any, axis: Any = None) -> Any:
 
 def fliplr(m: Any) -> Any:
     """The elements in reverse order along the second axis, by `xarrayops.flip`."""
-    return flip(m, 1)
+    return flip(_of_dimensions(m, 2), 1)
 
 
 def flipud(m: Any) -> Any:
     """The elements in reverse order along the first axis, by `xarrayops.flip`."""
-    return flip(m, 0)
+    return flip(_of_dimensions(m, 1), 0)
+
+
+def _of_dimensions(m: Any, least: int) -> Any:
+    x = ops.array(m)
+    if x.ndim < least:
+        raise ValueError(f"Input must be >= {least}-d.")
+    return x
 
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:

@@ -90,8 +90,8 @@ def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> Any:
 
 
 def _count(n: Any) -> int:
-    if not hasattr(n, "__index__"):
-        raise ValueError("n should be an integer")
+    if not hasattr(n, "__index__") or n.__index__() < 1:
+        raise ValueError("n should be a positive integer")
     return n.__index__()
 
 

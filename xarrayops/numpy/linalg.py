@@ -86,6 +86,10 @@ def _are_real(x: Any, eigenvalues: Any) -> bool:
 def _hermitian(a: Any, UPLO: str) -> Any:
     """The Hermitian matrices given by the triangle of UPLO."""
     x = _matrices(a)
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        from numpy.linalg import LinAlgError
+
+        raise LinAlgError(f"the last two dimensions of the array must be square, but its shape is {tuple(x.shape)}")
     if UPLO.upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
     half, strict = (xo.tril(x), xo.tril(x, k=-1)) if UPLO.upper() == "L" else (xo.triu(x), xo.triu(x, k=1))
@@ -180,7 +184,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     members = list(arrays)
     if len(members) < 2:
         raise ValueError("Expecting at least two arrays.")
-    return ops.written("linalg.multi_dot", reduce(dot, members), out)
+    return ops.written("linalg.multi_dot", reduce(dot, ops.together(*members)), out)
 
 
 def outer(x1: Any, x2: Any, /) -> Any:

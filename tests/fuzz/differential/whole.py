@@ -65,7 +65,7 @@ def _piecewise(d: Draw) -> str:
 
 
 def _select(d: Draw) -> str:
-    x = d.array((4,), (3, 4))
+    x = d.array((4,), (3, 4), dtypes=REAL)
     default = d.one_of("", ", 7", ", default=0.5", ", nan")
     choices = d.one_of(f"[{x}, {x} * 2]", f"[{x}, 1]", f"[0, {d.array(d.main.shape)}]", f"[{x}]")
     return f"np.select([{x} > 1, {x} < 0], {choices}{default})"
