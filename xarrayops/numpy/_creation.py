@@ -244,7 +244,9 @@ def fromfunction(
 
 def indices(dimensions: tuple[int, ...], dtype: Any = None, sparse: bool = False, *, like: Any = None) -> Any:
     """The grids of the indices of each axis, by `xarrayops.arange`."""
-    shape = _shape(dimensions)
+    shape = _shape(tuple(dimensions))
+    if any(n < 0 for n in shape):
+        raise ValueError("negative dimensions are not allowed")
     vectors = [arange(n, dtype=ops.name_of_default(int) if dtype is None else dtype, like=like) for n in shape]
     if not vectors:
         return () if sparse else zeros((0,), ops.name_of_default(int) if dtype is None else dtype, like=like)

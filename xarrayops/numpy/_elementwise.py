@@ -126,13 +126,20 @@ def _vecdot(x1: Any, x2: Any) -> Any:
     return xo.vecdot(*ops.together(x1, x2))
 
 
+def _require_matrix(function: str, x: Any) -> None:
+    if x.ndim < 2:
+        raise ValueError(f"np.{function}: the matrices need two dimensions, but they have {x.ndim}")
+
+
 def _matvec(x1: Any, x2: Any) -> Any:
     """The products of matrices with vectors."""
+    _require_matrix("matvec", x1)
     return xo.matmul(*ops.together(x1, x2[..., None]))[..., 0]
 
 
 def _vecmat(x1: Any, x2: Any) -> Any:
     """The products of conjugated vectors with matrices."""
+    _require_matrix("vecmat", x2)
     return xo.matmul(*ops.together(xo.conj(x1)[..., None, :], x2))[..., 0, :]
 
 

@@ -102,6 +102,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
         put(arr, i, values)
         return
     axis = ops.one_axis(axis, arr.ndim)
+    if i.ndim != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
     index = [
         xo.reshape(arange(n, like=arr), tuple(-1 if a == b else 1 for b in range(arr.ndim)))
         for a, n in enumerate(arr.shape)
@@ -126,7 +128,10 @@ def extract(condition: Any, arr: Any) -> Any:
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """Each element from the choice that the index names, by `xarrayops.where`."""
     index, *members = ops.arrays(a, *choices)
-    index = _in_bounds("choose", _integers("choose", index), len(members), mode)
+    index = _integers("choose", index)
+    if mode == "raise" and not xo.is_lazy(index) and bool(xo.any(index < 0)):
+        raise ValueError("invalid entry in choice array")
+    index = _in_bounds("choose", index, len(members), mode)
     members = ops.harmonised(*members)
     shape = xo.broadcast_shapes(index.shape, *(x.shape for x in members))
     result = xo.broadcast_to(members[0], tuple(shape))

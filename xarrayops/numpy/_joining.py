@@ -15,7 +15,7 @@ from xarrayops._generic.extra.common import part
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._creation import meshgrid
-from xarrayops.numpy._dtypes import can_cast, named
+from xarrayops.numpy._dtypes import can_cast, named, result_type
 from xarrayops.numpy._ranges import arange, linspace
 from xarrayops.numpy._shapes import of_dimensions
 from xarrayops.plugin import nested
@@ -27,6 +27,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     if unused:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {', '.join(unused)}")
     width = pad_width if isinstance(pad_width, dict) else _plain(pad_width)
+    if any(n < 0 for n in nested.members(list(width.values()) if isinstance(width, dict) else width)):
+        raise ValueError("index can't contain negative values")
     return xo.pad(ops.arrays(array)[0], width, mode, **{name: _plain(value) for name, value in kwargs.items()})
 
 
@@ -121,8 +123,9 @@ concat = concatenate
 
 
 def _cast(members: list[Any], dtype: Any, casting: str) -> list[Any]:
-    if dtype is None:
+    if dtype is None and casting == "same_kind":
         return ops.harmonised(*members)
+    dtype = result_type(*members) if dtype is None else dtype
     for x in members:
         if not can_cast(x, dtype, casting):
             raise TypeError(
@@ -290,7 +293,7 @@ class _Joined:
         if any(isinstance(each, str) for each in parts):
             raise Unsupported("np.r_ with a string is not supported. Instead: np.concatenate or np.stack with axis=")
         like = ops.first_array(each for each in parts if not isinstance(each, slice))
-        members = ops.arrays(*(_vector(each, like) if isinstance(each, slice) else each for each in parts))
+        members = ops.alike(*(_vector(each, like) if isinstance(each, slice) else each for each in parts))
         members = [xo.reshape(x, (1,)) if x.ndim == 0 else x for x in members]
         if not self.columns:
             return concatenate(members)

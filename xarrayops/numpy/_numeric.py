@@ -32,6 +32,7 @@ def clip(
     low, high = (None if limit is ... else limit for limit in limits)
     x = ops.arrays(ops.first_array((a, low, high)), a)[1]
     x, *given = ops.operands(x, *(limit for limit in (low, high) if limit is not None))
+    x = xo.astype(x, xo.result_type(x, *given), copy=False)
     values = iter(given)
     low, high = (None if limit is None else next(values) for limit in (low, high))
     return ops.written("clip", xo.clip(x, low, high), out, kwargs.get("casting", "same_kind"))
@@ -41,7 +42,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """The elements rounded to a number of decimals, halves to even, by `xarrayops.round`."""
     x = ops.array(a)
     if decimals == 0 or (ops.is_integer(x) and decimals > 0):
-        return ops.written("round", xo.round(x) if not xo.isdtype(x.dtype, "bool") else xo.astype(x, "float64"), out)
+        return ops.written("round", xo.round(x) if not xo.isdtype(x.dtype, "bool") else xo.astype(x, "float16"), out)
     power = 10.0 ** abs(decimals)
     values = ops.floating(x)
     values = xo.round(values * power) / power if decimals > 0 else xo.round(values / power) * power
@@ -172,7 +173,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """The linear interpolation between points, by `xarrayops.interp`."""
-    return xo.interp(*ops.doubles(x, xp, fp), left=left, right=right, period=period)
+    return xo.interp(*ops.doubles(x, xp), ops.doubles(fp)[0], left=left, right=right, period=period)
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:

@@ -247,9 +247,14 @@ def size_of(x: Any) -> int:
 
 def axes_of(x: Any, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:
     """The axes as a tuple of non-negative integers."""
-    if axis is None or (x.ndim == 0 and axis in (0, -1)):  # NumPy reduces a 0-d array along the axes 0 and -1
+    if axis is None:
         return tuple(range(x.ndim))
     return tuple(one_axis(a, x.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+
+
+def reduction_axes(x: Any, axis: Any) -> tuple[int, ...]:
+    """The axes as a tuple of non-negative integers; a 0-d array is reduced along the axes 0 and -1 too."""
+    return () if x.ndim == 0 and axis in (0, -1) else axes_of(x, axis)
 
 
 def one_axis(axis: Any, ndim: int) -> int:

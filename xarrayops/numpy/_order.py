@@ -9,13 +9,13 @@ import xarrayops as xo
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 
-_KINDS = ("quicksort", "mergesort", "heapsort", "stable", "introselect", None)
+_KINDS = ("quicksort", "mergesort", "heapsort", "stable", None)
 _FIELDS = "sort by several keys with np.lexsort"
 
 
 def _sorted(function: str, a: Any, axis: int | None, kind: Any, order: Any, stable: Any, *kth: Any) -> Any:
     ops.refuse(function, _FIELDS, order=order is not None)
-    if kind not in _KINDS:
+    if kind not in _KINDS and not kth:
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
     if kth and kind != "introselect":
         raise ValueError(f"select kind must be 'introselect' (got {kind!r})")

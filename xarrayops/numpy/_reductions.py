@@ -33,12 +33,12 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
     x = ops.array(a)
     if isinstance(axis, list):
         raise TypeError(f"np.{verb}: axis must be an integer or a tuple of integers, not a list")
-    axis = None if axis is None else ops.axes_of(x, axis)
+    axis = None if axis is None else ops.reduction_axes(x, axis)
     if dtype is not None and verb in LIMITED:
         x = xo.astype(x, named(dtype))
+    initial = _of_class(x, initial)
     if where is not True:
         x = _selected(verb, x, where, initial)
-    initial = _of_class(x, initial)
     options = {"dtype": named(dtype)} if verb in ("sum", "prod") else {}
     if verb in LIMITED and initial is not None and 0 in [x.shape[a] for a in ops.axes_of(x, axis)]:
         result = _of_no_elements(x, axis, keepdims, initial)
@@ -48,13 +48,15 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
     else:
         result = getattr(xo, verb)(x, axis=axis, keepdims=bool(keepdims), **options)
         if initial is not None:
-            result = getattr(xo, COMBINED[verb])(result, initial)
+            result = getattr(xo, COMBINED[verb])(result, _of_class(result, initial))
     return ops.written(verb, result, out)
 
 
 def _of_class(x: Any, initial: Any) -> Any:
-    """A Python number as an initial value for x: NumPy casts it to integers beside integers."""
-    return int(initial) if type(initial) is float and xo.isdtype(x.dtype, "integral") else initial
+    """A Python number as an initial value for x, which determines the class as in NumPy."""
+    if type(initial) not in ops.NUMBERS or not ops.is_integer(x):
+        return initial
+    return (bool if xo.isdtype(x.dtype, "bool") else int)(initial)
 
 
 def _selected(verb: str, x: Any, where: Any, initial: Any) -> Any:
@@ -190,7 +192,7 @@ def _in(dtype: Any, x: Any) -> Any:
 
 def _sums(x: Any, mask: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
     """The sum and the number of the elements where the mask is true."""
-    mask = xo.broadcast_to(mask, tuple(xo.broadcast_shapes(mask.shape, x.shape)))
+    mask = xo.broadcast_to(mask, tuple(x.shape))
     total = xo.sum(xo.where(mask, x, 0), axis=axis, keepdims=keepdims, dtype=x.dtype)
     return total, xo.astype(xo.count_nonzero(mask, axis=axis, keepdims=keepdims), _real(x))
 
@@ -269,8 +271,10 @@ def _spread(name: str, text: str) -> _Spread:
             if ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
-        found = _variance(name, ops.array(a), axis, dtype, ddof, bool(keepdims), where, mean)
-        return ops.written(name, xo.sqrt(found) if is_root else found, out)
+        x = ops.array(a)
+        found = _variance(name, x, axis, dtype, ddof, bool(keepdims), where, mean)
+        found = xo.sqrt(found) if is_root else found
+        return ops.written(name, found if dtype is None or ops.is_complex(x) else xo.astype(found, named(dtype)), out)
 
     return ops.entitled(function, name, f"{text}; ``correction`` is another name of ``ddof``.")
 
@@ -444,6 +448,8 @@ def _quantile(name: str, text: str) -> _Quantile:
         (x,) = ops.arrays(a) if ops.first_array((a,)) is not None else ops.arrays(a, q)[:1]
         x = x if method in _CHOOSING else ops.floating(x)
         q = q if isinstance(q, (int, float)) else ops.floating(ops.arrays(x, q)[1])
+        if isinstance(q, (int, float)) and not 0 <= q <= (100 if name.endswith("percentile") else 1):
+            raise ValueError(f"np.{name}: q must be from 0 to {100 if name.endswith('percentile') else 1}, not {q}")
         is_of_axes = getattr(q, "ndim", 0) > 1
         places = ops.raveled(q) if is_of_axes else q
         found = getattr(xo, name)(x, places, axis=axis, method=method, keepdims=bool(keepdims))

@@ -118,6 +118,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         self._require_two("reduce")
         (x,) = ops.arrays(array)
         if self.__name__ in REDUCTIONS:
+            reduction_loop(self.__name__, x, named(dtype))  # raises where NumPy has none
             return reduced(REDUCTIONS[self.__name__], x, axis, dtype, out, keepdims, initial, where)
         if where is not True:
             raise Unsupported(
@@ -133,7 +134,9 @@ class ufunc:  # noqa: N801 - NumPy's name
 
     def _folded(self, x: Any, axis: int | tuple[int, ...] | None, dtype: Any, keepdims: bool, initial: Any) -> Any:
         x = self._for_reduction(x, dtype)
-        axes = ops.axes_of(x, axis)
+        axes = ops.reduction_axes(x, axis)
+        if len(axes) > 1 and self.identity is None and self.__name__ not in ("fmax", "fmin"):
+            raise ValueError(f"reduction operation '{self.__name__}' is not reorderable, so give one axis at most")
         if not axes:
             return x
         values, shape = rows(xo, x, axes, keepdims=keepdims)

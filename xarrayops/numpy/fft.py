@@ -54,7 +54,8 @@ def _over(name: str, text: str, default: Axes = None) -> _Over:
     ) -> Any:
         x = ops.floating(ops.array(a))
         if s is not None:
-            axes = tuple(range(x.ndim - len(s), x.ndim)) if axes is None else axes
+            axes = tuple(range(-len(s), 0)) if axes is None else axes
+            axes = tuple(ops.one_axis(axis, x.ndim) for axis in axes)
             if len(s) != len(axes):
                 raise ValueError("Shape and axes have different lengths.")
             s = tuple(x.shape[axis] if extent == -1 else extent for extent, axis in zip(s, axes, strict=True))

@@ -40,6 +40,8 @@ class Generator:
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         """Uniform numbers from low to high, which broadcast."""
         low, high, shape = self._broadcast(low, high, size)
+        if isinstance(low, (int, float)) and high < low:
+            raise ValueError("high - low < 0")
         return self._generator.random(shape) * (high - low) + low
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:

@@ -242,7 +242,7 @@ def _surrounded(x: Array, widths: list[tuple[int, int]], values: list[tuple[Any,
 def _reduced(x: Array, *, is_median: bool = False) -> Array:
     """x for a median or a quantile: no complex numbers, and numbers for booleans, which np.quantile cannot subtract."""
     if x.dtype.kind == "c":
-        raise TypeError(f"complex numbers have no quantiles; the dtype of x is {x.dtype}")
+        raise TypeError(f"complex numbers have no quantiles; the dtype of x is {x.dtype}. Instead: xo.real(x)")
     return x.astype(np.float64) if x.dtype.kind == "b" and not is_median else x
 
 

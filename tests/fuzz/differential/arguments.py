@@ -211,7 +211,8 @@ PARAMETERS: dict[str, Generator] = {
     **dict.fromkeys("a_min a_max min max to_end to_begin prepend append".split(), _number_or_array),
     **dict.fromkeys(("keepdims", "copy", "sparse", "rowvar", "bias", "returned", "endpoint", "equal_nan"), _one("True", "False")),
     **dict.fromkeys(("return_index", "return_inverse", "return_counts", "return_indices", "right"), _one("True", "False")),
-    **dict.fromkeys(("increasing", "deg", "invert", "density", "include_initial", "overwrite_input"), _one("True", "False")),
+    **dict.fromkeys(("increasing", "deg", "invert", "density", "include_initial"), _one("True", "False")),
+    "overwrite_input": lambda d: d.one_of("True", "False") if d.main.layout != "read-only" else "False",
     **dict.fromkeys(("upper", "hermitian", "full_matrices", "compute_uv", "retstep", "wrap", "sorted"), _one("True", "False")),
     **dict.fromkeys(("subok", "assume_unique", "like", "device", "signature", "max_work", "optimize", "out"), lambda d: None),
     **dict.fromkeys(("dtype", "type", "int_type", "arg1", "arg2", "type1", "type2", "to"), _one(*DTYPE_CODES)),
@@ -415,7 +416,11 @@ FUNCTIONS: dict[str, Generator] = {
     "linalg.lstsq.a": lambda d: d.array((4, 3), (3, 3), (3, 4), style="plain"),
     "linalg.lstsq.b": lambda d: d.array(d.main.shape[:1], (d.main.shape[0], 2), style="plain"),
     "linalg.matrix_power.n": _one("0", "1", "3", "-1", "-2", "2.0"),
-    "linalg.multi_dot.arrays": lambda d: f"[{d.array((3, 4))}, {d.array((4, 2))}, {d.array((2, 3), (2,))}]",
+    "linalg.multi_dot.arrays": lambda d: (
+        f"[{d.array((3, 4), style='plain')}, {d.array((4, 2), style='plain')}, {d.array((2, 3), (2,), style='plain')}]"
+    ),
+    **{f"{name}.{p}": lambda d: None for name in ("matmul", "matvec", "vecmat", "vecdot") for p in ("axes", "keepdims")},
+    **{f"{name}.axis": lambda d: None for name in ("matmul", "matvec", "vecmat")},
     "linalg.tensorinv.a": lambda d: d.array((2, 3, 6), (6, 2, 3), (4, 4), style="plain"),
     "linalg.tensorinv.ind": _one("1", "2"),
     "linalg.tensorsolve.a": lambda d: d.array((2, 3, 6), (4, 4), style="plain"),
@@ -459,7 +464,7 @@ def with_out(d: Draw, call: Call, function: Any) -> Call:
         result = evaluated(call, "numpy")[0]
     if isinstance(result, Exception) or not hasattr(result, "dtype"):
         return call
-    dtype = d.one_of(result.dtype.name, result.dtype.name, result.dtype.name, "float64", "complex128")
+    dtype = d.one_of(result.dtype.name, result.dtype.name, result.dtype.name, "float64")
     name = "out"
     call.operands[name] = Operand(numpy.zeros(result.shape, dtype))
     d.operands = call.operands

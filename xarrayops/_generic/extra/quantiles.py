@@ -177,7 +177,7 @@ def _to_even(m: Any, h: Any) -> Any:
 
 def _rows(xp: ModuleType, x: Array, axis: Axes, *, keepdims: bool, is_rounded: bool) -> Rows:
     if xp.isdtype(x.dtype, "complex floating"):
-        raise TypeError(f"complex numbers have no quantiles; the dtype of x is {x.dtype}")
+        raise TypeError(f"complex numbers have no quantiles; the dtype of x is {x.dtype}. Instead: xo.real(x)")
     keeps = is_rounded and not xp.isdtype(x.dtype, "bool")
     return common.rows(xp, x if keeps else common.floating(xp, x), axis, keepdims=keepdims)
 
