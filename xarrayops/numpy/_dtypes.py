@@ -31,7 +31,7 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
     """
 
     def __new__(cls, dtype: Any, align: bool = False, copy: bool = False) -> Self:
-        name = name_of(named(dtype))
+        name = name_of(named(float if dtype is None else dtype))
         if name not in DTYPE_NAMES:
             raise TypeError(f"np.dtype: {dtype!r} is not a dtype of numbers. Instead: one of {', '.join(DTYPE_NAMES)}")
         return super().__new__(cls, name)
@@ -146,6 +146,8 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
 
 def _kind_of(arg: Any) -> Any:
     """The kind for one of NumPy's own abstract classes, such as ``numpy.floating``; others are unchanged."""
+    if arg is None:
+        return float
     is_of_numpy = isinstance(arg, type) and arg.__module__ == "numpy"
     return KINDS.get(arg.__name__, arg) if is_of_numpy else arg
 

@@ -39,8 +39,8 @@ def _fmod(x1: Any, x2: Any) -> Any:
     """The remainder of truncated division, with the sign of x1."""
     x1, x2 = ops.alike(x1, x2)
     if ops.is_integer(x1) and ops.is_integer(x2):
-        remainder = xo.remainder(xo.abs(x1), xo.abs(x2))
-        return xo.where(x1 < 0, -remainder, remainder)
+        remainder = xo.remainder(x1, x2)
+        return xo.where(xo.logical_or(remainder == 0, (x1 < 0) == (x2 < 0)), remainder, remainder - x2)
     remainder = xo.remainder(xo.abs(x1), xo.abs(xo.where(xo.isinf(x2), 1.0, x2)))
     remainder = xo.where(xo.logical_and(xo.isinf(x2), xo.isfinite(x1)), xo.abs(x1), remainder)
     return xo.copysign(remainder, x1)
@@ -104,9 +104,16 @@ def _rint(x: Any) -> Any:
     return xo.round(x)
 
 
+def _has_negative(x: Any) -> bool:
+    """Whether integers that are known have a negative one."""
+    if not hasattr(x, "dtype"):
+        return type(x) is int and x < 0
+    return xo.isdtype(x.dtype, "signed integer") and not xo.is_lazy(x) and bool(xo.any(x < 0))
+
+
 def _pow(x1: Any, x2: Any) -> Any:
     """x1 to the power of x2; negative integer powers of integers raise where values are known."""
-    if type(x2) is int and x2 < 0 and ops.is_integer(x1):
+    if _has_negative(x2) and ops.is_integer(ops.array(x1)) and ops.size_of(ops.array(x1)):
         raise ValueError("Integers to negative integer powers are not allowed.")
     return xo.pow(x1, x2)
 

@@ -251,8 +251,12 @@ def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
         )
     x, w = ops.arrays(a, weights)
     x = xo.astype(x, "uint8") if xo.isdtype(x.dtype, "bool") else x
-    is_number = hasattr(bins, "__index__") and not hasattr(bins, "ndim")
-    return ops.floating(x), int(bins) if is_number else ops.arrays(x, bins)[1], w
+    if hasattr(bins, "__index__") and not hasattr(bins, "ndim"):
+        return ops.floating(x), int(bins), w
+    edges = ops.arrays(x, bins)[1]
+    if edges.ndim == 1 and not xo.is_lazy(edges) and bool(xo.any(edges[1:] < edges[:-1])):
+        raise ValueError("`bins` must increase monotonically, when an array")
+    return ops.floating(x), edges, w
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
@@ -302,7 +306,8 @@ def _variables(x: Any, y: Any, dtype: Any) -> list[Any]:
 
 def polyval(p: Any, x: Any) -> Any:
     """The values of a polynomial, by `xarrayops.polyval`."""
-    return xo.polyval(*ops.together(p, x))
+    coefficients, places = ops.arrays(p, x)
+    return xo.polyval(*ops.harmonised(coefficients, places)) if ops.size_of(coefficients) else xo.zeros_like(places)
 
 
 def polyfit(

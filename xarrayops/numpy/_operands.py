@@ -254,7 +254,12 @@ def axes_of(x: Any, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:
 
 def reduction_axes(x: Any, axis: Any) -> tuple[int, ...]:
     """The axes as a tuple of non-negative integers; a 0-d array is reduced along the axes 0 and -1 too."""
-    return () if x.ndim == 0 and axis in (0, -1) else axes_of(x, axis)
+    return axes_of(x, axis_of_scalar(x, axis))
+
+
+def axis_of_scalar(x: Any, axis: Any) -> Any:
+    """The axis of a reduction; none for a 0-d array and the axes 0 and -1, which NumPy accepts."""
+    return () if x.ndim == 0 and axis in (0, -1) else axis
 
 
 def one_axis(axis: Any, ndim: int) -> int:

@@ -60,7 +60,7 @@ def _are_numbers(*values: Any) -> bool:
 
 def _between(start: Any, stop: Any, num: int, parts: int) -> tuple[Any, Any]:
     """Values between arrays along a new first axis, and the step."""
-    start, stop = map(ops.inexact, xo.broadcast_arrays(*map(ops.floating, ops.together(start, stop))))
+    start, stop = map(ops.inexact, xo.broadcast_arrays(*map(ops.floating, ops.alike(start, stop))))
     steps = xo.arange(num, dtype=start.dtype, like=start)
     steps = xo.reshape(steps, (num, *(1,) * start.ndim))
     step = (stop - start) / parts if parts > 0 else xo.full_like(start, xo.nan)

@@ -207,11 +207,12 @@ def mean(
 ) -> Any:
     """The mean along the axes, by `xarrayops.mean`."""
     x = _in(dtype, ops.array(a))
+    axis = ops.axis_of_scalar(x, axis)
     if where is True:
         found = xo.mean(x, axis=axis, keepdims=bool(keepdims))
     else:
         found = xo.divide(*_sums(x, ops.arrays(x, where)[1], axis, bool(keepdims)))
-    return ops.written("mean", found if dtype is None else xo.astype(found, named(dtype)), out)
+    return ops.written("mean", found if dtype is None or out is not None else xo.astype(found, named(dtype)), out)
 
 
 def nanmean(
@@ -219,6 +220,7 @@ def nanmean(
 ) -> Any:
     """The mean of the elements that are not NaN, by `xarrayops.nanmean`."""
     x = _of_inexact("nanmean", ops.array(a), dtype)
+    axis = ops.axis_of_scalar(x, axis)
     if where is True and dtype is None:
         return ops.written("nanmean", xo.nanmean(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
     return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where))
@@ -280,6 +282,7 @@ def _spread(name: str, text: str) -> _Spread:
 
 
 def _variance(name: str, x: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any) -> Any:
+    axis = ops.axis_of_scalar(x, axis)
     if name.startswith("nan"):
         if where is True and dtype is None and mean is None and not ops.is_complex(x):
             return xo.nanvar(ops.floating(x), axis=axis, correction=ddof, keepdims=keepdims)
@@ -292,7 +295,10 @@ def _variance(name: str, x: Any, axis: Any, dtype: Any, ddof: Any, keepdims: boo
         mean = xo.divide(*_sums(x, mask, axis, True))
     centered = xo.subtract(x, ops.arrays(x, mean)[1])
     total, count = _sums(xo.square(xo.abs(centered)), mask, axis, keepdims)
-    return xo.divide(total, xo.maximum(count - ddof, 0))
+    freedom = count - ddof
+    if name.startswith("nan"):
+        return xo.where(freedom > 0, xo.divide(total, freedom), xo.nan)
+    return xo.divide(total, xo.maximum(freedom, 0))
 
 
 var = _spread("var", "The variance along the axes, by `xarrayops.var`")
@@ -392,7 +398,7 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
         count = xo.count_nonzero(xo.ones_like(x, dtype="bool"), axis=axis, keepdims=keepdims)
         total = xo.astype(count, result.dtype)
     else:
-        x, w = ops.floats(x, weights)
+        x, w = ops.alike(x, weights)
         result = xo.average(x, axis=axis, weights=w, keepdims=keepdims)
         w = w if tuple(w.shape) == tuple(x.shape) else along(xo, w, x, axis)
         total = xo.astype(xo.sum(w, axis=axis, keepdims=keepdims), result.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import xarrayops as xo
@@ -17,6 +17,27 @@ def _norm(norm: str | None) -> Any:
     return norm or "backward"
 
 
+def _require_points(name: str, x: Any, axes: Sequence[int], s: Sequence[int] | None) -> None:
+    """Raise for a transform of no elements along an axis."""
+    extents = [x.shape[axis] for axis in axes] if s is None else list(s)
+    if s is None and extents and name.startswith(("irfft", "hfft")):
+        extents[-1] = 2 * (extents[-1] - 1)
+    for extent in extents:
+        if extent < 1:
+            raise ValueError(f"Invalid number of FFT data points ({extent}) specified.")
+
+
+def _transformed(x: Any, axes: Sequence[int], transform: Callable[[Any], Any]) -> Any:
+    """The transform; half precision takes its steps in single precision, and no vectors give none."""
+    if x.dtype == xo.float16:
+        found = _transformed(xo.astype(x, "float32"), axes, transform)
+        return found if ops.is_complex(found) else xo.astype(found, "float16")
+    if ops.size_of(x):
+        return transform(x)
+    some = xo.zeros(tuple(n or 1 for n in x.shape), dtype=x.dtype, like=x)  # torch's transforms raise for no vectors
+    return transform(some)[tuple(slice(0, None if n or i in axes else 0) for i, n in enumerate(x.shape))]
+
+
 class _Along(Protocol):
     """The parameters of transforms along one axis."""
 
@@ -29,10 +50,11 @@ def _along(name: str, text: str) -> _Along:
     """A transform along one axis."""
 
     def function(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
-        x = ops.floating(ops.array(a))
-        if n is not None and n < 1:
-            raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
-        return ops.written(f"fft.{name}", getattr(xo.fft, name)(x, n=n, axis=axis, norm=_norm(norm)), out)
+        x, norm = ops.floating(ops.array(a)), _norm(norm)
+        place = ops.one_axis(axis, x.ndim)
+        _require_points(name, x, (place,), None if n is None else (n,))
+        found = _transformed(x, (place,), lambda y: getattr(xo.fft, name)(y, n=n, axis=place, norm=norm))
+        return ops.written(f"fft.{name}", found, out)
 
     return ops.entitled(function, name, f"{text}, by `xarrayops.fft.{name}`.")
 
@@ -59,7 +81,10 @@ def _over(name: str, text: str, default: Axes = None) -> _Over:
             if len(s) != len(axes):
                 raise ValueError("Shape and axes have different lengths.")
             s = tuple(x.shape[axis] if extent == -1 else extent for extent, axis in zip(s, axes, strict=True))
-        return ops.written(f"fft.{name}", getattr(xo.fft, ours)(x, s=s, axes=axes, norm=_norm(norm)), out)
+        places = ops.axes_of(x, axes if axes is None else tuple(axes))
+        _require_points(name, x, places, s)
+        found = _transformed(x, places, lambda y: getattr(xo.fft, ours)(y, s=s, axes=axes, norm=_norm(norm)))
+        return ops.written(f"fft.{name}", found, out)
 
     return ops.entitled(function, name, f"{text}, by `xarrayops.fft.{ours}`.")
 

@@ -23,7 +23,7 @@ class EigResult(NamedTuple):
 
 def _matrices(a: Any) -> Any:
     """The argument as an array of floating-point numbers."""
-    return ops.floating(ops.array(a))
+    return ops.inexact(ops.array(a))
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:

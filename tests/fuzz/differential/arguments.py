@@ -109,7 +109,9 @@ def _quantiles(d: Draw) -> str:
 
 
 def _sorted_vector(d: Draw) -> str:
-    name = d.array((4,), (6,), (1,), dtypes=REAL, style=d.style if d.style in ("plain", "ties") else "plain", plain=True)
+    name = d.array(
+        (4,), (6,), (1,), dtypes=REAL, style=d.style if d.style in ("plain", "ties") else "plain", plain=True
+    )
     d.operands[name] = Operand(numpy.sort(d.operands[name].base))
     return name
 
@@ -154,8 +156,10 @@ def _where(d: Draw) -> str | None:
 
 
 def _order(d: Draw) -> str:
-    return d.one_of("None") if d.name in ("sort", "argsort", "partition", "argpartition") else d.one_of(
-        "'C'", "'F'", "'A'", "'K'"
+    return (
+        d.one_of("None")
+        if d.name in ("sort", "argsort", "partition", "argpartition")
+        else d.one_of("'C'", "'F'", "'A'", "'K'")
     )
 
 
@@ -177,7 +181,9 @@ def _mode(d: Draw) -> str:
 
 def _padding(d: Draw) -> str:
     ndim = len(d.main.shape)
-    return d.one_of("1", "(1, 2)", "0", str([(i, 1) for i in range(ndim)]), "((2, 1),)", "{-1: (1, 2)}", "-1", "[1]", "5")
+    return d.one_of(
+        "1", "(1, 2)", "0", str([(i, 1) for i in range(ndim)]), "((2, 1),)", "{-1: (1, 2)}", "-1", "[1]", "5"
+    )
 
 
 def _ddof(d: Draw) -> str | None:
@@ -209,16 +215,26 @@ PARAMETERS: dict[str, Generator] = {
     ),
     **dict.fromkeys("x2 b test_elements values a2 ar2 B fill_value start".split(), lambda d: d.beside()),
     **dict.fromkeys("a_min a_max min max to_end to_begin prepend append".split(), _number_or_array),
-    **dict.fromkeys(("keepdims", "copy", "sparse", "rowvar", "bias", "returned", "endpoint", "equal_nan"), _one("True", "False")),
-    **dict.fromkeys(("return_index", "return_inverse", "return_counts", "return_indices", "right"), _one("True", "False")),
+    **dict.fromkeys(
+        ("keepdims", "copy", "sparse", "rowvar", "bias", "returned", "endpoint", "equal_nan"), _one("True", "False")
+    ),
+    **dict.fromkeys(
+        ("return_index", "return_inverse", "return_counts", "return_indices", "right"), _one("True", "False")
+    ),
     **dict.fromkeys(("increasing", "deg", "invert", "density", "include_initial"), _one("True", "False")),
     "overwrite_input": lambda d: d.one_of("True", "False") if d.main.layout != "read-only" else "False",
-    **dict.fromkeys(("upper", "hermitian", "full_matrices", "compute_uv", "retstep", "wrap", "sorted"), _one("True", "False")),
-    **dict.fromkeys(("subok", "assume_unique", "like", "device", "signature", "max_work", "optimize", "out"), lambda d: None),
+    **dict.fromkeys(
+        ("upper", "hermitian", "full_matrices", "compute_uv", "retstep", "wrap", "sorted"), _one("True", "False")
+    ),
+    **dict.fromkeys(
+        ("subok", "assume_unique", "like", "device", "signature", "max_work", "optimize", "out"), lambda d: None
+    ),
     **dict.fromkeys(("dtype", "type", "int_type", "arg1", "arg2", "type1", "type2", "to"), _one(*DTYPE_CODES)),
     **dict.fromkeys(("offset", "k"), _int(-3, 3)),
     **dict.fromkeys(("ddof", "correction"), _ddof),
-    **dict.fromkeys(("axis1", "axis2", "axisa", "axisb", "axisc", "source", "destination"), lambda d: d.axis(none=False)),
+    **dict.fromkeys(
+        ("axis1", "axis2", "axisa", "axisb", "axisc", "source", "destination"), lambda d: d.axis(none=False)
+    ),
     **dict.fromkeys(("arrays", "tup"), _sequence),
     **dict.fromkeys(("arys", "xi", "args", "arrays_and_dtypes"), _arrays),
     **dict.fromkeys(("indices", "ind"), _indices),
@@ -295,8 +311,12 @@ PARAMETERS: dict[str, Generator] = {
 """What generates the argument of a parameter, by its name."""
 FUNCTIONS: dict[str, Generator] = {
     "insert.values": lambda d: d.number() if d.chance(0.6) else d.beside(),
-    "insert.obj": lambda d: d.one_of("0", "1", "[0, 2]", "slice(1, 3)", "-1", "np.asarray([True, False, True, False])", "9"),
-    "delete.obj": lambda d: d.one_of("0", "1", "[0, 2]", "slice(1, 3)", "-1", "np.asarray([True, False, True, False])", "9"),
+    "insert.obj": lambda d: d.one_of(
+        "0", "1", "[0, 2]", "slice(1, 3)", "-1", "np.asarray([True, False, True, False])", "9"
+    ),
+    "delete.obj": lambda d: d.one_of(
+        "0", "1", "[0, 2]", "slice(1, 3)", "-1", "np.asarray([True, False, True, False])", "9"
+    ),
     "reshape.shape": _same_size,
     "full.fill_value": lambda d: d.one_of("0", "1.5", "nan", "2j", "True", "[1, 2, 3]", "np.asarray(2.0)", "300", "-1"),
     "expand_dims.axis": lambda d: d.axis(several=True, none=False),
@@ -316,20 +336,32 @@ FUNCTIONS: dict[str, Generator] = {
     "interp.x": lambda d: d.array(dtypes=REAL),
     "interp.xp": _sorted_vector,
     "interp.fp": lambda d: d.array([*d.operands.values()][-1].shape, dtypes=(*REAL, "complex128")),
-    "bincount.x": lambda d: d.array(values=d.rng.integers(0, 6, d.one_of(4, 6, 0, (2, 3))).astype(d.one_of("int64", "int32", "uint8", "int8", "uint64", "bool"))),
+    "bincount.x": lambda d: d.array(
+        values=d.rng.integers(0, 6, d.one_of(4, 6, 0, (2, 3))).astype(
+            d.one_of("int64", "int32", "uint8", "int8", "uint64", "bool")
+        )
+    ),
     "bincount.weights": lambda d: d.array(d.main.shape, dtypes=("float64", "float32", "int64")),
-    "unravel_index.indices": lambda d: d.one_of("5", "[0, 5, 3]", "11", "12", d.array(values=d.rng.integers(0, 12, (2, 3)))),
+    "unravel_index.indices": lambda d: d.one_of(
+        "5", "[0, 5, 3]", "11", "12", d.array(values=d.rng.integers(0, 12, (2, 3)))
+    ),
     "unravel_index.shape": _one("(3, 4)", "(2, 2, 3)", "12", "(6,)", "[3, 4]"),
-    "ravel_multi_index.multi_index": lambda d: d.one_of("(1, 2)", "([0, 2], [1, 3])", d.array(values=d.rng.integers(0, 3, (2, 4))), "(2, 9)"),
+    "ravel_multi_index.multi_index": lambda d: d.one_of(
+        "(1, 2)", "([0, 2], [1, 3])", d.array(values=d.rng.integers(0, 3, (2, 4))), "(2, 9)"
+    ),
     "ravel_multi_index.dims": _one("(3, 4)", "(4, 4)", "[3, 4]"),
     "vander.x": _vector,
     "choose.a": lambda d: d.array(values=d.rng.integers(-1, 3, d.one_of((4,), (3, 4), ()))),
     "choose.choices": lambda d: f"[{d.beside()}, {d.beside()}, {d.beside()}]",
-    "compress.condition": _one("[True, False, True]", "[0, 1]", "[True]", "[]", "np.asarray([True, False, True, True])"),
+    "compress.condition": _one(
+        "[True, False, True]", "[0, 1]", "[True]", "[]", "np.asarray([True, False, True, True])"
+    ),
     "extract.condition": lambda d: d.array((4,), (3, 4), dtypes=("bool",)),
     "extract.arr": lambda d: d.array(d.main.shape),
     "broadcast_shapes.args": _one("(3, 1), (1, 4)", "(2,), 3", "(), (5,)", "3, (3, 1)", "(2, 3), (4,)", ""),
-    "lexsort.keys": lambda d: d.one_of(f"[{d.array((4,), dtypes=REAL)}, {d.array((4,), dtypes=REAL)}]", d.array((2, 4), dtypes=REAL)),
+    "lexsort.keys": lambda d: d.one_of(
+        f"[{d.array((4,), dtypes=REAL)}, {d.array((4,), dtypes=REAL)}]", d.array((2, 4), dtypes=REAL)
+    ),
     "diag_indices.n": _int(0, 4),
     "tile.A": _main,
     "cross.a": lambda d: d.array((3,), (2, 3), (4, 3), (2,), (3, 4)),
@@ -371,7 +403,9 @@ FUNCTIONS: dict[str, Generator] = {
     "finfo.dtype": _one("np.float32", "'float64'", "float", "np.float16", "np.complex64", "1.5", "np.int32"),
     "common_type.arrays": lambda d: ", ".join(d.array() for _ in range(d.integer(1, 3))),
     "ix_.args": _one("[0, 1], [2]", "[True, False], [1]", "np.asarray([1, 2])", "[]", "[[1]]", "[1.5]"),
-    "issubdtype.arg2": _one("np.floating", "np.integer", "np.number", "np.float64", "float", "np.complexfloating", "'i8'"),
+    "issubdtype.arg2": _one(
+        "np.floating", "np.integer", "np.number", "np.float64", "float", "np.complexfloating", "'i8'"
+    ),
     "fix.x": lambda d: d.array(),
     "isfortran.a": lambda d: d.array(),
     "isscalar.element": lambda d: d.one_of("1", "'a'", "1j", "[1]", "None", d.array((3,))),
@@ -403,14 +437,30 @@ FUNCTIONS: dict[str, Generator] = {
     **{f"{name}.M": _one("0", "1", "5", "8", "-1", "4.0") for name in ("blackman", "hamming", "hanning", "kaiser")},
     **{f"{name}_indices.{p}": _int(0, 4) for name in ("tril", "triu") for p in ("n", "m")},
     **{f"{name}_indices_from.arr": lambda d: d.array((3, 4), (4, 4), (0, 4), (4,)) for name in ("tril", "triu")},
-    **{f"fft.{name}.{p}": _one("None", "2", "5", "4", "0") for name in "fft ifft rfft irfft hfft ihfft".split() for p in ("n",)},
-    **{f"fft.{name}.a": lambda d: d.array((4,), (6,), (3, 4), (2, 3, 4), (1,), (0, 4), dtypes=()) for name in "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn".split()},
-    **{f"fft.{name}.axes": _one("None", "(0, 1)", "(-1,)", "(0,)", "(-2, -1)", "[1, 0]") for name in "fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn".split()},
+    **{
+        f"fft.{name}.{p}": _one("None", "2", "5", "4", "0")
+        for name in "fft ifft rfft irfft hfft ihfft".split()
+        for p in ("n",)
+    },
+    **{
+        f"fft.{name}.a": lambda d: d.array((4,), (6,), (3, 4), (2, 3, 4), (1,), (0, 4), dtypes=())
+        for name in "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn".split()
+    },
+    **{
+        f"fft.{name}.axes": _one("None", "(0, 1)", "(-1,)", "(0,)", "(-2, -1)", "[1, 0]")
+        for name in "fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn".split()
+    },
     **{f"fft.{name}.axes": _one("None", "0", "(0,)", "-1", "(0, 1)") for name in ("fftshift", "ifftshift")},
     **{f"fft.{name}.n": _one("5", "4", "1", "0") for name in ("fftfreq", "rfftfreq")},
     **{f"fft.{name}.d": _one("1.0", "0.5", "2") for name in ("fftfreq", "rfftfreq")},
-    **{f"linalg.{name}.a": lambda d: d.array(*SQUARES, style="plain", plain=True) for name in "cholesky det eig eigh eigvals eigvalsh inv slogdet matrix_power".split()},
-    **{f"linalg.{name}": lambda d: d.array(*MATRICES, style="plain") for name in "cond.x matrix_norm.x matrix_rank.A pinv.a qr.a svd.a svdvals.x diagonal.x trace.x matrix_transpose.x".split()},
+    **{
+        f"linalg.{name}.a": lambda d: d.array(*SQUARES, style="plain", plain=True)
+        for name in "cholesky det eig eigh eigvals eigvalsh inv slogdet matrix_power".split()
+    },
+    **{
+        f"linalg.{name}": lambda d: d.array(*MATRICES, style="plain")
+        for name in "cond.x matrix_norm.x matrix_rank.A pinv.a qr.a svd.a svdvals.x diagonal.x trace.x matrix_transpose.x".split()
+    },
     "linalg.solve.a": lambda d: d.array((3, 3), (2, 3, 3), style="plain"),
     "linalg.solve.b": lambda d: d.array((3,), (3, 2), (2, 3, 3), style="plain"),
     "linalg.lstsq.a": lambda d: d.array((4, 3), (3, 3), (3, 4), style="plain"),
@@ -419,7 +469,9 @@ FUNCTIONS: dict[str, Generator] = {
     "linalg.multi_dot.arrays": lambda d: (
         f"[{d.array((3, 4), style='plain')}, {d.array((4, 2), style='plain')}, {d.array((2, 3), (2,), style='plain')}]"
     ),
-    **{f"{name}.{p}": lambda d: None for name in ("matmul", "matvec", "vecmat", "vecdot") for p in ("axes", "keepdims")},
+    **{
+        f"{name}.{p}": lambda d: None for name in ("matmul", "matvec", "vecmat", "vecdot") for p in ("axes", "keepdims")
+    },
     **{f"{name}.axis": lambda d: None for name in ("matmul", "matvec", "vecmat")},
     "linalg.tensorinv.a": lambda d: d.array((2, 3, 6), (6, 2, 3), (4, 4), style="plain"),
     "linalg.tensorinv.ind": _one("1", "2"),
@@ -437,9 +489,22 @@ FUNCTIONS: dict[str, Generator] = {
     **{f"random.{name}.size": _one("3", "(2, 3)", "()", "None", "0") for name in RANDOM},
     **{f"random.{name}.dtype": _one("np.float32", "np.float64") for name in RANDOM},
     **{f"{name}.q": _quantiles for name in ("quantile", "percentile", "nanquantile", "nanpercentile")},
-    **{f"{name}.{p}": lambda d: d.array(d.main.shape, (4,), (), dtypes=(d.main.dtype,) if d.chance(0.5) else ()) for name in "array_equal array_equiv".split() for p in ("a2",)},
-    **{f"{name}.{p}": lambda d: d.array((4,), (3, 4), ()) for name in ("matvec", "vecmat", "vecdot", "linalg.vecdot") for p in ("x1", "x2")},
-    **{f"nan{name}.a": lambda d: d.array(dtypes=("float64", "float32", "complex128", "int64", "float16"), style=d.one_of("special", "plain")) for name in "argmax argmin cumprod cumsum max mean median min percentile prod quantile std sum var".split()},
+    **{
+        f"{name}.{p}": lambda d: d.array(d.main.shape, (4,), (), dtypes=(d.main.dtype,) if d.chance(0.5) else ())
+        for name in "array_equal array_equiv".split()
+        for p in ("a2",)
+    },
+    **{
+        f"{name}.{p}": lambda d: d.array((4,), (3, 4), ())
+        for name in ("matvec", "vecmat", "vecdot", "linalg.vecdot")
+        for p in ("x1", "x2")
+    },
+    **{
+        f"nan{name}.a": lambda d: d.array(
+            dtypes=("float64", "float32", "complex128", "int64", "float16"), style=d.one_of("special", "plain")
+        )
+        for name in "argmax argmin cumprod cumsum max mean median min percentile prod quantile std sum var".split()
+    },
 }
 """What generates an argument, by function and parameter, where the parameter's name is not enough."""
 UFUNC_NAMES = {n for n in dir(numpy) if isinstance(getattr(numpy, n), numpy.ufunc)}

@@ -47,6 +47,11 @@ class Call:
         """The call without 64-bit operands."""
         return replace(self, operands={name: x.narrow() for name, x in self.operands.items()})
 
+    def writable(self) -> Call:
+        """The call without read-only operands: only NumPy has them."""
+        kept = {n: Operand(x.base) if x.layout == "read-only" else x for n, x in self.operands.items()}
+        return replace(self, operands=kept)
+
     def simpler(self) -> list[Call]:
         """The calls with one keyword less, or with a simpler layout."""
         found = [

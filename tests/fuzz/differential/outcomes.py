@@ -57,17 +57,15 @@ KINDS = (
 """The kinds of differences, the worst first."""
 
 
-def evaluated(call: Call, library: str) -> tuple[Any, dict[str, Any]]:
+def evaluated(call: Call, library: str = "numpy") -> tuple[Any, dict[str, Any]]:
     """The result of NumPy's call, or of ours on a library, or the error; and the operands after it."""
-    place = library.removesuffix("-32")
-    with bits(library):
-        operands = {name: x.of(place) for name, x in call.operands.items()}
-        try:
-            with warnings.catch_warnings(), numpy.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
-                return eval(call.code, {**NAMES, **operands, "np": numpy}), operands
-        except Exception as error:
-            return error, operands
+    operands = {name: x.of(library) for name, x in call.operands.items()}
+    try:
+        with warnings.catch_warnings(), numpy.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return eval(call.code, {**NAMES, **operands, "np": numpy}), operands
+    except Exception as error:
+        return error, operands
 
 
 def on(call: Call, library: str) -> tuple[Any, dict[str, Any]]:
@@ -223,7 +221,8 @@ def _of_values(found: Any, wanted: numpy.ndarray, tolerance: Tolerance, *, exact
         with numpy.errstate(all="ignore"):
             narrow = min((found.dtype, wanted.dtype), key=lambda d: d.itemsize)
             near = numpy.abs(found.astype("complex128") - wanted) <= (
-                tolerance.of(narrow, wanted) + 64 * float(numpy.finfo(narrow).eps) * numpy.abs(wanted.astype("complex128"))
+                tolerance.of(narrow, wanted)
+                + 64 * float(numpy.finfo(narrow).eps) * numpy.abs(wanted.astype("complex128"))
             )
             both_nan = numpy.isnan(found) & numpy.isnan(wanted)
             differs = ~(near | both_nan | (found == wanted))

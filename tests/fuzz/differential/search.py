@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.fuzz.differential.calls import Call, draw_call
 from tests.fuzz.differential.outcomes import KINDS, Outcome, compared, evaluated
@@ -41,8 +42,10 @@ class Found:
         return sorted(keys, key=lambda key: (KINDS.index(key[0]), self.examples[key][0].size))
 
     def report(self, *, refused: bool = False) -> str:
-        lines = [f"{library}: {counts.total()} calls: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common())
-                 for library, counts in self.outcomes.items()]
+        lines = [
+            f"{library}: {counts.total()} calls: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common())
+            for library, counts in self.outcomes.items()
+        ]
         keys = self.unlisted + sorted(key for key in self.examples if refused and key[0] == "refused")
         return "\n".join([*lines, *map(self.shown, keys)])
 
@@ -51,16 +54,26 @@ class Found:
         call, seed, outcome = self.examples[key]
         libraries = sorted(self.libraries[key])
         library = libraries[0].removesuffix("-32")
-        lines = [f"\n# {outcome.kind}: {call.name}, {', '.join(libraries)}, {self.counts[key]} times, seed {seed}",
-                 f"# {outcome.detail}"]
+        lines = [
+            f"\n# {outcome.kind}: {call.name}, {', '.join(libraries)}, {self.counts[key]} times, seed {seed}",
+            f"# {outcome.detail}",
+        ]
         lines += [f"{name} = {x.code()}" for name, x in call.operands.items()]
-        converted = [f"{name} = xo.convert({name}, {library!r})" for name in call.operands] if library != "numpy" else []
+        converted = (
+            [f"{name} = xo.convert({name}, {library!r})" for name in call.operands] if library != "numpy" else []
+        )
         return "\n".join([*lines, f"{call.code.replace('np.', 'numpy.')}", *converted, call.code])
 
 
 def _general(detail: str) -> str:
     """What differs, without the values of the example."""
-    return re.sub(r"\([^()]*\)|\[[^\]]*\]|-?\d[\d.e+-]*|nan|inf|'[^']*'", "…", detail)[:60] if "NumPy" not in detail or "NumPy:" in detail or "leaves" in detail else "" if " at " in detail else re.sub(r"\([^()]*\)", "…", detail)[:60]
+    return (
+        re.sub(r"\([^()]*\)|\[[^\]]*\]|-?\d[\d.e+-]*|nan|inf|'[^']*'", "…", detail)[:60]
+        if "NumPy" not in detail or "NumPy:" in detail or "leaves" in detail
+        else ""
+        if " at " in detail
+        else re.sub(r"\([^()]*\)", "…", detail)[:60]
+    )
 
 
 def search(names: Sequence[str], seeds: Iterable[int], libraries: Sequence[str]) -> Found:
@@ -68,24 +81,30 @@ def search(names: Sequence[str], seeds: Iterable[int], libraries: Sequence[str])
     found = Found()
     for seed in seeds:
         for name in names:
-            call = draw_call(name, seed)
-            if call is None:
+            drawn = draw_call(name, seed)
+            if drawn is None:
                 continue
-            reference = evaluated(call, "numpy")
+            references: dict[str, Any] = {}
             for library in libraries:
-                made, wanted = call, reference
-                if library == "jax-32":
-                    made = call.narrow()
-                    wanted = evaluated(made, "numpy")
-                outcome = compared(made, library, wanted)
-                found.add(made, seed, library, outcome)
+                kind = library if library in ("numpy", "jax-32") else "other"
+                call = of_library(drawn, library)
+                if kind not in references:
+                    references[kind] = evaluated(call, "numpy")
+                found.add(call, seed, library, compared(call, library, references[kind]))
     return _smaller(found)
+
+
+def of_library(call: Call, library: str) -> Call:
+    """The call with operands that the library has."""
+    if library == "numpy":
+        return call
+    return call.writable().narrow() if library == "jax-32" else call.writable()
 
 
 def _smaller(found: Found) -> Found:
     """The differences with arguments left out that do not matter."""
     for key, (call, seed, outcome) in found.examples.items():
-        library = sorted(found.libraries[key])[0]
+        library = min(found.libraries[key])
         tried = call.simpler()
         while tried:
             simpler = tried.pop()

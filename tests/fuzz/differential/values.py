@@ -66,9 +66,11 @@ def _laid_out(x: Any, layout: str) -> Any:
         return x[::-1]
     if layout == "strided":
         return x[::2]
-    return (x.T if isinstance(x, numpy.ndarray) else xo.permute_dims(x, tuple(range(x.ndim))[::-1])) if (
-        layout == "transposed"
-    ) else x
+    return (
+        (x.T if isinstance(x, numpy.ndarray) else xo.permute_dims(x, tuple(range(x.ndim))[::-1]))
+        if (layout == "transposed")
+        else x
+    )
 
 
 def _listed(values: Any) -> str:

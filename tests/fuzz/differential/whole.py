@@ -110,7 +110,11 @@ def _random(name: str) -> Callable[[Draw], str]:
     def call(d: Draw) -> str:
         size = d.one_of("3", "(2, 3)", "()", "None", "0", "size=(4,)")
         dtype = d.one_of("", "", ", dtype=np.float32", ", dtype='float64'")
-        x = d.array((4,), (3, 4)) if name in ("permutation", "permuted") or (name == "choice" and d.chance(0.5)) else "5"
+        x = (
+            d.array((4,), (3, 4))
+            if name in ("permutation", "permuted") or (name == "choice" and d.chance(0.5))
+            else "5"
+        )
         given = {
             "random": f"{size}{dtype}",
             "uniform": f"{d.one_of('', '-1, 1, ', '2, ')}{size if size.isdigit() else 'size=3'}",
@@ -119,7 +123,15 @@ def _random(name: str) -> Callable[[Draw], str]:
             "lognormal": d.one_of("", "0, 1, 3", "1"),
             "exponential": d.one_of("", "2", "[1, 2]", "2, (2, 3)"),
             "standard_exponential": f"{size}{dtype}",
-            "integers": d.one_of("5", "2, 7, 4", "5, size=(2, 3)", "5, dtype=np.int32, size=3", "3, 3", "[2, 5]", "0, 9, 2, endpoint=True"),
+            "integers": d.one_of(
+                "5",
+                "2, 7, 4",
+                "5, size=(2, 3)",
+                "5, dtype=np.int32, size=3",
+                "3, 3",
+                "[2, 5]",
+                "0, 9, 2, endpoint=True",
+            ),
             "choice": f"{x}, {d.one_of('3', '(2, 2)', 'None', '2, replace=False', '9, False')}",
             "permutation": x,
             "permuted": f"{x}{d.one_of('', ', axis=0', ', axis=-1')}",
@@ -132,7 +144,16 @@ def _random(name: str) -> Callable[[Draw], str]:
 def _histogram(name: str) -> Callable[[Draw], str]:
     def call(d: Draw) -> str:
         x = d.array((6,), (3, 4), (0,), (), dtypes=(*REAL, "bool"), style=d.one_of("plain", "ties"))
-        bins = d.one_of("", ", 3", ", bins=[0, 1, 2.5]", ", [-2, 0, 0, 3]", ", np.asarray([-1.0, 0.0, 2.0])", ", [2, 1]", ", 0", ", 1")
+        bins = d.one_of(
+            "",
+            ", 3",
+            ", bins=[0, 1, 2.5]",
+            ", [-2, 0, 0, 3]",
+            ", np.asarray([-1.0, 0.0, 2.0])",
+            ", [2, 1]",
+            ", 0",
+            ", 1",
+        )
         ranges = d.one_of("", "", ", range=(-1, 2)", ", range=(2, 2)", ", range=(3, 1)")
         density = d.one_of("", "", ", density=True") if name == "histogram" else ""
         weights = f", weights={d.array(d.main.shape, dtypes=('float64', 'int64', 'float32'))}" if d.chance(0.2) else ""
