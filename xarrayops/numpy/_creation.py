@@ -19,6 +19,12 @@ def _shape(shape: Any) -> Any:
     return tuple(int(n) for n in shape) if isinstance(shape, Iterable) else (int(shape),)
 
 
+def _require_extents(shape: tuple[int, ...]) -> None:
+    """Raise for a negative extent, which torch takes as the array's own."""
+    if any(n < 0 for n in shape):
+        raise ValueError("negative dimensions are not allowed")
+
+
 def _floating(dtype: Any) -> Any:
     return ops.name_of_default(float) if dtype is None else named(dtype)
 
@@ -133,6 +139,7 @@ def full(
     shape: Shape, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Any:
     """An array of one value, which broadcasts, by `xarrayops.full`."""
+    _require_extents(_shape(shape))
     x = ops.new_array(fill_value, dtype=named(dtype), like=ops.reference(like), device=device)
     return ops.ordered("full", xo.asarray(xo.broadcast_to(x, _shape(shape)), copy=True), _c_or_f(order))
 
@@ -188,6 +195,9 @@ def full_like(
     value = ops.new_array(fill_value, like=x, device=device)
     value = xo.astype(value, x.dtype if dtype is None else named(dtype))
     of_shape = tuple(x.shape) if shape is None else _shape(shape)
+    _require_extents(of_shape)
+    extra = max(value.ndim - len(of_shape), 0)
+    value = xo.reshape(value, value.shape[extra:]) if {*value.shape[:extra]} == {1} else value
     return ops.ordered("full_like", xo.asarray(xo.broadcast_to(value, of_shape), copy=True), _order_of(x, order))
 
 

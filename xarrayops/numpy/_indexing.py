@@ -233,7 +233,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if not ops.is_array(a):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
     index, values = ops.arrays(a, ind, v)[1:]
-    if ops.size_of(index) == 0 or ops.size_of(values) == 0:
+    if mode in ("raise", "clip", "wrap") and (ops.size_of(index) == 0 or ops.size_of(values) == 0):
         return
     index = _in_bounds("put", ops.raveled(_integers("put", index)), ops.size_of(a), mode)
     values = _repeated(values, index.shape[0], a)

@@ -1,4 +1,4 @@
-"""The dtypes in which NumPy computes an elementwise function: its loops, as ``numpy.<function>.resolve_dtypes`` says."""
+"""The dtypes in which NumPy computes an elementwise function: its loops, by ``numpy.<function>.resolve_dtypes``."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _resolved(name: str, kinds: list[Any], dtype: str | None, casting: str) -> t
 
 def _in_default(names: list[Any], found: tuple[str, ...], default: str) -> tuple[str, ...] | None:
     """The default floating-point dtype in place of NumPy's where all operands are integers; else the library's."""
-    if any(name in (float, complex) or name not in _WEAK and not _is_integer(name) for name in names):
+    if any(name in (float, complex) or (name not in _WEAK and not _is_integer(name)) for name in names):
         return None
     return tuple(default if xo.isdtype(name, "real floating") else name for name in found)
 
@@ -60,14 +60,14 @@ def _is_integer(name: Any) -> bool:
     return name is bool or xo.isdtype(name, ("integral", "bool"))
 
 
-def reduction_loop(name: str, x: Any, dtype: str | None) -> str | None:
-    """The dtype in which NumPy reduces an array; `TypeError` if it has no loop; None as in `loop`."""
+def reduction_loop(name: str, method: str, x: Any, dtype: str | None) -> str | None:
+    """The dtype in which NumPy reduces or accumulates an array; `TypeError` if it has no loop; None as in `loop`."""
     default = floating_dtype()
-    key = name, "reduce", x.dtype, dtype, default
+    key = name, method, x.dtype, dtype, default
     if key not in _found:
         own = name_of(x.dtype)
         is_known = {own, dtype or own} <= ops.DTYPES_OF_NUMPY
-        found = _reduced(name, own, dtype) if is_known else None
+        found = _reduced(name, method, own, dtype) if is_known else None
         is_default = found is not None and default is not None and dtype is None and not _is_integer(found)
         _found[key] = None if found is None else ((default if is_default and _is_integer(own) else found),)
     dtypes = _found[key]
@@ -75,10 +75,10 @@ def reduction_loop(name: str, x: Any, dtype: str | None) -> str | None:
 
 
 @constant_while_tracing
-def _reduced(name: str, own: str | None, dtype: str | None) -> str:
+def _reduced(name: str, method: str, own: str | None, dtype: str | None) -> str:
     import numpy
 
-    return getattr(numpy, name).accumulate(numpy.ones(1, own), dtype=dtype).dtype.name
+    return getattr(getattr(numpy, name), method)(numpy.ones(2, own), dtype=dtype).dtype.name
 
 
 def in_loop(values: list[Any], dtypes: tuple[str, ...]) -> list[Any]:

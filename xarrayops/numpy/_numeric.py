@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from math import pi
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ def clip(
     limits = (min, max) if a_min is ... else (a_min, a_max)
     low, high = (None if limit is ... else limit for limit in limits)
     x = ops.arrays(ops.first_array((a, low, high)), a)[1]
+    if low is None and high is None:
+        return UFUNCS["positive"](x, out=out)
     x, *given = ops.operands(x, *(limit for limit in (low, high) if limit is not None))
     x = xo.astype(x, xo.result_type(x, *given), copy=False)
     values = iter(given)
@@ -254,7 +257,9 @@ def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
     if hasattr(bins, "__index__") and not hasattr(bins, "ndim"):
         return ops.floating(x), int(bins), w
     edges = ops.arrays(x, bins)[1]
-    if edges.ndim == 1 and not xo.is_lazy(edges) and bool(xo.any(edges[1:] < edges[:-1])):
+    is_known = edges.ndim == 1 and not xo.is_lazy(edges)
+    listed = bins if isinstance(bins, (list, tuple)) else edges.tolist() if is_known else ()
+    if any(upper < lower for lower, upper in pairwise(listed)):
         raise ValueError("`bins` must increase monotonically, when an array")
     return ops.floating(x), edges, w
 
@@ -307,7 +312,7 @@ def _variables(x: Any, y: Any, dtype: Any) -> list[Any]:
 def polyval(p: Any, x: Any) -> Any:
     """The values of a polynomial, by `xarrayops.polyval`."""
     coefficients, places = ops.arrays(p, x)
-    return xo.polyval(*ops.harmonised(coefficients, places)) if ops.size_of(coefficients) else xo.zeros_like(places)
+    return xo.polyval(*ops.alike(coefficients, places)) if ops.size_of(coefficients) else xo.zeros_like(places)
 
 
 def polyfit(

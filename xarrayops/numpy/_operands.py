@@ -295,6 +295,8 @@ def reference(like: Any) -> Any:
 def plain_number(value: Any) -> Any:
     """A Python number, also from a 0-d array."""
     value = as_number(value)
+    if getattr(value, "ndim", 0):
+        raise TypeError("only 0-dimensional arrays can be converted to Python numbers")
     return value.item() if hasattr(value, "item") else value
 
 

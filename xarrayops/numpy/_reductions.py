@@ -319,6 +319,7 @@ def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
 
 def _extreme_place(verb: str, worst: float, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
     x = ops.array(a)
+    axis = None if ops.axis_of_scalar(x, axis) == () else axis
     missing = None if ops.is_integer(x) else xo.isnan(x)
     if missing is not None:
         if not xo.is_lazy(x) and bool(xo.any(xo.all(missing, axis=axis))):

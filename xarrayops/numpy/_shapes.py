@@ -151,6 +151,8 @@ def atleast_3d(*arys: Any) -> Any:
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """The array broadcast to a shape, by `xarrayops.broadcast_to`."""
     ops.no_subclass("broadcast_to", subok)
+    if any(n < 0 for n in (shape if isinstance(shape, Iterable) else (shape,))):
+        raise ValueError("all elements of broadcast shape must be non-negative")
     return xo.broadcast_to(ops.arrays(array)[0], tuple(shape) if isinstance(shape, Iterable) else (shape,))
 
 

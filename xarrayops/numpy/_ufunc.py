@@ -118,7 +118,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         self._require_two("reduce")
         (x,) = ops.arrays(array)
         if self.__name__ in REDUCTIONS:
-            reduction_loop(self.__name__, x, named(dtype))  # raises where NumPy has none
+            reduction_loop(self.__name__, "reduce", x, named(dtype))  # raises where NumPy has none
             return reduced(REDUCTIONS[self.__name__], x, axis, dtype, out, keepdims, initial, where)
         if where is not True:
             raise Unsupported(
@@ -127,13 +127,13 @@ class ufunc:  # noqa: N801 - NumPy's name
             )
         return ops.written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out)
 
-    def _for_reduction(self, x: Any, dtype: Any) -> Any:
+    def _for_reduction(self, method: str, x: Any, dtype: Any) -> Any:
         """The array in the dtype of NumPy's loop for reductions."""
-        wanted = reduction_loop(self.__name__, x, named(dtype))
+        wanted = reduction_loop(self.__name__, method, x, named(dtype))
         return x if wanted is None else xo.astype(x, wanted)
 
     def _folded(self, x: Any, axis: int | tuple[int, ...] | None, dtype: Any, keepdims: bool, initial: Any) -> Any:
-        x = self._for_reduction(x, dtype)
+        x = self._for_reduction("reduce", x, dtype)
         axes = ops.reduction_axes(x, axis)
         if len(axes) > 1 and self.identity is None and self.__name__ not in ("fmax", "fmin"):
             raise ValueError(f"reduction operation '{self.__name__}' is not reorderable, so give one axis at most")
@@ -155,7 +155,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         if self.__name__ in ("add", "multiply"):
             cumulative = xo.cumulative_sum if self.__name__ == "add" else xo.cumulative_prod
             return ops.written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out)
-        x = self._for_reduction(x, dtype)
+        x = self._for_reduction("accumulate", x, dtype)
         partial = list(accumulate(xo.unstack(x, axis=axis), self))
         return ops.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out)
 

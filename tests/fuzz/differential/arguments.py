@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from tests.fuzz.differential.values import COMPLEX, INTEGERS, REALS, Operand
+from tests.fuzz.differential.values import INTEGERS, REALS, Operand
 
 if TYPE_CHECKING:
     from tests.fuzz.differential.calls import Call, Draw
@@ -210,11 +210,39 @@ def _bins(d: Draw) -> str:
 
 PARAMETERS: dict[str, Generator] = {
     **dict.fromkeys(
-        "a x m arr ary array f v p z y val filt obj object ar element condition prototype A object a1 ar1 q x1".split(),
+        [
+            "a",
+            "x",
+            "m",
+            "arr",
+            "ary",
+            "array",
+            "f",
+            "v",
+            "p",
+            "z",
+            "y",
+            "val",
+            "filt",
+            "obj",
+            "object",
+            "ar",
+            "element",
+            "condition",
+            "prototype",
+            "A",
+            "object",
+            "a1",
+            "ar1",
+            "q",
+            "x1",
+        ],
         _main,
     ),
-    **dict.fromkeys("x2 b test_elements values a2 ar2 B fill_value start".split(), lambda d: d.beside()),
-    **dict.fromkeys("a_min a_max min max to_end to_begin prepend append".split(), _number_or_array),
+    **dict.fromkeys(
+        ["x2", "b", "test_elements", "values", "a2", "ar2", "B", "fill_value", "start"], lambda d: d.beside()
+    ),
+    **dict.fromkeys(["a_min", "a_max", "min", "max", "to_end", "to_begin", "prepend", "append"], _number_or_array),
     **dict.fromkeys(
         ("keepdims", "copy", "sparse", "rowvar", "bias", "returned", "endpoint", "equal_nan"), _one("True", "False")
     ),
@@ -439,27 +467,53 @@ FUNCTIONS: dict[str, Generator] = {
     **{f"{name}_indices_from.arr": lambda d: d.array((3, 4), (4, 4), (0, 4), (4,)) for name in ("tril", "triu")},
     **{
         f"fft.{name}.{p}": _one("None", "2", "5", "4", "0")
-        for name in "fft ifft rfft irfft hfft ihfft".split()
+        for name in ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
         for p in ("n",)
     },
     **{
         f"fft.{name}.a": lambda d: d.array((4,), (6,), (3, 4), (2, 3, 4), (1,), (0, 4), dtypes=())
-        for name in "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn".split()
+        for name in [
+            "fft",
+            "ifft",
+            "rfft",
+            "irfft",
+            "hfft",
+            "ihfft",
+            "fft2",
+            "ifft2",
+            "rfft2",
+            "irfft2",
+            "fftn",
+            "ifftn",
+            "rfftn",
+            "irfftn",
+        ]
     },
     **{
         f"fft.{name}.axes": _one("None", "(0, 1)", "(-1,)", "(0,)", "(-2, -1)", "[1, 0]")
-        for name in "fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn".split()
+        for name in ["fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn"]
     },
     **{f"fft.{name}.axes": _one("None", "0", "(0,)", "-1", "(0, 1)") for name in ("fftshift", "ifftshift")},
     **{f"fft.{name}.n": _one("5", "4", "1", "0") for name in ("fftfreq", "rfftfreq")},
     **{f"fft.{name}.d": _one("1.0", "0.5", "2") for name in ("fftfreq", "rfftfreq")},
     **{
         f"linalg.{name}.a": lambda d: d.array(*SQUARES, style="plain", plain=True)
-        for name in "cholesky det eig eigh eigvals eigvalsh inv slogdet matrix_power".split()
+        for name in ["cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "slogdet", "matrix_power"]
     },
     **{
         f"linalg.{name}": lambda d: d.array(*MATRICES, style="plain")
-        for name in "cond.x matrix_norm.x matrix_rank.A pinv.a qr.a svd.a svdvals.x diagonal.x trace.x matrix_transpose.x".split()
+        for name in [
+            "cond.x",
+            "matrix_norm.x",
+            "matrix_rank.A",
+            "pinv.a",
+            "qr.a",
+            "svd.a",
+            "svdvals.x",
+            "diagonal.x",
+            "trace.x",
+            "matrix_transpose.x",
+        ]
     },
     "linalg.solve.a": lambda d: d.array((3, 3), (2, 3, 3), style="plain"),
     "linalg.solve.b": lambda d: d.array((3,), (3, 2), (2, 3, 3), style="plain"),
@@ -491,7 +545,7 @@ FUNCTIONS: dict[str, Generator] = {
     **{f"{name}.q": _quantiles for name in ("quantile", "percentile", "nanquantile", "nanpercentile")},
     **{
         f"{name}.{p}": lambda d: d.array(d.main.shape, (4,), (), dtypes=(d.main.dtype,) if d.chance(0.5) else ())
-        for name in "array_equal array_equiv".split()
+        for name in ["array_equal", "array_equiv"]
         for p in ("a2",)
     },
     **{
@@ -503,7 +557,22 @@ FUNCTIONS: dict[str, Generator] = {
         f"nan{name}.a": lambda d: d.array(
             dtypes=("float64", "float32", "complex128", "int64", "float16"), style=d.one_of("special", "plain")
         )
-        for name in "argmax argmin cumprod cumsum max mean median min percentile prod quantile std sum var".split()
+        for name in [
+            "argmax",
+            "argmin",
+            "cumprod",
+            "cumsum",
+            "max",
+            "mean",
+            "median",
+            "min",
+            "percentile",
+            "prod",
+            "quantile",
+            "std",
+            "sum",
+            "var",
+        ]
     },
 }
 """What generates an argument, by function and parameter, where the parameter's name is not enough."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy
-
 from tests.fuzz.differential.arguments import DTYPE_CODES, RANDOM, REAL
 
 if TYPE_CHECKING:
