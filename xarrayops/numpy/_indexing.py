@@ -219,6 +219,8 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     if not ops.is_array(arr):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}")
     m, v = ops.arrays(arr, mask, vals)[1:]
+    if xo.is_lazy(arr):
+        ops.overwritten("place", arr, ..., arr, "arr = xo.where(mask, vals, arr)")
     index = xo.nonzero(ops.raveled(m))[0]
     if index.shape[0] == 0:
         return
@@ -233,8 +235,10 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if not ops.is_array(a):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
     index, values = ops.arrays(a, ind, v)[1:]
-    if mode in ("raise", "clip", "wrap") and (ops.size_of(index) == 0 or ops.size_of(values) == 0):
+    if mode in ("raise", "clip", "wrap") and ops.size_of(a) and (ops.size_of(index) == 0 or ops.size_of(values) == 0):
         return
+    if ops.size_of(a) == 0 and ops.size_of(index):
+        raise IndexError("cannot replace elements of an empty array")
     index = _in_bounds("put", ops.raveled(_integers("put", index)), ops.size_of(a), mode)
     values = _repeated(values, index.shape[0], a)
     ops.overwritten("put", a, tuple(_unraveled(index, tuple(a.shape))), values, "a = xo.at(a)[index].set(v)")

@@ -41,7 +41,8 @@ _PAD_OPTIONS = {"constant": "constant_values", "linear_ramp": "end_values"} | {
 
 
 def _plain(value: Any) -> Any:
-    """An array as nested lists; other values are unchanged."""
+    """An array as nested lists; other values are unchanged. A lazy array is computed."""
+    value = xo.compute(value) if hasattr(value, "dtype") else value
     return value.tolist() if hasattr(value, "tolist") else value
 
 
@@ -53,7 +54,7 @@ def _places(obj: Any, extent: int | None = None) -> Any:
     if xo.isdtype(x.dtype, "bool"):
         if x.ndim != 1 or (extent is not None and x.shape[0] != extent):
             raise ValueError(f"a mask must be a vector with a value for each position, not of shape {x.shape}")
-        return xo.nonzero(x)[0].tolist()
+        return _plain(xo.nonzero(x)[0])
     if not ops.is_integer(x) and (ops.size_of(x) or ops.is_array(obj)):
         raise IndexError(f"indices must be integers or booleans, not {x.dtype}")
     return _plain(obj)

@@ -236,8 +236,8 @@ def _mode(mode: Any) -> Any:
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """The number of occurrences of each integer, or the sum of their weights, by `xarrayops.bincount`."""
     values, w = ops.arrays(x, weights)
-    if ops.size_of(values) == 0 and not ops.is_integer(values):
-        values = xo.astype(values, "int64")
+    if ops.size_of(values) == 0:
+        values, w = xo.astype(values, "int64"), None
     return xo.bincount(values, None if w is None else xo.astype(w, "float64"), minlength=minlength)
 
 
@@ -269,7 +269,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     x, bins, w = _bins(a, bins, weights)
     counts, edges = xo.histogram(x, bins, range=range, weights=w)
     if density:
-        widths = ops.inexact(xo.diff(edges))
+        widths = ops.doubles(xo.diff(edges))[0]
         counts = xo.astype(counts, widths.dtype) / widths / xo.astype(xo.sum(counts), widths.dtype)
     return counts, edges
 

@@ -330,6 +330,8 @@ def written(function: str, result: Any, out: Any, casting: str = "same_kind") ->
     out = only_of(out)
     if out is None:
         return result
+    if xo.is_lazy(out):
+        overwritten(function, out, ..., out, f"out = np.{function}(...), without out=")
     source, target = name_of(result.dtype), name_of(out.dtype)
     if not casts(source, target, casting):
         raise TypeError(

@@ -61,6 +61,8 @@ def searchsorted(a: Any, v: Any, side: Literal["left", "right"] = "left", sorter
     *values, order = ops.arrays(a, v, sorter)
     if side not in ("left", "right"):
         raise ValueError(f"search side must be one of 'left' or 'right' (got {side!r})")
+    if 0 in tuple(values[1].shape):
+        return xo.zeros(tuple(values[1].shape), dtype="int64", like=values[1])
     return xo.searchsorted(*ops.harmonised(*values), side=side, sorter=order)
 
 
@@ -70,7 +72,10 @@ def isin(
     """Whether each element is one of the others, by `xarrayops.isin`."""
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
-    return xo.isin(*ops.together(element, test_elements), invert=invert)
+    x, others = ops.together(element, test_elements)
+    if kind == "table" and not ops.is_integer(x):
+        raise ValueError("The 'table' method is only supported for boolean or integer arrays. Instead: kind='sort'")
+    return xo.isin(x, others, invert=invert)
 
 
 def unique(

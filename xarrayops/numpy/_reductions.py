@@ -47,8 +47,8 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
         result = xo.sum(result[None], axis=0, **options) if options and dtype is None else result
     else:
         result = getattr(xo, verb)(x, axis=axis, keepdims=bool(keepdims), **options)
-        if initial is not None:
-            result = getattr(xo, COMBINED[verb])(result, _of_class(result, initial))
+    if initial is not None:
+        result = getattr(xo, COMBINED[verb])(result, _of_class(result, initial))
     return ops.written(verb, result, out)
 
 

@@ -182,7 +182,7 @@ def _mode(d: Draw) -> str:
 def _padding(d: Draw) -> str:
     ndim = len(d.main.shape)
     return d.one_of(
-        "1", "(1, 2)", "0", str([(i, 1) for i in range(ndim)]), "((2, 1),)", "{-1: (1, 2)}", "-1", "[1]", "5"
+        "1", "(1, 2)", "0", str([(i, 1) for i in range(ndim)] or 1), "((2, 1),)", "{-1: (1, 2)}", "-1", "[1]", "5"
     )
 
 
@@ -527,6 +527,7 @@ FUNCTIONS: dict[str, Generator] = {
         f"{name}.{p}": lambda d: None for name in ("matmul", "matvec", "vecmat", "vecdot") for p in ("axes", "keepdims")
     },
     **{f"{name}.axis": lambda d: None for name in ("matmul", "matvec", "vecmat")},
+    "vecdot.axis": lambda d: d.axis(none=False),
     "linalg.tensorinv.a": lambda d: d.array((2, 3, 6), (6, 2, 3), (4, 4), style="plain"),
     "linalg.tensorinv.ind": _one("1", "2"),
     "linalg.tensorsolve.a": lambda d: d.array((2, 3, 6), (4, 4), style="plain"),

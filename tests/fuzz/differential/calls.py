@@ -213,12 +213,17 @@ def names() -> list[str]:
                 continue
             found.append(f"{module}.{name}" if module else name)
             function = getattr(where, name)
-            if not module and isinstance(function, ours.ufunc) and function.nin == 2 and function.nout == 1:
-                if getattr(numpy, name).signature is None:
-                    found += [f"{name}.{method}" for method in METHODS]
+            if not module and isinstance(function, ours.ufunc) and _has_methods(name):
+                found += [f"{name}.{method}" for method in METHODS]
     from tests.fuzz.differential.arguments import RANDOM
 
     return found + [f"random.{name}" for name in RANDOM]
+
+
+def _has_methods(name: str) -> bool:
+    """Whether a function takes two operands of one dtype, elementwise; ldexp takes an integer beside a number."""
+    function = getattr(numpy, name)
+    return (function.nin, function.nout, function.signature) == (2, 1, None) and name != "ldexp"
 
 
 def draw_call(name: str, seed: int) -> Call | None:

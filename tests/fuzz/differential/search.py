@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.fuzz.differential.calls import Call, draw_call
+from tests.fuzz.differential.known import row_of
 from tests.fuzz.differential.outcomes import KINDS, Outcome, compared, evaluated
 
 Key = tuple[str, str, str]
@@ -24,10 +25,16 @@ class Found:
     examples: dict[Key, tuple[Call, int, Outcome]] = field(default_factory=dict)
     libraries: dict[Key, set[str]] = field(default_factory=dict)
     counts: Counter[Key] = field(default_factory=Counter)
+    listed: Counter[str] = field(default_factory=Counter)
+    """The number of differences of each row of the table."""
 
     def add(self, call: Call, seed: int, library: str, outcome: Outcome) -> None:
         self.outcomes.setdefault(library, Counter())[outcome.kind] += 1
         if not outcome.is_difference and outcome.kind != "refused":
+            return
+        row = row_of(call, library, outcome) if outcome.is_difference else None
+        if row is not None:
+            self.listed[row.what] += 1
             return
         key = outcome.kind, call.name, _general(outcome.detail)
         self.counts[key] += 1
