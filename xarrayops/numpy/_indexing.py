@@ -99,7 +99,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
     i = ops.arrays(arr, indices)[1]
     if axis is None:
         _require_vector(i)
-        put(arr, i, values)
+        put(arr, i, xo.broadcast_to(ops.arrays(arr, values)[1], tuple(i.shape)))
         return
     axis = ops.one_axis(axis, arr.ndim)
     if i.ndim != arr.ndim:

@@ -108,10 +108,16 @@ def _sequence(function: str, members: Any) -> list[Any]:
     return ops.arrays(*members)
 
 
+def _require_one_of(function: str, out: Any, dtype: Any) -> None:
+    if out is not None and dtype is not None:
+        raise TypeError(f"{function}() only takes `out` or `dtype` as an argument, but both were provided.")
+
+
 def concatenate(
     arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
     """The arrays joined along an axis, by `xarrayops.concat`."""
+    _require_one_of("concatenate", out, dtype)
     members = _cast(_sequence("concatenate", arrays), dtype, casting)
     if axis is None:
         members, axis = [ops.raveled(x) for x in members], 0
@@ -137,6 +143,7 @@ def _cast(members: list[Any], dtype: Any, casting: str) -> list[Any]:
 
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """The arrays joined along a new axis, by `xarrayops.stack`."""
+    _require_one_of("stack", out, dtype)
     members = _cast(_sequence("stack", arrays), dtype, casting)
     if len({tuple(x.shape) for x in members}) > 1:
         raise ValueError("all input arrays must have the same shape")

@@ -49,7 +49,7 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
         result = getattr(xo, verb)(x, axis=axis, keepdims=bool(keepdims), **options)
     if initial is not None:
         result = getattr(xo, COMBINED[verb])(result, _of_class(result, initial))
-    return ops.written(verb, result, out)
+    return ops.written(verb, result, out, "unsafe")  # as in NumPy
 
 
 def _of_class(x: Any, initial: Any) -> Any:
@@ -69,7 +69,7 @@ def _selected(verb: str, x: Any, where: Any, initial: Any) -> Any:
         )
     if verb in ("all", "any") and not xo.isdtype(x.dtype, "bool"):
         x = x != 0
-    return xo.where(ops.arrays(x, where)[1], x, NEUTRAL.get(verb, initial))
+    return xo.where(xo.broadcast_to(ops.arrays(x, where)[1], tuple(x.shape)), x, NEUTRAL.get(verb, initial))
 
 
 def _of_no_elements(x: Any, axis: tuple[int, ...] | None, keepdims: bool, initial: Any) -> Any:

@@ -74,7 +74,9 @@ class ufunc:  # noqa: N801 - NumPy's name
         ops.no_subclass(self.__name__, subok, True)
         if where is not True:
             *guarded, mask = ops.arrays(*values, where)
-            values = tuple(xo.where(mask, x, 1) for x in guarded)  # 1, so that unused values cause no warnings
+            values = tuple(
+                xo.where(mask, x, xo.ones_like(x)) for x in guarded
+            )  # 1, so that unused values cause no warnings
         if dtype is not None and ops.first_array(values) is None:
             values = tuple(ops.arrays(*values, ops.only_of(out) if self.nout == 1 else None)[: self.nin])
         result = self._function(*self._in_loop(ops.with_numbers(*values), named(dtype), casting))
@@ -125,7 +127,7 @@ class ufunc:  # noqa: N801 - NumPy's name
                 f"np.{self.__name__}.reduce: where= is not supported. Instead: np.where(where, x, value) "
                 f"with the neutral value of the function"
             )
-        return ops.written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out)
+        return ops.written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out, "unsafe")  # as in NumPy
 
     def _for_reduction(self, method: str, x: Any, dtype: Any) -> Any:
         """The array in the dtype of NumPy's loop for reductions."""

@@ -37,7 +37,8 @@ class Operand:
 
     def narrow(self) -> Operand:
         """The operand without 64-bit types; integers keep their low half."""
-        return Operand(self.base.astype(NARROW.get(self.dtype, self.dtype)), self.layout)
+        with numpy.errstate(all="ignore"):
+            return Operand(self.base.astype(NARROW.get(self.dtype, self.dtype)), self.layout)
 
     def of(self, library: str) -> Any:
         """A new array of a library with these values, in this layout if the library has it."""
