@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import pi
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
@@ -38,7 +39,7 @@ def clip(
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """The elements rounded to a number of decimals, halves to even, by `xarrayops.round`."""
-    x = ops.array(a)
+    x, decimals = ops.array(a), index(decimals)
     if decimals == 0 or (ops.is_integer(x) and decimals > 0):
         return ops.written("round", xo.round(x) if not xo.isdtype(x.dtype, "bool") else xo.astype(x, "float64"), out)
     power = 10.0 ** abs(decimals)
@@ -125,6 +126,7 @@ def sinc(x: Any) -> Any:
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The differences of neighbours along an axis, n times, by `xarrayops.diff`."""
+    n = index(n)
     if n == 0:
         return a
     if n < 0:
@@ -166,7 +168,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         ops.floating(s) if s.ndim else as_number(v) if type(as_number(v)) in (int, float) else float(s)
         for s, v in zip(spacing, varargs, strict=True)
     ]
-    return xo.gradient(x, *spacing, axis=axis, edge_order=edge_order)
+    return xo.gradient(x, *spacing, axis=ops.axis_or_axes(axis), edge_order=index(edge_order))
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
@@ -177,6 +179,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral of samples by the trapezoidal rule, by `xarrayops.trapezoid`."""
     values, places = ops.arrays(y, x)
+    axis = index(axis)
     if places is None:
         return xo.trapezoid(ops.floating(values), dx=dx, axis=axis)
     if places.ndim > 1 and places.shape != values.shape:
@@ -232,7 +235,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     values, w = ops.arrays(x, weights)
     if ops.size_of(values) == 0 and not ops.is_integer(values):
         values = xo.astype(values, "int64")
-    return xo.bincount(values, None if w is None else xo.astype(w, "float64"), minlength=minlength)
+    return xo.bincount(values, None if w is None else xo.astype(w, "float64"), minlength=index(minlength))
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
@@ -279,6 +282,7 @@ def cov(
     dtype: Any = None,
 ) -> Any:
     """The covariance matrix, by `xarrayops.cov`."""
+    ddof = ops.plain_number(ddof)
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     f, w = ops.arrays(m, fweights, aweights)[1:]

@@ -219,7 +219,24 @@ def size_of(x: Any) -> int:
     return prod(x.shape)
 
 
-def axes_of(x: Any, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:
+def integers(values: Any) -> tuple[int, ...]:
+    """One integer, or those of a sequence or a vector, as Python's: each is read by ``operator.index``."""
+    return tuple(map(operator.index, values)) if is_several(values) else (operator.index(values),)
+
+
+def axis_or_axes(values: Any) -> Any:
+    """One integer, or a tuple of those of a sequence, as Python's: an axis or axes, a size or a shape; None stays."""
+    if values is None or type(values) is int:
+        return values
+    return integers(values) if is_several(values) else operator.index(values)
+
+
+def is_several(values: Any) -> bool:
+    """Whether it is a sequence or an array of at least one dimension, and not one value."""
+    return isinstance(values, Iterable) and getattr(values, "ndim", 1) > 0
+
+
+def axes_of(x: Any, axis: Any) -> tuple[int, ...]:
     """The axes as a tuple of non-negative integers."""
     if axis is None:
         return tuple(range(x.ndim))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any, Protocol
 
 import xarrayops as xo
@@ -143,7 +144,7 @@ def _extremum(name: str, text: str) -> _Extremum:
             return reduced(verb, a, axis, None, out, keepdims, initial, where)
         x = ops.array(a)
         if initial is None and where is True:
-            return ops.written(name, getattr(xo, name)(x, axis=axis, keepdims=bool(keepdims)), out)
+            return ops.written(name, getattr(xo, name)(x, axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
         return reduced(verb, x, axis, None, out, keepdims, initial, _numbers(x, where))
 
     return ops.entitled(function, name, text)
@@ -168,12 +169,12 @@ def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, w
 
 def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
     """The largest element minus the smallest along the axes, by `xarrayops.ptp`."""
-    return ops.written("ptp", xo.ptp(ops.array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("ptp", xo.ptp(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The number of elements that are not zero, by `xarrayops.count_nonzero`."""
-    return xo.count_nonzero(ops.array(a), axis=axis, keepdims=keepdims)
+    return xo.count_nonzero(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims))
 
 
 def _in(dtype: Any, x: Any) -> Any:
@@ -197,7 +198,7 @@ def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
     """The mean along the axes, by `xarrayops.mean`."""
-    x = _in(dtype, ops.array(a))
+    x, axis = _in(dtype, ops.array(a)), ops.axis_or_axes(axis)
     if where is True:
         return ops.written("mean", xo.mean(x, axis=axis, keepdims=bool(keepdims)), out)
     total, count = _sums(x, ops.arrays(x, where)[1], axis, bool(keepdims))
@@ -208,7 +209,7 @@ def nanmean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
     """The mean of the elements that are not NaN, by `xarrayops.nanmean`."""
-    x = _of_inexact("nanmean", ops.array(a), dtype)
+    x, axis = _of_inexact("nanmean", ops.array(a), dtype), ops.axis_or_axes(axis)
     if where is True and dtype is None:
         return ops.written("nanmean", xo.nanmean(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
     return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where))
@@ -259,6 +260,7 @@ def _spread(name: str, text: str) -> _Spread:
             if ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
+        axis, ddof = ops.axis_or_axes(axis), ops.plain_number(ddof)
         found = _variance(name, ops.array(a), axis, dtype, ddof, bool(keepdims), where, mean)
         return ops.written(name, xo.sqrt(found) if is_root else found, out)
 
@@ -289,16 +291,16 @@ nanstd = _spread("nanstd", "The standard deviation of the elements that are not 
 
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the largest element along an axis, by `xarrayops.argmax`."""
-    return ops.written("argmax", xo.argmax(ops.array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("argmax", xo.argmax(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the smallest element along an axis, by `xarrayops.argmin`."""
-    return ops.written("argmin", xo.argmin(ops.array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("argmin", xo.argmin(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
 def _extreme_place(verb: str, worst: float, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
-    x = ops.array(a)
+    x, axis = ops.array(a), ops.axis_or_axes(axis)
     missing = None if ops.is_integer(x) else xo.isnan(x)
     if missing is not None:
         if not xo.is_lazy(x) and bool(xo.any(xo.all(missing, axis=axis))):
@@ -318,7 +320,7 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
 
 
 def _accumulated(verb: str, x: Any, axis: int | None, dtype: Any, out: Any) -> Any:
-    x, axis = (ops.raveled(x), 0) if axis is None else (x, axis)
+    x, axis = (ops.raveled(x), 0) if axis is None else (x, index(axis))
     return ops.written(verb, getattr(xo, verb)(x, axis=axis, dtype=named(dtype)), out)
 
 
@@ -356,7 +358,7 @@ def _cumulative(verb: str, text: str) -> _Cumulative:
     def function(
         x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
     ) -> Any:
-        x = ops.array(x)
+        x, axis = ops.array(x), ops.axis_or_axes(axis)
         if axis is None and x.ndim != 1:
             raise ValueError(f"np.{verb}: for arrays that have not one dimension the axis is required")
         found = getattr(xo, verb)(x, axis=axis, dtype=named(dtype), include_initial=include_initial)
@@ -371,7 +373,7 @@ cumulative_prod = _cumulative("cumulative_prod", "The partial products along an 
 
 def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """The weighted mean along the axes, by `xarrayops.average`; with ``returned`` also the sum of the weights."""
-    x = ops.floating(ops.array(a))
+    x, axis = ops.floating(ops.array(a)), ops.axis_or_axes(axis)
     if weights is None:
         result = xo.mean(x, axis=axis, keepdims=keepdims)
         count = xo.count_nonzero(xo.ones_like(x, dtype="bool"), axis=axis, keepdims=keepdims)

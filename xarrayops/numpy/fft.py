@@ -30,9 +30,11 @@ def _along(name: str, text: str) -> _Along:
 
     def function(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
         x = ops.floating(ops.array(a))
+        n = ops.axis_or_axes(n)
         if n is not None and n < 1:
             raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
-        return ops.written(f"fft.{name}", getattr(xo.fft, name)(x, n=n, axis=axis, norm=_norm(norm)), out)
+        found = getattr(xo.fft, name)(x, n=n, axis=ops.axis_or_axes(axis), norm=_norm(norm))
+        return ops.written(f"fft.{name}", found, out)
 
     return ops.entitled(function, name, f"{text}, by `xarrayops.fft.{name}`.")
 
@@ -53,6 +55,7 @@ def _over(name: str, text: str, default: Axes = None) -> _Over:
         a: Any, s: Sequence[int] | None = None, axes: Axes = default, norm: str | None = None, out: Any = None
     ) -> Any:
         x = ops.floating(ops.array(a))
+        s, axes = map(ops.axis_or_axes, (s, axes))
         if s is not None:
             axes = tuple(range(x.ndim - len(s), x.ndim)) if axes is None else axes
             if len(s) != len(axes):
@@ -79,14 +82,19 @@ rfft2 = _over("rfft2", "The transform of real numbers over two axes", (-2, -1))
 irfft2 = _over("irfft2", "The inverse of `rfft2`", (-2, -1))
 
 
-def fftfreq(n: int, d: float = 1.0, device: Any = None) -> Any:
+def fftfreq(n: int, d: float = 1.0, device: Any = None, *, like: Any = None) -> Any:
     """The frequencies of `fft`, by `xarrayops.fft.fftfreq`."""
-    return xo.fft.fftfreq(_count(n), d=d, dtype=ops.name_of_default(float), device=device)
+    return _frequencies("fftfreq", n, d, device, like)
 
 
-def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> Any:
+def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, like: Any = None) -> Any:
     """The frequencies of `rfft`, by `xarrayops.fft.rfftfreq`."""
-    return xo.fft.rfftfreq(_count(n), d=d, dtype=ops.name_of_default(float), device=device)
+    return _frequencies("rfftfreq", n, d, device, like)
+
+
+def _frequencies(name: str, n: Any, d: Any, device: Any, like: Any) -> Any:
+    options = {"dtype": ops.name_of_default(float), "device": device, "like": ops.reference(like)}
+    return getattr(xo.fft, name)(_count(n), d=ops.plain_number(d), **options)
 
 
 def _count(n: Any) -> int:
@@ -97,12 +105,12 @@ def _count(n: Any) -> int:
 
 def fftshift(x: Any, axes: Any = None) -> Any:
     """The frequencies with 0 in the middle, by `xarrayops.fft.fftshift`."""
-    return xo.fft.fftshift(ops.array(x), axes=axes)
+    return xo.fft.fftshift(ops.array(x), axes=ops.axis_or_axes(axes))
 
 
 def ifftshift(x: Any, axes: Any = None) -> Any:
     """The inverse of `fftshift`, by `xarrayops.fft.ifftshift`."""
-    return xo.fft.ifftshift(ops.array(x), axes=axes)
+    return xo.fft.ifftshift(ops.array(x), axes=ops.axis_or_axes(axes))
 
 
 def __dir__() -> list[str]:
