@@ -10,10 +10,12 @@ from operator import index
 from typing import Any
 
 import xarrayops as xo
+from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._generic.extra.common import part, rows
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
+from xarrayops.numpy._loops import loop, loop_of_reduction
 from xarrayops.numpy._reductions import COMBINED, reduced
 
 REDUCTIONS = {function: verb for verb, function in COMBINED.items()}
@@ -34,8 +36,8 @@ IDENTITIES = {
 class ufunc:  # noqa: N801 - NumPy's name
     """An elementwise function with NumPy's arguments: the base class for one and two operands.
 
-    ``out=`` is written in place if the library can, ``where=`` keeps the other elements of out, ``dtype=`` casts the
-    operands, ``order="F"`` sets the order of the result. Unsupported arguments raise.
+    ``out=`` is written in place if the library can, ``where=`` keeps the other elements of out, ``dtype=`` chooses
+    the dtype of the computation, ``order="F"`` the order of the result. Unsupported arguments raise.
     """
 
     nin = 1
@@ -75,15 +77,27 @@ class ufunc:  # noqa: N801 - NumPy's name
         if where is not True:
             *guarded, mask = ops.arrays(*values, where)
             values = tuple(xo.where(mask, x, 1) for x in guarded)  # 1, so that unused values cause no warnings
-        if dtype is not None:
-            like = ops.only_of(out) if self.nout == 1 else None
-            values = tuple(xo.astype(x, named(dtype)) for x in ops.arrays(*values, like)[: self.nin])
-        result = self._function(*ops.operands(*values))
+        if dtype is None and casting in ("same_kind", "unsafe"):
+            result = self._function(*ops.operands(*values))
+        else:
+            result = self._in_loop(values, out, named(dtype), casting)
         if self.nout > 1:
             return self._several(result, out, casting)
         if where is not True:
             result = ops.kept(self.__name__, result, out, where)
         return ops.written(self.__name__, ops.ordered(self.__name__, result, order), out, casting)
+
+    def _in_loop(self, values: tuple[Any, ...], out: Any, dtype: Any, casting: str) -> Any:
+        """The results in the loop of a dtype, to which the operands are cast as ``casting`` allows."""
+        like = ops.first_array((*values, out))
+        members = [x if type(x) in ops.NUMBERS or ops.is_array(x) else ops.new_array(x, like=like) for x in values]
+        classes = tuple([type(x) if type(x) in ops.NUMBERS else name_of(x.dtype) for x in members])
+        dtypes = loop(self.__name__, classes, dtype, casting) or (dtype,) * self.nargs
+        cast = [ops.in_dtype(x, each, like) for x, each in zip(members, dtypes, strict=False)]
+        result = self._function(*cast)
+        if self.nout > 1:
+            return tuple(xo.astype(x, each) for x, each in zip(result, dtypes[self.nin :], strict=True))
+        return xo.astype(result, dtypes[-1])
 
     def _several(self, results: tuple[Any, ...], out: Any, casting: str) -> tuple[Any, ...]:
         if out is None:
@@ -110,18 +124,25 @@ class ufunc:  # noqa: N801 - NumPy's name
     ) -> Any:
         """The function applied along the axes, from the first element to the last."""
         self._require_two("reduce")
-        (x,) = ops.arrays(array)
-        if self.__name__ in REDUCTIONS:
-            return reduced(REDUCTIONS[self.__name__], x, axis, dtype, out, keepdims, initial, where)
+        verb = REDUCTIONS.get(self.__name__)
+        is_plain = verb is not None and dtype is None
+        x, dtype = (ops.array(array), None) if is_plain else self._in_loop_of_reduction(array, dtype)
+        if verb is not None:
+            return reduced(verb, x, axis, dtype, out, keepdims, initial, where)
         if where is not True:
             raise Unsupported(
                 f"np.{self.__name__}.reduce: where= is not supported. Instead: np.where(where, x, value) "
                 f"with the neutral value of the function"
             )
-        return ops.written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out)
+        return ops.written(self.__name__, self._folded(x, axis, keepdims, initial), out)
 
-    def _folded(self, x: Any, axis: int | tuple[int, ...] | None, dtype: Any, keepdims: bool, initial: Any) -> Any:
-        x = x if dtype is None else xo.astype(x, named(dtype))
+    def _in_loop_of_reduction(self, array: Any, dtype: Any) -> tuple[Any, Any]:
+        """The array in the dtype in which the ufunc reduces, and that dtype."""
+        x, dtype = ops.array(array), named(dtype)
+        found = loop_of_reduction(self.__name__, name_of(x.dtype), dtype) or dtype
+        return (x if found is None else xo.astype(x, found)), found
+
+    def _folded(self, x: Any, axis: int | tuple[int, ...] | None, keepdims: bool, initial: Any) -> Any:
         axes = ops.axes_of(x, axis)
         if not axes:
             return x
@@ -136,12 +157,11 @@ class ufunc:  # noqa: N801 - NumPy's name
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The results of applying the function to the first elements along an axis: all partial results."""
         self._require_two("accumulate")
-        (x,) = ops.arrays(array)
+        x, dtype = self._in_loop_of_reduction(array, dtype)
         axis = ops.one_axis(axis, x.ndim)
         if self.__name__ in ("add", "multiply") and not xo.isdtype(x.dtype, "bool"):
             cumulative = xo.cumulative_sum if self.__name__ == "add" else xo.cumulative_prod
             return ops.written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out)
-        x = x if dtype is None else xo.astype(x, named(dtype))
         partial = list(accumulate(xo.unstack(x, axis=axis), self))
         return ops.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out)
 

@@ -71,6 +71,7 @@ CALLS = [
     "np.argsort(x, {0})",
     "np.partition(x, {1}, {0})",
     "np.partition(x, [{0}, {1}], {0})",
+    "np.argpartition(x, {1}, {0})",
     "np.lexsort((v, v), {0})",
     "np.trim_zeros(x, axis={0})",
     "np.pad(x, {1})",

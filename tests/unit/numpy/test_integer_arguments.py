@@ -24,7 +24,7 @@ NAMED = (
 )
 """The names of parameters that take integers."""
 OTHER = {
-    *("np.cov.m", "np.flip.m", "np.fliplr.m", "np.flipud.m", "np.rot90.m", "np.tril.m", "np.triu.m"),
+    *("np.angle.deg", "np.cov.m", "np.flip.m", "np.fliplr.m", "np.flipud.m", "np.rot90.m", "np.tril.m", "np.triu.m"),
     *(f"np.{name}.{each}" for name in ("matmul", "matvec", "vecmat", "vecdot") for each in ("axis", "axes")),
 }
 """Parameters with these names that take arrays, or of which only the default is supported."""
