@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from math import pi
 from operator import index
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import xarrayops as xo
 from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops._generic.extra.common import part
-from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
+from xarrayops.numpy._bins import number_of_bins
 from xarrayops.numpy._dtypes import named
 
 
@@ -243,21 +244,22 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return xo.digitize(*ops.together(x, bins), right=right)
 
 
-def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
-    if isinstance(bins, str):
-        raise Unsupported(
-            f"np.histogram: the estimator {bins!r} is not supported. Instead: a number of bins, or the "
-            'edges from numpy.histogram_bin_edges(xo.convert(x, "numpy"), ...)'
-        )
+def _bins(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, Any, Any]:
     x, w = ops.arrays(a, weights)
-    x = xo.astype(x, "uint8") if xo.isdtype(x.dtype, "bool") else x
-    is_number = hasattr(bins, "__index__") and not hasattr(bins, "ndim")
-    return ops.floating(x), int(bins) if is_number else ops.arrays(x, bins)[1], w
+    if xo.isdtype(x.dtype, "bool"):
+        warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning, 3)
+        x = xo.astype(x, "uint8")
+    if isinstance(bins, str):
+        bins = number_of_bins(x, bins, range, w)
+    return ops.floating(x), ops.arrays(x, bins)[1] if ops.is_several(bins) else index(bins), w
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    """The number of elements in each bin, and the edges of the bins, by `xarrayops.histogram`."""
-    x, bins, w = _bins(a, bins, weights)
+    """The number of elements in each bin, and the edges of the bins, by `xarrayops.histogram`.
+
+    A name of a rule, such as "auto", reads the values.
+    """
+    x, bins, w = _bins(a, bins, range, weights)
     counts, edges = xo.histogram(x, bins, range=range, weights=w)
     if density:
         widths = ops.inexact(xo.diff(edges))

@@ -10,6 +10,7 @@ import xarrayops as xo
 from xarrayops._generic.extra.statistics import along
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
+from xarrayops.numpy._weighted import weighted_quantile
 
 Axis = int | tuple[int, ...] | None
 
@@ -431,8 +432,10 @@ def _quantile(name: str, text: str) -> _Quantile:
         *,
         weights: Any = None,
     ) -> Any:
-        ops.refuse(name, "repeat each element by its weight, np.repeat(a, weights)", weights=weights is not None)
         (x,) = ops.arrays(a) if ops.first_array((a,)) is not None else ops.arrays(a, q)[:1]
+        axis = ops.axis_or_axes(axis)
+        if weights is not None:
+            return ops.written(name, weighted_quantile(name, x, q, axis, method, bool(keepdims), weights), out)
         x = x if method in _CHOOSING else ops.floating(x)
         q = q if isinstance(q, (int, float)) else ops.floating(ops.arrays(x, q)[1])
         is_of_axes = getattr(q, "ndim", 0) > 1
