@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
@@ -91,7 +92,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
         x, axis = ops.raveled(x), 0
     if x.ndim != i.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    return xo.take_along_axis(x, i, axis=axis)
+    return xo.take_along_axis(x, i, axis=index(axis))
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
@@ -116,7 +117,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
     """The members along an axis where the condition is true, by `xarrayops.compress`."""
     mask, x = ops.arrays(condition, a)
-    return ops.written("compress", xo.compress(mask != 0, x, axis=axis), out)
+    return ops.written("compress", xo.compress(mask != 0, x, axis=ops.axis_or_axes(axis)), out)
 
 
 def extract(condition: Any, arr: Any) -> Any:
@@ -255,7 +256,7 @@ def _unraveled(index: Any, shape: tuple[int, ...]) -> list[Any]:
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """The indices of each axis for indices into the flattened array, by `xarrayops.remainder`."""
-    extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    extents = ops.integers(shape)
     i = _integers("unravel_index", ops.array(indices))
     if not extents and i.ndim:
         raise ValueError("multiple indices are not supported for 0d array: an index is out of bounds")
@@ -264,12 +265,13 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
         raise ValueError(f"an index is out of bounds for array with size {size}")
     if order not in ("C", "F"):
         raise ValueError("only 'C' or 'F' order is permitted")
+    i = i if ops.lacks(i, "int64") else xo.astype(i, "int64")
     return tuple(_unraveled(i, extents) if order == "C" else _unraveled(i, extents[::-1])[::-1])
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
     """The indices into the flattened array for the indices of each axis."""
-    extents = (dims,) if isinstance(dims, int) else tuple(dims)
+    extents = ops.integers(dims)
     members = xo.unstack(multi_index) if ops.is_array(multi_index) else multi_index
     modes = (mode,) * len(extents) if isinstance(mode, str) else tuple(mode)
     if order not in ("C", "F"):
@@ -302,7 +304,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     """The indices of the main diagonal of an array with extents n, by `xarrayops.arange`."""
-    return (arange(n),) * ndim
+    return (arange(index(n)),) * index(ndim)
 
 
 def diag_indices_from(arr: Any) -> tuple[Any, ...]:
@@ -316,7 +318,7 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
 
 
 def _triangle(triangle: Callable[..., Any], shape: tuple[int, int], k: int, like: Any = None) -> tuple[Any, ...]:
-    return tuple(xo.nonzero(triangle(xo.ones(shape, dtype="int8", like=like), k=k)))
+    return tuple(xo.nonzero(triangle(xo.ones(ops.integers(shape), dtype="int8", like=like), k=index(k))))
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:

@@ -6,8 +6,9 @@ Also the objects that are indexed instead of called: grids, and arrays of slices
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import accumulate, pairwise
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
@@ -155,7 +156,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     x = ops.array(x)
     if x.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
-    return tuple(xo.unstack(x, axis=axis))
+    return tuple(xo.unstack(x, axis=index(axis)))
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
@@ -223,8 +224,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     x = ops.array(ary)
     axis = ops.one_axis(axis, x.ndim)
     extent = x.shape[axis]
-    if isinstance(indices_or_sections, Iterable):
-        ends = [0, *(int(i) for i in indices_or_sections), extent]
+    if ops.is_several(indices_or_sections):
+        ends = [0, *ops.integers(indices_or_sections), extent]
     else:
         sections = int(indices_or_sections)
         if sections <= 0:
@@ -237,7 +238,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """The parts of an array along an axis: equal parts, or split at indices."""
     x = ops.array(ary)
-    if not isinstance(indices_or_sections, Iterable) and x.shape[ops.one_axis(axis, x.ndim)] % int(indices_or_sections):
+    if not ops.is_several(indices_or_sections) and x.shape[ops.one_axis(axis, x.ndim)] % int(indices_or_sections):
         raise ValueError("array split does not result in an equal division")
     return array_split(x, indices_or_sections, axis)
 

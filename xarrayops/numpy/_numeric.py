@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from itertools import pairwise
 from math import pi
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
 from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops._generic.extra.common import part
-from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
+from xarrayops.numpy._bins import number_of_bins
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._elementwise import UFUNCS
 
@@ -43,7 +45,7 @@ def clip(
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """The elements rounded to a number of decimals, halves to even, by `xarrayops.round`."""
-    x = ops.array(a)
+    x, decimals = ops.array(a), index(decimals)
     if decimals == 0 or (ops.is_integer(x) and decimals > 0):
         return ops.written("round", xo.round(x) if not xo.isdtype(x.dtype, "bool") else xo.astype(x, "float16"), out)
     power = 10.0 ** abs(decimals)
@@ -130,6 +132,7 @@ def sinc(x: Any) -> Any:
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The differences of neighbours along an axis, n times, by `xarrayops.diff`."""
+    n = index(n)
     if n == 0:
         return a
     if n < 0:
@@ -171,7 +174,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         ops.floating(s) if s.ndim else as_number(v) if type(as_number(v)) in (int, float) else float(s)
         for s, v in zip(spacing, varargs, strict=True)
     ]
-    return xo.gradient(x, *spacing, axis=axis, edge_order=edge_order)
+    return xo.gradient(x, *spacing, axis=ops.axis_or_axes(axis), edge_order=index(edge_order))
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
@@ -182,6 +185,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral of samples by the trapezoidal rule, by `xarrayops.trapezoid`."""
     values, places = ops.arrays(y, x)
+    axis = index(axis)
     if places is None:
         return xo.trapezoid(ops.floating(values), dx=dx, axis=axis)
     if places.ndim > 1 and places.shape != values.shape:
@@ -238,7 +242,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     values, w = ops.arrays(x, weights)
     if ops.size_of(values) == 0:
         values, w = xo.astype(values, "int64"), None
-    return xo.bincount(values, None if w is None else xo.astype(w, "float64"), minlength=minlength)
+    return xo.bincount(values, None if w is None else xo.astype(w, "float64"), minlength=index(minlength))
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
@@ -246,16 +250,15 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return xo.digitize(*ops.together(x, bins), right=right)
 
 
-def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
-    if isinstance(bins, str):
-        raise Unsupported(
-            f"np.histogram: the estimator {bins!r} is not supported. Instead: a number of bins, or the "
-            'edges from numpy.histogram_bin_edges(xo.convert(x, "numpy"), ...)'
-        )
+def _bins(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, Any, Any]:
     x, w = ops.arrays(a, weights)
-    x = xo.astype(x, "uint8") if xo.isdtype(x.dtype, "bool") else x
-    if hasattr(bins, "__index__") and not hasattr(bins, "ndim"):
-        return ops.floating(x), int(bins), w
+    if xo.isdtype(x.dtype, "bool"):
+        warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning, 3)
+        x = xo.astype(x, "uint8")
+    if isinstance(bins, str):
+        bins = number_of_bins(x, bins, range, w)
+    if not ops.is_several(bins):
+        return ops.floating(x), index(bins), w
     edges = ops.arrays(x, bins)[1]
     is_known = edges.ndim == 1 and not xo.is_lazy(edges)
     listed = bins if isinstance(bins, (list, tuple)) else edges.tolist() if is_known else ()
@@ -265,8 +268,11 @@ def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    """The number of elements in each bin, and the edges of the bins, by `xarrayops.histogram`."""
-    x, bins, w = _bins(a, bins, weights)
+    """The number of elements in each bin, and the edges of the bins, by `xarrayops.histogram`.
+
+    A name of a rule, such as "auto", reads the values.
+    """
+    x, bins, w = _bins(a, bins, range, weights)
     counts, edges = xo.histogram(x, bins, range=range, weights=w)
     if density:
         widths = ops.doubles(xo.diff(edges))[0]
@@ -291,6 +297,7 @@ def cov(
     dtype: Any = None,
 ) -> Any:
     """The covariance matrix, by `xarrayops.cov`."""
+    ddof = ops.plain_number(ddof)
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     f, w = ops.arrays(m, fweights, aweights)[1:]

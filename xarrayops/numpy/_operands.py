@@ -11,12 +11,13 @@ from typing import Any, TypeVar
 import xarrayops as xo
 from xarrayops._core.backends import find
 from xarrayops._core.backends.dtype_names import name_of
+from xarrayops._core.backends.foreign import has_buffer
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.modes.defaults import floating_dtype
 from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.plugin import nested
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import STANDARD_DTYPES
-from xarrayops.plugin.nested import members
 
 NUMBERS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 """NumPy's default dtypes by class of Python number, the narrowest first."""
@@ -60,7 +61,7 @@ def first_array(values: Iterable[Any]) -> Any:
     """The array that determines the library: the first one, before any NumPy scalar; None without arrays."""
     scalar = None
     for value in values:
-        for x in members(value):
+        for x in nested.members(value):
             if is_array(x):
                 if not is_numpy_scalar(x):
                     return x
@@ -69,12 +70,36 @@ def first_array(values: Iterable[Any]) -> Any:
 
 
 def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = None, copy: bool | None = None) -> Any:
-    """An array of numbers or nested sequences, with NumPy's default dtype unless `xarrayops.use` names another."""
-    if not is_array(obj) and isinstance(obj, Sequence) and not isinstance(obj, (list, tuple, str, bytes, memoryview)):
-        obj = list(obj)
-    if dtype is None and (isinstance(obj, (list, tuple)) or type(obj) in NUMBERS):
-        dtype = _dtype_of_members(members(obj))
+    """An array of anything that NumPy makes arrays of, with its default dtype unless `xarrayops.use` names another."""
+    if type(obj) in NUMBERS:
+        dtype = name_of_default(type(obj)) if dtype is None else dtype
+    elif not is_array(obj):
+        obj, is_foreign = _as_values(obj)
+        if is_foreign and like is None:  # xo.asarray would leave the values with NumPy
+            like = xo.zeros(0, dtype="uint8", device=device)
+        if dtype is None and isinstance(obj, (list, tuple)):
+            dtype = _dtype_of_members(nested.members(obj))
     return xo.asarray(obj, dtype=dtype, like=like, device=device, copy=copy)
+
+
+def _as_values(obj: Any) -> tuple[Any, bool]:
+    """Any sequence as a list, objects with ``__array__`` as NumPy's arrays; then whether the latter are all arrays."""
+    if isinstance(obj, (list, tuple)):
+        classes = {*map(type, nested.members(obj))} - nested.VALUES
+        if not any(hasattr(cls, "__array__") for cls in classes):
+            return obj, False
+        filled = nested.fill(obj, lambda x: x if is_array(x) else _as_values(x)[0])
+        if first_array((obj,)) is not None:
+            return filled, False
+        import numpy
+
+        return numpy.asarray(filled), True
+    if hasattr(type(obj), "__array__"):
+        import numpy
+
+        return numpy.asarray(obj), True
+    is_text = isinstance(obj, (str, bytes))
+    return (list(obj) if isinstance(obj, Sequence) and not is_text and not has_buffer(obj) else obj), False
 
 
 def _dtype_of_members(listed: list[Any]) -> str | None:
@@ -245,7 +270,24 @@ def size_of(x: Any) -> int:
     return prod(x.shape)
 
 
-def axes_of(x: Any, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:
+def integers(values: Any) -> tuple[int, ...]:
+    """One integer, or those of a sequence or a vector, as Python's: each is read by ``operator.index``."""
+    return tuple(map(operator.index, values)) if is_several(values) else (operator.index(values),)
+
+
+def axis_or_axes(values: Any) -> Any:
+    """One integer, or a tuple of those of a sequence, as Python's: an axis or axes, a size or a shape; None stays."""
+    if values is None or type(values) is int:
+        return values
+    return integers(values) if is_several(values) else operator.index(values)
+
+
+def is_several(values: Any) -> bool:
+    """Whether it is a sequence or an array of at least one dimension, and not one value."""
+    return isinstance(values, Iterable) and getattr(values, "ndim", 1) > 0
+
+
+def axes_of(x: Any, axis: Any) -> tuple[int, ...]:
     """The axes as a tuple of non-negative integers."""
     if axis is None:
         return tuple(range(x.ndim))

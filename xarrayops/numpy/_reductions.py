@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any, Protocol
 
 import xarrayops as xo
@@ -10,6 +11,7 @@ from xarrayops._generic.extra.statistics import along
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
+from xarrayops.numpy._weighted import weighted_quantile
 
 Axis = int | tuple[int, ...] | None
 
@@ -152,7 +154,7 @@ def _extremum(name: str, text: str) -> _Extremum:
             return reduced(verb, a, axis, None, out, keepdims, initial, where)
         x = ops.array(a)
         if initial is None and where is True:
-            return ops.written(name, getattr(xo, name)(x, axis=axis, keepdims=bool(keepdims)), out)
+            return ops.written(name, getattr(xo, name)(x, axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
         return reduced(verb, x, axis, None, out, keepdims, initial, _numbers(x, where))
 
     return ops.entitled(function, name, text)
@@ -177,12 +179,12 @@ def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, w
 
 def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
     """The largest element minus the smallest along the axes, by `xarrayops.ptp`."""
-    return ops.written("ptp", xo.ptp(ops.array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("ptp", xo.ptp(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The number of elements that are not zero, by `xarrayops.count_nonzero`."""
-    return xo.count_nonzero(ops.array(a), axis=axis, keepdims=keepdims)
+    return xo.count_nonzero(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims))
 
 
 def _in(dtype: Any, x: Any) -> Any:
@@ -207,7 +209,7 @@ def mean(
 ) -> Any:
     """The mean along the axes, by `xarrayops.mean`."""
     x = _in(dtype, ops.array(a))
-    axis = ops.axis_of_scalar(x, axis)
+    axis = ops.axis_of_scalar(x, ops.axis_or_axes(axis))
     if where is True:
         found = xo.mean(x, axis=axis, keepdims=bool(keepdims))
     else:
@@ -220,7 +222,7 @@ def nanmean(
 ) -> Any:
     """The mean of the elements that are not NaN, by `xarrayops.nanmean`."""
     x = _of_inexact("nanmean", ops.array(a), dtype)
-    axis = ops.axis_of_scalar(x, axis)
+    axis = ops.axis_of_scalar(x, ops.axis_or_axes(axis))
     if where is True and dtype is None:
         return ops.written("nanmean", xo.nanmean(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
     return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where))
@@ -273,7 +275,7 @@ def _spread(name: str, text: str) -> _Spread:
             if ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
-        x = ops.array(a)
+        x, axis, ddof = ops.array(a), ops.axis_or_axes(axis), ops.plain_number(ddof)
         found = _variance(name, x, axis, dtype, ddof, bool(keepdims), where, mean)
         found = xo.sqrt(found) if is_root else found
         return ops.written(name, found if dtype is None or ops.is_complex(x) else xo.astype(found, named(dtype)), out)
@@ -309,16 +311,16 @@ nanstd = _spread("nanstd", "The standard deviation of the elements that are not 
 
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the largest element along an axis, by `xarrayops.argmax`."""
-    return ops.written("argmax", xo.argmax(ops.array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("argmax", xo.argmax(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the smallest element along an axis, by `xarrayops.argmin`."""
-    return ops.written("argmin", xo.argmin(ops.array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("argmin", xo.argmin(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
 def _extreme_place(verb: str, worst: float, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
-    x = ops.array(a)
+    x, axis = ops.array(a), ops.axis_or_axes(axis)
     axis = None if ops.axis_of_scalar(x, axis) == () else axis
     missing = None if ops.is_integer(x) else xo.isnan(x)
     if missing is not None:
@@ -339,7 +341,8 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
 
 
 def _accumulated(verb: str, x: Any, axis: int | None, dtype: Any, out: Any) -> Any:
-    x, axis = (ops.raveled(x), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axis)
+    is_flat = axis is None or ops.axis_of_scalar(x, index(axis)) == ()
+    x, axis = (ops.raveled(x), 0) if is_flat else (x, index(axis))
     return ops.written(verb, getattr(xo, verb)(x, axis=axis, dtype=named(dtype)), out)
 
 
@@ -377,7 +380,7 @@ def _cumulative(verb: str, text: str) -> _Cumulative:
     def function(
         x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
     ) -> Any:
-        x = ops.array(x)
+        x, axis = ops.array(x), ops.axis_or_axes(axis)
         x = ops.raveled(x) if x.ndim == 0 else x
         if axis is None and x.ndim != 1:
             raise ValueError(f"np.{verb}: for arrays that have not one dimension the axis is required")
@@ -393,7 +396,7 @@ cumulative_prod = _cumulative("cumulative_prod", "The partial products along an 
 
 def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """The weighted mean along the axes, by `xarrayops.average`; with ``returned`` also the sum of the weights."""
-    x = ops.floating(ops.array(a))
+    x, axis = ops.floating(ops.array(a)), ops.axis_or_axes(axis)
     if weights is None:
         result = xo.mean(x, axis=axis, keepdims=keepdims)
         count = xo.count_nonzero(xo.ones_like(x, dtype="bool"), axis=axis, keepdims=keepdims)
@@ -451,8 +454,10 @@ def _quantile(name: str, text: str) -> _Quantile:
         *,
         weights: Any = None,
     ) -> Any:
-        ops.refuse(name, "repeat each element by its weight, np.repeat(a, weights)", weights=weights is not None)
         (x,) = ops.arrays(a) if ops.first_array((a,)) is not None else ops.arrays(a, q)[:1]
+        axis = ops.axis_or_axes(axis)
+        if weights is not None:
+            return ops.written(name, weighted_quantile(name, x, q, axis, method, bool(keepdims), weights), out)
         x = x if method in _CHOOSING else ops.floating(x)
         q = q if isinstance(q, (int, float)) else ops.floating(ops.arrays(x, q)[1])
         if isinstance(q, (int, float)) and not 0 <= q <= (100 if name.endswith("percentile") else 1):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from itertools import accumulate
 from math import inf
+from operator import index
 from typing import Any
 
 import xarrayops as xo
@@ -34,8 +35,8 @@ IDENTITIES = {
 class ufunc:  # noqa: N801 - NumPy's name
     """An elementwise function with NumPy's arguments: the base class for one and two operands.
 
-    ``out=`` is written in place if the library can, ``where=`` keeps the other elements of out, ``dtype=`` casts the
-    operands, ``order="F"`` sets the order of the result. Unsupported arguments raise.
+    ``out=`` is written in place if the library can, ``where=`` keeps the other elements of out, ``dtype=`` chooses
+    the dtype of the computation, ``order="F"`` the order of the result. Unsupported arguments raise.
     """
 
     nin = 1
@@ -258,7 +259,7 @@ class ProductUfunc(ufunc):
         moved = "np.moveaxis of the operands, and np.expand_dims of the result"
         is_moved = axis is not None and self.__name__ != "vecdot"
         ops.refuse(self.__name__, moved, axes=axes is not None, axis=is_moved, keepdims=bool(keepdims))
-        values = (x1, x2) if axis is None else tuple(xo.moveaxis(x, axis, -1) for x in ops.arrays(x1, x2))
+        values = (x1, x2) if axis is None else tuple(xo.moveaxis(x, index(axis), -1) for x in ops.arrays(x1, x2))
         return self._call(values, out, True, casting, order, dtype, subok)
 
 

@@ -50,7 +50,7 @@ def _along(name: str, text: str) -> _Along:
     """A transform along one axis."""
 
     def function(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
-        x, norm = ops.floating(ops.array(a)), _norm(norm)
+        x, norm, n = ops.floating(ops.array(a)), _norm(norm), ops.axis_or_axes(n)
         place = ops.one_axis(axis, x.ndim)
         _require_points(name, x, (place,), None if n is None else (n,))
         found = _transformed(x, (place,), lambda y: getattr(xo.fft, name)(y, n=n, axis=place, norm=norm))
@@ -75,6 +75,7 @@ def _over(name: str, text: str, default: Axes = None) -> _Over:
         a: Any, s: Sequence[int] | None = None, axes: Axes = default, norm: str | None = None, out: Any = None
     ) -> Any:
         x = ops.floating(ops.array(a))
+        s, axes = map(ops.axis_or_axes, (s, axes))
         if s is not None:
             axes = tuple(range(-len(s), 0)) if axes is None else axes
             axes = tuple(ops.one_axis(axis, x.ndim) for axis in axes)
@@ -105,14 +106,19 @@ rfft2 = _over("rfft2", "The transform of real numbers over two axes", (-2, -1))
 irfft2 = _over("irfft2", "The inverse of `rfft2`", (-2, -1))
 
 
-def fftfreq(n: int, d: float = 1.0, device: Any = None) -> Any:
+def fftfreq(n: int, d: float = 1.0, device: Any = None, *, like: Any = None) -> Any:
     """The frequencies of `fft`, by `xarrayops.fft.fftfreq`."""
-    return xo.fft.fftfreq(_count(n), d=d, dtype=ops.name_of_default(float), device=device)
+    return _frequencies("fftfreq", n, d, device, like)
 
 
-def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> Any:
+def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, like: Any = None) -> Any:
     """The frequencies of `rfft`, by `xarrayops.fft.rfftfreq`."""
-    return xo.fft.rfftfreq(_count(n), d=d, dtype=ops.name_of_default(float), device=device)
+    return _frequencies("rfftfreq", n, d, device, like)
+
+
+def _frequencies(name: str, n: Any, d: Any, device: Any, like: Any) -> Any:
+    options = {"dtype": ops.name_of_default(float), "device": device, "like": ops.reference(like)}
+    return getattr(xo.fft, name)(_count(n), d=ops.plain_number(d), **options)
 
 
 def _count(n: Any) -> int:
@@ -123,12 +129,12 @@ def _count(n: Any) -> int:
 
 def fftshift(x: Any, axes: Any = None) -> Any:
     """The frequencies with 0 in the middle, by `xarrayops.fft.fftshift`."""
-    return xo.fft.fftshift(ops.array(x), axes=axes)
+    return xo.fft.fftshift(ops.array(x), axes=ops.axis_or_axes(axes))
 
 
 def ifftshift(x: Any, axes: Any = None) -> Any:
     """The inverse of `fftshift`, by `xarrayops.fft.ifftshift`."""
-    return xo.fft.ifftshift(ops.array(x), axes=axes)
+    return xo.fft.ifftshift(ops.array(x), axes=ops.axis_or_axes(axes))
 
 
 def __dir__() -> list[str]:

@@ -131,7 +131,7 @@ def _sequence(d: Draw) -> str:
         parts.append(d.array(other, dtypes=(d.main.dtype,) if d.chance(0.5) else ()))
     if d.chance(0.1):
         parts.append(d.one_of("[1, 2, 3, 4]", "1.5", "2"))
-    return f"{d.one_of('[', '(')}{', '.join(parts)},{'])'[d.chance(0) or 0]}" if False else f"[{', '.join(parts)}]"
+    return f"[{', '.join(parts)}]"
 
 
 def _arrays(d: Draw) -> str:

@@ -138,7 +138,7 @@ ROWS = (
         ("NumPy raises",),
         r"hsplit|vsplit|dsplit|split|array_split|rollaxis|take_along_axis|swapaxes|.*",
         "np.hsplit([1, 2, 3], [1])",
-        detail=r"'(list|int|float|complex|tuple|bool)' object has no attribute",
+        detail=r"'(list|int|float|complex|tuple|bool)' object has no attribute|iteration over a 0-d",
     ),
     Row(
         "`isdtype` and `promote_types` of Python's classes and of None",

@@ -27,6 +27,9 @@ class Operand:
     base: numpy.ndarray
     layout: str = "contiguous"
 
+    def __post_init__(self) -> None:
+        self.base = numpy.asarray(self.base)
+
     @property
     def shape(self) -> tuple[int, ...]:
         return _laid_out(self.base, self.layout).shape
@@ -44,7 +47,7 @@ class Operand:
         """A new array of a library with these values, in this layout if the library has it."""
         base = self.base.copy()
         if library == "numpy":
-            x = _laid_out(base, self.layout)
+            x = numpy.asarray(_laid_out(base, self.layout))
             x.flags.writeable = self.layout != "read-only"
             return x
         if library == "dask":

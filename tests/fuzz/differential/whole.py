@@ -53,7 +53,8 @@ def _index(name: str) -> Callable[[Draw], str]:
 def _block(d: Draw) -> str:
     x = d.array((3, 4), (4,), (3, 3), ())
     y = d.array(d.main.shape)
-    return f"np.block({d.one_of(f'[{x}, {y}]', f'[[{x}, {y}], [{y}, {x}]]', f'[[{x}], [{y}]]', x, f'[{x}, [{y}]]', f'[{x}, 1]')})"
+    blocks = (f"[{x}, {y}]", f"[[{x}, {y}], [{y}, {x}]]", f"[[{x}], [{y}]]", x, f"[{x}, [{y}]]", f"[{x}, 1]")
+    return f"np.block({d.one_of(*blocks)})"
 
 
 def _piecewise(d: Draw) -> str:
@@ -71,15 +72,19 @@ def _select(d: Draw) -> str:
 
 def _fromfunction(d: Draw) -> str:
     function = d.one_of("lambda i, j: i + j", "lambda i, j: i == j", "lambda i, j: i * 2.5 - j")
-    return f"np.fromfunction({function}, {d.one_of('(2, 3)', '(0, 2)', '[3, 3]')}{d.one_of('', ', dtype=int', ', dtype=np.float32')})"
+    shape, dtype = d.one_of("(2, 3)", "(0, 2)", "[3, 3]"), d.one_of("", ", dtype=int", ", dtype=np.float32")
+    return f"np.fromfunction({function}, {shape}{dtype})"
 
 
 def _fromiter(d: Draw) -> str:
-    return f"np.fromiter({d.one_of('range(5)', '[1.5, 2]', '(i * i for i in range(4))', '[]')}, {d.one_of(*DTYPE_CODES[:9])}{d.one_of('', ', 2', ', count=9')})"
+    values = d.one_of("range(5)", "[1.5, 2]", "(i * i for i in range(4))", "[]")
+    return f"np.fromiter({values}, {d.one_of(*DTYPE_CODES[:9])}{d.one_of('', ', 2', ', count=9')})"
 
 
 def _frombuffer(d: Draw) -> str:
-    return f"np.frombuffer({d.one_of('bytes(range(16))', 'bytearray(8)', 'bytes(5)')}, {d.one_of('np.uint8', 'np.int16', 'np.float32', 'float')}{d.one_of('', ', count=2', ', offset=1', ', 1, 2')})"
+    buffer = d.one_of("bytes(range(16))", "bytearray(8)", "bytes(5)")
+    dtype = d.one_of("np.uint8", "np.int16", "np.float32", "float")
+    return f"np.frombuffer({buffer}, {dtype}{d.one_of('', ', count=2', ', offset=1', ', 1, 2')})"
 
 
 def _at(d: Draw) -> str:
