@@ -54,7 +54,7 @@ def segment_max(x: array, /, segment_ids: index, num_segments: int | None = None
     """The maximum of each segment of x. A segment is the elements along the first axis with the same id.
 
     The arguments are those of `segment_sum`. An empty segment has the least value of the dtype: -inf, or the least
-    integer.
+    integer. Complex numbers raise TypeError.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.segment_max(np.asarray([5, 1, 7]), np.asarray([0, 0, 1]), 2)
@@ -77,7 +77,7 @@ def segment_min(x: array, /, segment_ids: index, num_segments: int | None = None
     """The minimum of each segment of x. A segment is the elements along the first axis with the same id.
 
     The arguments are those of `segment_sum`. An empty segment has the greatest value of the dtype: inf, or the greatest
-    integer.
+    integer. Complex numbers raise TypeError.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.segment_min(np.asarray([5, 1, 7]), np.asarray([0, 0, 1]), 2)
@@ -102,8 +102,8 @@ def median(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: 
     """The median along the axes: the middle value, or the mean of the two in the middle.
 
     By default over all axes. Integers give the default floating-point dtype, other arrays keep theirs. The result is
-    NaN where a value is NaN, and for empty input. Complex numbers raise TypeError.
-    Law: ``median(x) == quantile(x, 0.5)``.
+    NaN where a value is NaN, and for empty input.
+    Law: ``median(x) == quantile(x, 0.5)`` for real numbers.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.median(np.asarray([[3.0, 1.0], [2.0, 4.0]]), axis=0)
@@ -453,7 +453,7 @@ def digitize(x: array, bins: array, /, *, right: bool = False) -> array:
 
     ``bins`` is an increasing or decreasing vector. Only NumPy checks this; with other libraries, unordered bins give
     undefined indices. With ``right`` each bin includes its right edge instead of the left one. Elements beyond the bins
-    have the index 0 or ``bins.shape[0]``.
+    have the index 0 or ``bins.shape[0]``. Complex numbers raise TypeError.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.digitize(np.asarray([0.5, 3.0]), np.asarray([1.0, 2.0, 3.0]))
@@ -479,7 +479,8 @@ def histogram(
     estimators.
 
     It works under ``jax.jit`` and ``torch.compile``, and keeps Dask lazy. A range that is not finite and increasing
-    raises ValueError if NumPy computes; with other libraries only if it is given as numbers.
+    raises ValueError if NumPy computes; with other libraries only if it is given as numbers. A complex x raises
+    TypeError.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.histogram(np.asarray([0.0, 1.0, 1.5]), 2, range=(0, 2))
@@ -543,7 +544,7 @@ def interp(
 
     The result is ``left``, by default ``fp[0]``, before the first point, and ``right``, by default ``fp[-1]``, after
     the last one. With ``period`` the coordinates are periodic and need not be sorted. The dtypes are promoted; integers
-    give the default floating-point dtype.
+    give the default floating-point dtype. Complex coordinates raise TypeError.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.interp(np.asarray([0.5, 9.0]), np.asarray([0.0, 1.0]), np.asarray([10.0, 20.0]))

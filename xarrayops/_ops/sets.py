@@ -76,8 +76,8 @@ def unique(
     -----
     As in NumPy, complex numbers sort by their real part, then by their imaginary part. NaNs come last. All NaNs count
     as one value, the first one; NumPy's own function may keep another of several complex NaNs. With ``axis`` each slice
-    with a NaN is distinct. The functions of the standard (`unique_values`, `unique_counts`, `unique_inverse`,
-    `unique_all`) keep every NaN. Law: without ``axis``, the values are ``reshape(x, -1)[index]``.
+    of a matrix with a NaN is distinct. The functions of the standard (`unique_values`, `unique_counts`,
+    `unique_inverse`, `unique_all`) keep every NaN. Law: without ``axis``, the values are ``reshape(x, -1)[index]``.
 
     Examples
     --------
@@ -87,6 +87,8 @@ def unique(
     """
     if extra is not NotGiven or equal_nan is not None or sorted is not None or dim is not None:
         raise wrong_call("unique", locals())
+    if axis in (0, -1) and getattr(x, "ndim", 0) == 1:  # the slices are elements
+        axis = None
     try:
         f = _unique[type(x)]
     except KeyError:

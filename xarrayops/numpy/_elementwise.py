@@ -65,7 +65,7 @@ def _extremum_of_numbers(name: str, extremum: Callable[..., Any]) -> Callable[..
         x1, x2 = ops.alike(x1, x2)
         if ops.is_integer(x1) and ops.is_integer(x2):
             return extremum(x1, x2)
-        return xo.where(xo.isnan(x1), x2, xo.where(xo.isnan(x2), x1, extremum(x1, x2)))
+        return xo.where(xo.isnan(x2), x1, xo.where(xo.isnan(x1), x2, extremum(x1, x2)))
 
     return ops.entitled(function, name, f"The {extremum.__name__} of each pair; for a number and NaN it is the number.")
 

@@ -35,6 +35,9 @@ Data that it may define:
     The names of functions whose integer arguments are cast to the default floating-point dtype before the call:
     functions of `xarrayops.plugin.dtypes.FLOATING_RESULTS` for which the library returns another dtype or raises; and
     ``clip``, whose result is floating-point if a bound is.
+``ORDERS_COMPLEX``
+    True if the functions that order elements, such as ``sort``, ``max`` and ``less``, order complex numbers as NumPy
+    does. Otherwise generic functions serve complex arrays.
 ``NO_STRIDES``
     If the library's arrays have no strides, the `Gap` that says why.
 ``SHARED_ENVIRONMENT``

@@ -11,7 +11,8 @@
 
 The generic functions that are not in the standard, such as ``pad`` and ``quantile``, have argument checks and steps
 that backends may use. Their modules are imported at their first use: ``common``, ``counting``, ``linalg``, ``order``,
-``padding``, ``quantiles``, ``shaping``, ``signal``, ``statistics`` and ``windows``.
+``padding``, ``quantiles``, ``shaping``, ``signal``, ``statistics`` and ``windows``. So is ``complex_order``, which has
+functions of the standard for complex numbers that a library does not order as NumPy does.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ from xarrayops._generic.sparse import is_sound as is_sound
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from xarrayops._generic import complex_order as complex_order
     from xarrayops._generic.extra import (
         common as common,
         counting as counting,
@@ -65,7 +67,8 @@ _EXTRA = ("common", "counting", "linalg", "order", "padding", "quantiles", "shap
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name not in _EXTRA:
+    if name not in (*_EXTRA, "complex_order"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = module = import_module(f"xarrayops._generic.extra.{name}")
+    folder = "xarrayops._generic.extra" if name in _EXTRA else "xarrayops._generic"
+    globals()[name] = module = import_module(f"{folder}.{name}")
     return module

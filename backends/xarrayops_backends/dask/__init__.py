@@ -35,6 +35,7 @@ from xarrayops_backends.numpy._exchange import import_refusal
 NAMESPACE = array_api_compat.dask.array
 WRAPS_INTEGERS = True
 EXTRA = "xarrayops_backends.dask._extra"
+ORDERS_COMPLEX = True
 CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")
 ARRAY_TYPES = (dask.array.Array,)
 ENVIRONMENT = ("DASK_SCHEDULER", "DASK_NUM_WORKERS", "DASK_ARRAY__CHUNK_SIZE")

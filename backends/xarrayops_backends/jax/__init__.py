@@ -46,6 +46,7 @@ SHARED_ENVIRONMENT = {
 }  # otherwise the first process reserves most of the device memory
 SPARSE = SparseSupport("xarrayops_backends.jax._sparse", "jax.experimental.sparse", extra="jax")
 EXTRA = "xarrayops_backends.jax._extra"
+ORDERS_COMPLEX = True
 ENVIRONMENT = (
     *("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "NVIDIA_TF32_OVERRIDE"),
     *("JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION", "JAX_NUM_CPU_DEVICES"),

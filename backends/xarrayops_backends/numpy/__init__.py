@@ -44,6 +44,7 @@ ENVIRONMENT = (
 )
 SPARSE = SparseSupport("xarrayops_backends.numpy._sparse", "scipy.sparse", extra="sparse")
 EXTRA = "xarrayops_backends.numpy._extra"
+ORDERS_COMPLEX = True
 
 _OF_THE_STANDARD = ("sum", "prod", "max", "min", "all", "any", "matmul", "floor_divide", "select", "update")
 _BEYOND = (

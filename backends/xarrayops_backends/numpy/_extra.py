@@ -16,7 +16,7 @@ _np: Any = np
 """Typed as Any: the overloads of some functions do not know arrays of any dtype."""
 _Axes = int | tuple[int, ...] | None
 argpartition, lexsort, partition = np.argpartition, np.lexsort, np.partition
-cbrt, digitize, isclose, nan_to_num = np.cbrt, np.digitize, np.isclose, np.nan_to_num
+cbrt, isclose, nan_to_num = np.cbrt, np.isclose, np.nan_to_num
 intersect1d, setdiff1d, setxor1d, union1d = np.intersect1d, np.setdiff1d, np.setxor1d, np.union1d
 kron, outer, sliding_window_view = np.kron, np.outer, np.lib.stride_tricks.sliding_window_view
 
@@ -147,8 +147,6 @@ def _extreme(reduce: Any) -> Any:
     """The reduction by np.fmax or np.fmin, which return the number if one operand is NaN."""
 
     def function(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-        if x.dtype.kind == "c":
-            raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
         found = reduce(x, axis, keepdims=keepdims)
         is_nan = found != found
         if is_nan if not found.ndim else is_nan.any():
@@ -166,10 +164,8 @@ nanmax, nanmin = _extreme(np.fmax.reduce), _extreme(np.fmin.reduce)
 
 def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
     """np.argpartition, and a sort of the k elements; NaN, the greatest, is last in the order of both."""
-    if x.dtype.kind not in NUMBERS or x.dtype.kind == "c":
-        if x.dtype.kind != "c":
-            require_numbers("topk", x.dtype)
-        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+    if x.dtype.kind not in NUMBERS:
+        require_numbers("topk", x.dtype)
     axis = generic.order.require_count(x, k, axis)
     n, start = x.shape[axis], (slice(None),) * axis
     if 0 < k < n:
@@ -236,6 +232,7 @@ def _surrounded(x: Array, widths: list[tuple[int, int]], values: list[tuple[Any,
     return out
 
 
+<<<<<<< HEAD
 # Medians and quantiles: complex numbers raise, and the quantile of no elements is NaN.
 
 
@@ -244,23 +241,29 @@ def _reduced(x: Array, *, is_median: bool = False) -> Array:
     if x.dtype.kind == "c":
         raise TypeError(f"complex numbers have no quantiles; the dtype of x is {x.dtype}. Instead: xo.real(x)")
     return x.astype(np.float64) if x.dtype.kind == "b" and not is_median else x
+=======
+# Medians and quantiles: complex numbers have a median only, and the quantile of no elements is NaN.
+>>>>>>> order
 
 
 def median(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """np.median also orders complex numbers, which raise here."""
-    return np.median(_reduced(x, is_median=True), axis=axis, keepdims=keepdims)
+    """np.median without the options of memory."""
+    return np.median(x, axis=axis, keepdims=keepdims)
 
 
 def nanmedian(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """np.nanmedian also orders complex numbers, which raise here."""
-    return np.nanmedian(_reduced(x, is_median=True), axis=axis, keepdims=keepdims)
+    """np.nanmedian without the options of memory."""
+    return np.nanmedian(x, axis=axis, keepdims=keepdims)
 
 
 def _quantile(function: Any) -> Any:
     """A quantile of NumPy, which raises for no elements, and takes the dtype of the result from q."""
 
     def quantile(x: Array, /, q: Any, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
-        x = _reduced(x)
+        if x.dtype.kind in "bc":
+            if x.dtype.kind == "c":
+                raise generic.common.unordered(x.dtype)
+            x = x.astype(np.float64)  # np.quantile cannot subtract booleans
         options: dict[str, Any] = {"axis": axis, "method": method, "keepdims": keepdims}
         if type(q) is int:
             q = float(q)
@@ -353,7 +356,11 @@ def interp(
     x: Any, xp: Array, fp: Array, /, *, left: Any = None, right: Any = None, period: float | None = None
 ) -> Array:
     """np.interp computes in float64, also for float32."""
-    found: Array = np.interp(x, xp, fp, left, right, period)
+    try:
+        found: Array = np.interp(x, xp, fp, left, right, period)
+    except TypeError:
+        generic.common.require_real(np, *(a for a in (x, xp) if hasattr(a, "dtype")))
+        raise
     dtype = np.result_type(x, xp, fp, np.float16) if hasattr(x, "dtype") else np.result_type(xp, fp, np.float16)
     return found.astype(dtype, copy=False) if all(a.dtype.kind in "fc" for a in (xp, fp)) else found
 
@@ -435,7 +442,7 @@ def histogram(
 ) -> tuple[Array, Array]:
     """np.histogram also takes complex numbers, and computes densities in double precision for float32."""
     if x.dtype.kind == "c":
-        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+        raise generic.common.unordered(x.dtype)
     if weights is not None and weights.dtype.kind in "biu":
         weights = weights.astype(np.float64)
     found, edges = np.histogram(x, bins, density=density, weights=weights, **options)
@@ -443,6 +450,15 @@ def histogram(
         return found, edges
     dtype = weights.dtype if weights is not None else x.dtype if x.dtype.kind == "f" else np.float64
     return found.astype(dtype, copy=False), edges
+
+
+def digitize(x: Array, bins: Array, /, *, right: bool = False) -> Array:
+    """np.digitize, whose error for complex numbers names a cast."""
+    try:
+        return np.digitize(x, bins, right)
+    except TypeError:
+        generic.common.require_real(np, x, bins)
+        raise
 
 
 def ptp(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:

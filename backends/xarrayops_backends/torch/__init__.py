@@ -53,6 +53,7 @@ WRAPS_INTEGERS = True
 READS_CAPTURED_ARRAYS = True
 COMPILATION_SECONDS = 2.0
 EXTRA = "xarrayops_backends.torch._extra"
+ORDERS_COMPLEX = True
 CASTS_INTEGERS = ("clip", "hypot", "logaddexp", "mean", "std", "var", *FLOATING_LINALG)
 SPARSE = SparseSupport("xarrayops_backends.torch._sparse", extra="torch")
 

@@ -130,9 +130,8 @@ def test_a_call_has_the_answer_of_numpy(library, name):
 @pytest.mark.parametrize("name", ["less", "less_equal", "greater", "greater_equal", "maximum", "minimum"])
 def test_complex_numbers_are_ordered_by_real_part_first(library, name):
     x, function = np.append(COMPLEX, complex(1, np.nan)), getattr(xo, name)
-    count = 5 if library.name == "jax" else 6  # JAX compares NaN in its own ways
     for order in ([2, 1, 0, 4, 4, 4], [1, 0, 3, 3, 2, 5]):
-        first, second = x[:count], x[order][:count]
+        first, second = x, x[order]
         assert is_equal(values(function(library.array(first), library.array(second))), values(function(first, second)))
         assert is_equal(values(function(library.array(second), library.array(first))), values(function(second, first)))
 

@@ -7,6 +7,7 @@ import os
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from xarrayops._core.backends.complex_order import ORDERING, ordering_complex
 from xarrayops._core.backends.creation_values import CREATING, requiring_fit
 from xarrayops._core.backends.entry_points import dtype_backend_name, entry_points
 from xarrayops._core.backends.integer_inputs import casting_integers
@@ -87,6 +88,11 @@ class Backend:
                 wraps = getattr(module, "WRAPS_INTEGERS", False)
                 function = requiring_fit(verb, standard[verb].function, self.functions, wraps_integers=wraps)
                 standard[verb] = standard[verb]._replace(function=function)
+        if not getattr(module, "ORDERS_COMPLEX", False):
+            for verb in ORDERING:
+                if gap_of(standard[verb].function) is None:
+                    function = ordering_complex(verb, standard[verb].function, self)
+                    standard[verb] = standard[verb]._replace(function=function, origin=COMPLETED)
         functions = {verb: served.function for verb, served in standard.items()}
         self.namespace = build_namespace(name, module, functions, self.functions)
         hooks = {hook: implementation_of_hook(module, hook, self._twin(hook)) for hook in HOOKS}

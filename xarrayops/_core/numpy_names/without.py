@@ -68,7 +68,7 @@ _GROUPS = {
     "it is the search with xo.searchsorted for each axis, then xo.at(zeros)[i, j].add(1)": "histogram2d histogramdd",
     "not every library has Bessel functions": "i0",
     "it is xo.nonzero of a mask, such as xo.triu(xo.ones((3, 3), like=x))": "mask_indices",
-    "xo.sort takes real numbers only; sort by xo.take(z, xo.argsort(xo.real(z)))": "sort_complex",
+    "it is xo.sort(xo.astype(z, xo.complex128))": "sort_complex",
 }
 WITHOUT = {name: reason for reason, names in _GROUPS.items() for name in names.split()}
 """The reasons by NumPy's name."""

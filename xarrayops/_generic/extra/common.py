@@ -37,6 +37,18 @@ def astype(xp: ModuleType, x: Array, dtype: object) -> Array:
     return x if x.dtype == dtype else xp.astype(x, dtype)
 
 
+def require_real(xp: ModuleType, *arrays: Array) -> None:
+    """Raise TypeError for complex numbers in a function that orders elements and is not defined for them in NumPy."""
+    for x in arrays:
+        if xp.isdtype(x.dtype, "complex floating"):
+            raise unordered(x.dtype)
+
+
+def unordered(dtype: object) -> TypeError:
+    """The error of such a function."""
+    return TypeError(f"complex numbers have no order here; the dtype is {dtype}. Instead: xo.real(x) or xo.abs(x)")
+
+
 def alike(xp: ModuleType, x1: Array, x2: Array) -> tuple[Array, Array]:
     """Both arrays in their promoted dtype; integers take the dtype of floating-point numbers."""
     if x1.dtype == x2.dtype:

@@ -90,8 +90,7 @@ def segment_min(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: i
 
 def limit_of(xp: ModuleType, x: Array, *, is_least: bool) -> Any:
     """The least or the greatest value of the dtype of x."""
-    if xp.isdtype(x.dtype, "complex floating"):
-        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+    common.require_real(xp, x)
     if xp.isdtype(x.dtype, "bool"):
         return not is_least
     if xp.isdtype(x.dtype, "integral"):

@@ -15,7 +15,7 @@ def _has_nans(xp: ModuleType, x: Array) -> bool:
     return not xp.isdtype(x.dtype, ("bool", "integral"))
 
 
-def _replaced(xp: ModuleType, x: Array, number: float) -> Array:
+def _replaced(xp: ModuleType, x: Array, number: complex) -> Array:
     """x with NaN replaced by a number."""
     return xp.where(xp.isnan(x), xp.full_like(x, number), x) if _has_nans(xp, x) else x
 
@@ -70,10 +70,9 @@ def nanmin(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = F
     return _extreme(xp, xp.min, math.inf, x, axis, keepdims=keepdims)
 
 
-def _extreme(xp: ModuleType, reduce: Any, number: float, x: Array, axis: Axes, *, keepdims: bool) -> Array:
-    if xp.isdtype(x.dtype, "complex floating"):
-        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+def _extreme(xp: ModuleType, reduce: Any, number: complex, x: Array, axis: Axes, *, keepdims: bool) -> Array:
     axis = common.checked_axes(axis, x.ndim)
+    number = complex(number, number) if xp.isdtype(x.dtype, "complex floating") else number
     found = reduce(_replaced(xp, x, number), axis=axis, keepdims=keepdims)
     if not _has_nans(xp, x):
         return found

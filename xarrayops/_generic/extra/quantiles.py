@@ -36,12 +36,15 @@ def median(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = F
     if not n:
         return _nans(xp, flat)
     ordered = xp.sort(flat.values, axis=-1)
-    return xp.reshape(_poisoned(xp, _middle(ordered[..., (n - 1) // 2], ordered[..., n // 2]), ordered), flat.shape)
+    found = _middle(xp, ordered[..., (n - 1) // 2], ordered[..., n // 2])
+    return xp.reshape(_poisoned(xp, found, ordered), flat.shape)
 
 
-def _middle(low: Array, high: Array) -> Array:
+def _middle(xp: ModuleType, low: Array, high: Array) -> Array:
     """The mean of two values, without overflow."""
-    return low * 0.5 + high * 0.5
+    if not xp.isdtype(low.dtype, "complex floating"):
+        return low * 0.5 + high * 0.5
+    return xp.where(low == high, low, low * 0.5 + high * 0.5)  # the product of a complex infinity has NaN
 
 
 def nanmedian(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -51,7 +54,7 @@ def nanmedian(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool 
         return _nans(xp, flat)
     ordered, count = _numbers_first(xp, flat.values)
     low, high = (_element(xp, ordered, index) for index in ((count - 1) // 2, count // 2))
-    return xp.reshape(_middle(low, high), flat.shape)
+    return xp.reshape(_middle(xp, low, high), flat.shape)
 
 
 def percentile(
@@ -77,6 +80,7 @@ def quantile(
 ) -> Array:
     """The elements at both sides of the virtual index, interpolated. NaNs sort to the end."""
     require_method(method)
+    common.require_real(xp, x)
     flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=method in ROUNDED)
     n, prefix = flat.values.shape[-1], getattr(q, "shape", ())
     if not n:
@@ -100,6 +104,7 @@ def nanquantile(
 ) -> Array:
     """Like `quantile`, with the number of values that are not NaN in each row instead of the length of the axis."""
     require_method(method)
+    common.require_real(xp, x)
     flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=method in ROUNDED)
     if xp.isdtype(flat.values.dtype, "integral"):
         return quantile(xp, x, q, axis=axis, method=method, keepdims=keepdims)
@@ -176,8 +181,6 @@ def _to_even(m: Any, h: Any) -> Any:
 
 
 def _rows(xp: ModuleType, x: Array, axis: Axes, *, keepdims: bool, is_rounded: bool) -> Rows:
-    if xp.isdtype(x.dtype, "complex floating"):
-        raise TypeError(f"complex numbers have no quantiles; the dtype of x is {x.dtype}. Instead: xo.real(x)")
     keeps = is_rounded and not xp.isdtype(x.dtype, "bool")
     return common.rows(xp, x if keeps else common.floating(xp, x), axis, keepdims=keepdims)
 

@@ -31,8 +31,7 @@ def interp(
         raise ValueError(f"xp and fp must be non-empty vectors of the same length; their shapes are {shapes}")
     points, values = common.floating(xp, points), common.floating(xp, values)
     x = common.floating(xp, common.as_array(xp, x, points))
-    if xp.isdtype(x.dtype, "complex floating") or xp.isdtype(points.dtype, "complex floating"):
-        raise TypeError(f"coordinates must be real, but the dtypes of x and xp are {x.dtype} and {points.dtype}")
+    common.require_real(xp, x, points)
     points, x = common.alike(xp, points, x)
     if period is not None:
         x, points, values = _repeated(xp, x, points, values, period)

@@ -112,6 +112,7 @@ def digitize(xp: ModuleType, x: Array, bins: Array, /, *, right: bool = False) -
     """Search the bins, reversed if they decrease."""
     if bins.ndim != 1:
         raise ValueError(f"bins must be a vector, but its shape is {tuple(bins.shape)}")
+    common.require_real(xp, x, bins)
     side, count = "left" if right else "right", bins.shape[0]
     if count < 2:
         return xp.searchsorted(bins, x, side=side)
@@ -131,8 +132,7 @@ def histogram(
     weights: Any = None,
 ) -> tuple[Array, Array]:
     """Search the edges for the bin of each element, then count. An extra bin for elements outside is dropped."""
-    if xp.isdtype(x.dtype, "complex floating"):
-        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+    common.require_real(xp, x)
     x = xp.reshape(x, (-1,))
     if weights is not None:
         if math.prod(weights.shape) != x.shape[0]:

@@ -43,6 +43,14 @@ def specials(dtype: str) -> Host:
     return np.asarray([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -2.0], dtype=dtype)
 
 
+def unordered_parts(dtype: str) -> Host:
+    """Complex numbers of random special values: many are equal in one part, and many have NaN."""
+    real, imag = np.random.default_rng(0).choice(specials("float32"), (2, 40))
+    values = np.empty(real.shape, dtype)
+    values.real, values.imag = real, imag
+    return values
+
+
 def shuffled(dtype: str, shape: tuple[int, ...] = (3, 4)) -> Host:
     """Distinct values in random order, for sorting and searching."""
     size = int(np.prod(shape))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.generic import HOOKS, complex_order
 from xarrayops_backends.jax._dtypes import _checked_dtype, astype, iinfo
 
 
@@ -41,7 +43,12 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """Keep the dtype of x and clip the bounds to its limits; JAX promotes, and wraps a bound of 300 to 44 for uint8."""
-    return jnp.clip(x, _bound(x, min), _bound(x, max))
+    try:
+        return jnp.clip(x, _bound(x, min), _bound(x, max))
+    except ValueError:
+        if jnp.iscomplexobj(x):
+            return complex_order.clip(jnp, x, min, max)
+        raise
 
 
 def _bound(x: Array, value: Any) -> Any:
@@ -74,12 +81,35 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
 def unique(
     x: Array, /, *, return_index: bool, return_inverse: bool, return_counts: bool, axis: int | None
 ) -> Array | tuple[Array, ...]:
-    """JAX's own function, except where it merges slices with NaN or changes complex NaNs."""
-    if axis is not None or not jnp.iscomplexobj(x):
+    """JAX's own function, except where it merges slices with NaN or orders complex NaNs otherwise."""
+    if not jnp.iscomplexobj(x):
         return jnp.unique(x, return_index, return_inverse, return_counts, axis, equal_nan=axis is None)
-    _, indices, *others = jnp.unique(x, True, return_inverse, return_counts)
-    found = (x.reshape(-1)[indices], *([indices] if return_index else []), *others)
-    return found if len(found) > 1 else found[0]
+    options = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
+    return HOOKS["unique"](jnp, x, axis=axis, **options)
+
+
+def _standard_unique(name: str) -> Callable[[Array], Any]:
+    """JAX's own function; for complex numbers the generic one, to which elements are slices: each NaN is distinct."""
+    native = getattr(jnp, name)
+
+    def function(x: Array, /) -> Any:
+        if not jnp.iscomplexobj(x):
+            return native(x)
+        options = dict.fromkeys(("return_index", "return_inverse", "return_counts"), True)
+        values, indices, inverse, counts = HOOKS["unique"](jnp, x.reshape(-1), axis=0, **options)
+        found = {"indices": indices, "inverse_indices": inverse.reshape(x.shape), "counts": counts}
+        if name == "unique_values":
+            return values
+        named = type(native(x.real[:0]))
+        return named(values, *(found[field] for field in named._fields[1:]))
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+unique_all, unique_counts, unique_inverse, unique_values = map(
+    _standard_unique, ("unique_all", "unique_counts", "unique_inverse", "unique_values")
+)
 
 
 def reshape(x: Array, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> Array:
@@ -154,8 +184,42 @@ def remainder(x1: Array, x2: Array, /) -> Array:
 @partial(jax.jit, static_argnames="side")
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:
     """Return indices of the default dtype; JAX always returns int32. Its default method takes 3 times as long."""
+    if jnp.iscomplexobj(x1) or jnp.iscomplexobj(x2):
+        return complex_order.searchsorted(jnp, x1, x2, side=side, sorter=sorter)
     found = jnp.searchsorted(x1, x2, side=side, sorter=sorter, method="scan_unrolled")
     return found.astype(jnp.result_type(int))
+
+
+@partial(jax.jit, static_argnames=("axis", "descending", "stable"))
+def sort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
+    """JAX orders complex NaNs by their parts."""
+    function = partial(complex_order.sort, jnp) if jnp.iscomplexobj(x) else jnp.sort
+    return function(x, axis=axis, descending=descending, stable=stable)
+
+
+@partial(jax.jit, static_argnames=("axis", "descending", "stable"))
+def argsort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
+    """JAX orders complex NaNs by their parts."""
+    function = partial(complex_order.argsort, jnp) if jnp.iscomplexobj(x) else jnp.argsort
+    return function(x, axis=axis, descending=descending, stable=stable)
+
+
+def _ordering(name: str) -> Callable[[Any, Any], Array]:
+    """JAX's function of two operands; it compares the parts of complex numbers even if one is NaN."""
+    native, of_complex = getattr(jnp, name), getattr(complex_order, name)
+
+    def function(x1: Any, x2: Any, /) -> Array:
+        if not (jnp.iscomplexobj(x1) or jnp.iscomplexobj(x2)):
+            return native(x1, x2)
+        dtype = jnp.result_type(x1, x2)
+        return of_complex(jnp, jnp.astype(x1, dtype), jnp.astype(x2, dtype))
+
+    function.__name__ = function.__qualname__ = name
+    return jax.jit(function)
+
+
+less, less_equal, greater, greater_equal = map(_ordering, ("less", "less_equal", "greater", "greater_equal"))
+maximum, minimum = map(_ordering, ("maximum", "minimum"))
 
 
 @jax.jit

@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import array_api_compat.torch as aac
 import torch
 from torch import Tensor
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.generic import complex_order
 from xarrayops_backends.torch._dtypes import _LIMITS, _pair, _tensor, result_type
 from xarrayops_backends.torch._standard.wide import (
+    UNORDERED,
     WIDE,
     _bits,
     _by_bits,
@@ -27,10 +30,6 @@ _Binary = Callable[[Any, Any], Array]
 _Unary = Callable[[Any], Array]
 
 
-_UNORDERED = WIDE | {torch.complex64, torch.complex128}
-"""Dtypes that PyTorch does not compare."""
-
-
 def _binary(
     native: _Binary,
     wide: _Binary | None = None,
@@ -43,11 +42,12 @@ def _binary(
 
     For equal dtypes this adds two type tests and two dtype look-ups. In PyTorch the dtype of a 0-d array yields to
     another dtype of the same kind, so arrays of different ranks are cast first. ``takes_scalar`` is the position where
-    native accepts a Python scalar ("both", "second" or "no"), ``promotes`` whether it promotes.
+    native accepts a Python scalar ("both", "second", "second, real" or "no"), ``promotes`` whether it promotes.
     """
     hard = hard if wide else frozenset()
     kept = hard | WIDE
     scalar_first, scalar_second = takes_scalar == "both", takes_scalar != "no"
+    refused = complex if takes_scalar == "second, real" else None
 
     def function(x1: Any, x2: Any, /) -> Array:
         if isinstance(x1, Tensor) and isinstance(x2, Tensor):
@@ -57,7 +57,7 @@ def _binary(
             if promotes and x1.ndim and x2.ndim and dtype not in kept and x2.dtype not in kept:
                 return native(x1, x2)
         elif isinstance(x1, Tensor):
-            if scalar_second and x1.dtype not in hard:
+            if scalar_second and x1.dtype not in hard and type(x2) is not refused:
                 return native(x1, x2)
         elif scalar_first and x2.dtype not in hard:
             return native(x1, x2)
@@ -86,25 +86,23 @@ def _wrapping(native: _Binary) -> _Binary:
 
 
 def _ordering(native: _Binary) -> _Binary:
-    """A comparison of signed integers in the same order; of complex numbers by real part, then by imaginary part."""
+    """A comparison of signed integers in the same order, and of complex numbers."""
+    of_complex = getattr(complex_order, native.__name__)
 
     def function(x1: Array, x2: Array, /) -> Array:
-        if not x1.is_complex():
-            return native(_rank(x1), _rank(x2))
-        found = torch.where(x1.real == x2.real, native(x1.imag, x2.imag), native(x1.real, x2.real))
-        return found & ~torch.isnan(x1) & ~torch.isnan(x2)
+        return of_complex(aac, x1, x2) if x1.is_complex() else native(_rank(x1), _rank(x2))
 
     return function
 
 
-def _choosing(native: _Binary, comparison: _Binary) -> _Binary:
+def _choosing(native: _Binary) -> _Binary:
     """maximum or minimum of signed integers in the same order, and of complex numbers."""
-    is_first = _ordering(comparison)
+    of_complex = getattr(complex_order, native.__name__)
 
     def function(x1: Array, x2: Array, /) -> Array:
-        if not x1.is_complex():
-            return _unrank(native(_rank(x1), _rank(x2)), x1.dtype)
-        return torch.where(is_first(x1, x2) | torch.isnan(x1), x1, x2)
+        if x1.is_complex():
+            return of_complex(aac, x1, x2)
+        return _unrank(native(_rank(x1), _rank(x2)), x1.dtype)
 
     return function
 
@@ -125,17 +123,19 @@ copysign = _binary(torch.copysign, takes_scalar="second")
 divide = _binary(torch.divide)
 equal = _binary(torch.eq, takes_scalar="second")
 floor_divide = _binary(torch.floor_divide, lambda x1, x2: _divided(torch.floor_divide, x1, x2))
-greater = _binary(torch.greater, _ordering(torch.greater), takes_scalar="second", hard=_UNORDERED)
-greater_equal = _binary(torch.greater_equal, _ordering(torch.greater_equal), takes_scalar="second", hard=_UNORDERED)
+greater = _binary(torch.greater, _ordering(torch.greater), takes_scalar="second, real", hard=UNORDERED)
+greater_equal = _binary(
+    torch.greater_equal, _ordering(torch.greater_equal), takes_scalar="second, real", hard=UNORDERED
+)
 hypot = _binary(torch.hypot, takes_scalar="no")
-less = _binary(torch.less, _ordering(torch.less), takes_scalar="second", hard=_UNORDERED)
-less_equal = _binary(torch.less_equal, _ordering(torch.less_equal), takes_scalar="second", hard=_UNORDERED)
+less = _binary(torch.less, _ordering(torch.less), takes_scalar="second, real", hard=UNORDERED)
+less_equal = _binary(torch.less_equal, _ordering(torch.less_equal), takes_scalar="second, real", hard=UNORDERED)
 logaddexp = _binary(torch.logaddexp, takes_scalar="no")
 logical_and = _binary(torch.logical_and, _testing(torch.logical_and), takes_scalar="no")
 logical_or = _binary(torch.logical_or, _testing(torch.logical_or), takes_scalar="no")
 logical_xor = _binary(torch.logical_xor, _testing(torch.logical_xor), takes_scalar="no")
-maximum = _binary(torch.maximum, _choosing(torch.maximum, torch.greater_equal), takes_scalar="no", hard=_UNORDERED)
-minimum = _binary(torch.minimum, _choosing(torch.minimum, torch.less_equal), takes_scalar="no", hard=_UNORDERED)
+maximum = _binary(torch.maximum, _choosing(torch.maximum), takes_scalar="no", hard=UNORDERED)
+minimum = _binary(torch.minimum, _choosing(torch.minimum), takes_scalar="no", hard=UNORDERED)
 multiply = _binary(torch.multiply)
 nextafter = _binary(torch.nextafter, takes_scalar="no")
 not_equal = _binary(torch.not_equal, takes_scalar="second")
@@ -213,7 +213,9 @@ def tanh(x: Array, /) -> Array:
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """torch.clamp rejects mixed bounds, drops NaN bounds (pytorch#172067) and promotes x to the dtype of the bounds."""
-    if x.dtype in WIDE:
+    if x.dtype in UNORDERED:
+        if x.is_complex():
+            return complex_order.clip(aac, x, min, max)
         ranked = (None if bound is None else _rank(_fitting(bound, x)) for bound in (min, max))
         return _unrank(clip(_rank(x), *ranked), x.dtype)
     if isinstance(min, Tensor) or isinstance(max, Tensor) or min != min or max != max:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
+import array_api_compat.torch as aac
 import torch
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.generic import complex_order
 from xarrayops_backends.torch._dtypes import _pair
-from xarrayops_backends.torch._standard.wide import WIDE, _bits, _by_bits, _rank
+from xarrayops_backends.torch._standard.wide import UNORDERED, _bits, _by_bits, _rank
 
 
 def searchsorted(
@@ -20,7 +22,9 @@ def searchsorted(
         raise ValueError(f"the sorted array must have one dimension; it has the shape {tuple(x1.shape)}")
     x1, x2 = _pair(x1, x2)
     sorter = None if sorter is None else sorter.to(torch.int64)
-    if x1.dtype in WIDE:
+    if x1.dtype in UNORDERED:
+        if x1.is_complex():
+            return complex_order.searchsorted(aac, x1, x2, side=side, sorter=sorter)
         x1, x2 = _rank(x1), _rank(x2)
     if not _may_end_in_nan(x1, sorter):
         return torch.searchsorted(x1, x2, side=side, sorter=sorter)
@@ -55,7 +59,7 @@ def argsort(x: Array, /, *, axis: int | None = -1, descending: bool = False, sta
     if axis is None:
         x, axis = x.reshape(-1), 0
     if x.is_complex():
-        return _complex_order(x, axis, descending)
+        return complex_order.argsort(aac, x, axis=axis, descending=descending)
     return torch.argsort(x, dim=axis, descending=descending, stable=stable)
 
 
@@ -64,17 +68,8 @@ def sort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable
     if axis is None:
         x, axis = x.reshape(-1), 0
     if x.is_complex():
-        return x.gather(axis, _complex_order(x, axis, descending))
+        return complex_order.sort(aac, x, axis=axis, descending=descending)
     return torch.sort(x, dim=axis, descending=descending, stable=stable).values
-
-
-def _complex_order(x: Array, axis: int, descending: bool) -> Array:
-    """The stable order by real part, then by imaginary part; first all numbers, then NaN imaginary, then real parts."""
-    order = torch.argsort(x.imag, dim=axis, descending=descending, stable=True)
-    for key in (x.real, torch.isnan(x.imag).to(torch.uint8) + 2 * torch.isnan(x.real)):
-        chosen = torch.argsort(key.gather(axis, order), dim=axis, descending=descending, stable=True)
-        order = order.gather(axis, chosen)
-    return order
 
 
 def _from_start(indices: Array, extent: int) -> Array:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import array_api_compat.torch as aac
 import torch
 from array_api_compat.torch import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.generic import complex_order
 from xarrayops_backends.torch._dtypes import _can_hold, _pair
 from xarrayops_backends.torch._standard.searching import argsort
 from xarrayops_backends.torch._standard.wide import WIDE, _bits, _by_bits
@@ -74,8 +76,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
             return torch.full(getattr(x1, "shape", ()), invert, dtype=torch.bool, device=other.device)
     x1, x2 = _pair(x1, x2)
     if x1.is_complex():
-        found = (x1.unsqueeze(-1) == x2.reshape(-1)).any(-1)
-        return ~found if invert else found
+        return complex_order.isin(aac, x1, x2, invert=invert)
     if x1.dtype is torch.bool:
         x1, x2 = x1.to(torch.uint8), x2.to(torch.uint8)
     elif x1.dtype in WIDE:

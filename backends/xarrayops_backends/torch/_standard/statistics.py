@@ -6,11 +6,13 @@ from collections.abc import Callable
 from operator import index
 from typing import Any
 
+import array_api_compat.torch as aac
 import torch
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.generic import complex_order
 from xarrayops_backends.torch._dtypes import _accumulator
-from xarrayops_backends.torch._standard.wide import WIDE, _bits, _rank, _unrank
+from xarrayops_backends.torch._standard.wide import UNORDERED, WIDE, _bits, _rank, _unrank
 
 Axes = int | tuple[int, ...] | None
 _Function = Callable[..., Array]
@@ -134,13 +136,15 @@ def _moment(native: _Function, x: Array, axis: Axes, correction: float, keepdims
     return native(x, axis, correction=correction, keepdim=keepdims)
 
 
-def _extremum(reduce: _Function, x: Array, axis: Axes, keepdims: bool) -> Array:
+def _extremum(reduce: _Function, of_complex: _Function, x: Array, axis: Axes, keepdims: bool) -> Array:
     axis = _as_axes(axis)
     if axis == ():
         return x.clone()
     axis = () if axis is None else axis
     try:
-        if x.dtype in WIDE:
+        if x.dtype in UNORDERED:
+            if x.is_complex():
+                return of_complex(aac, x, axis=None if axis == () else axis, keepdims=keepdims)
             return _unrank(reduce(_rank(x), axis, keepdim=keepdims), x.dtype)
         return reduce(x, axis, keepdim=keepdims)
     except (IndexError, RuntimeError) as error:
@@ -158,26 +162,32 @@ def _of_no_elements(x: Array, axis: Any, error: Exception) -> Exception:
 
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """torch.max returns a pair and supports one axis (pytorch#58745); torch.amax treats axis=() as all axes."""
-    return _extremum(torch.amax, x, axis, keepdims)
+    return _extremum(torch.amax, complex_order.max, x, axis, keepdims)
 
 
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """torch.min returns a pair and supports one axis (pytorch#58745); torch.amin treats axis=() as all axes."""
-    return _extremum(torch.amin, x, axis, keepdims)
+    return _extremum(torch.amin, complex_order.min, x, axis, keepdims)
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """torch.argmax does not support wide unsigned integers and booleans."""
-    return _position(torch.argmax, torch.amax, x, axis, keepdims)
+    """torch.argmax does not support wide unsigned integers, complex numbers and booleans."""
+    return _position(torch.argmax, torch.amax, complex_order.argmax, x, axis, keepdims)
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """torch.argmin does not support wide unsigned integers and booleans."""
-    return _position(torch.argmin, torch.amin, x, axis, keepdims)
+    """torch.argmin does not support wide unsigned integers, complex numbers and booleans."""
+    return _position(torch.argmin, torch.amin, complex_order.argmin, x, axis, keepdims)
 
 
-def _position(find: _Function, reduce: _Function, x: Array, axis: int | None, keepdims: bool) -> Array:
+def _position(
+    find: _Function, reduce: _Function, of_complex: _Function, x: Array, axis: int | None, keepdims: bool
+) -> Array:
     try:
+        if x.dtype in UNORDERED:
+            if x.is_complex():
+                return of_complex(aac, x, axis=axis, keepdims=keepdims)
+            x = _rank(x)
         if x.is_cpu and not torch.compiler.is_compiling() and x.numel() >= SEARCHED:
             return _by_blocks(find, reduce, _comparable(x), axis, keepdims)
         return find(_comparable(x), axis, keepdim=keepdims)
@@ -206,9 +216,7 @@ def _by_blocks(find: _Function, reduce: _Function, x: Array, axis: int | None, k
 
 
 def _comparable(x: Array) -> Array:
-    """x, or integers in the same order."""
-    if x.dtype in WIDE:
-        return _rank(x)
+    """x, with integers for booleans."""
     return x.to(torch.uint8) if x.dtype is torch.bool else x
 
 

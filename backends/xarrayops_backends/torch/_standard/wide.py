@@ -14,6 +14,8 @@ import torch
 from xarrayops.plugin import Array
 
 WIDE = frozenset({torch.uint16, torch.uint32, torch.uint64})
+UNORDERED = WIDE | {torch.complex64, torch.complex128}
+"""Dtypes that PyTorch does not order."""
 _SAME_WIDTH = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 _SAME_VALUE = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.int64}
 _Binary = Callable[[Array, Array], Array]

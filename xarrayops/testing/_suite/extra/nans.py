@@ -36,8 +36,8 @@ ROWS = [
     ),
     row("nanvar", np.nanvar, *OF_COMPLEX, dtype="real", ulps=64, label="of complex numbers"),
     row("nanstd", np.nanstd, *REAL, call(HOLES, axis=0, correction=1), *OTHERS, dtype="floating", ulps=64),
-    row("nanmax", np.nanmax, *REAL, *OTHERS, dtype="first"),
-    row("nanmin", np.nanmin, *REAL, *OTHERS, dtype="first"),
+    row("nanmax", np.nanmax, *REAL, *OF_COMPLEX, *OTHERS, dtype="first"),
+    row("nanmin", np.nanmin, *REAL, *OF_COMPLEX, *OTHERS, dtype="first"),
     row(
         "nan_to_num",
         np.nan_to_num,

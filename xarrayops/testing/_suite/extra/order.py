@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.testing._suite.samples import REAL, sample, shuffled
+from xarrayops.testing._suite.samples import COMPLEX, REAL, sample, shuffled, unordered_parts
 from xarrayops.testing._suite.table import call, row
 
 CUBE = shuffled("float64", (2, 3, 4))
 HOLES = np.asarray([2.0, np.nan, -1.0, 5.0, np.inf])
-EACH = [shuffled(d, (3, 4)) for d in REAL]
+EACH = [*(shuffled(d, (3, 4)) for d in REAL), *(sample(d, (3, 4)) for d in COMPLEX)]
+PARTS = unordered_parts("complex64")
 
 
 def _topk(x: Any, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Any, Any]:
@@ -38,7 +39,7 @@ def _is_argpartition(x: Any, kth: Any, got: Any, axis: int | None = -1) -> Itera
     return _is_partition(x, kth, np.take_along_axis(flat, got, axis=0 if axis is None else axis), axis)
 
 
-PARTITIONS = (call(CUBE, 1), call(CUBE, (0, 2), axis=1), call(CUBE, 5, axis=None), call(HOLES, -2))
+PARTITIONS = (call(CUBE, 1), call(CUBE, (0, 2), axis=1), call(CUBE, 5, axis=None), call(HOLES, -2), call(PARTS, 20))
 ROWS = [
     row("partition", None, *PARTITIONS, *(call(x, 1, axis=0) for x in EACH), law=_is_partition, dtype="first"),
     row("argpartition", None, *PARTITIONS, *(call(x, 1) for x in EACH), law=_is_argpartition, dtype="indexing"),
@@ -61,6 +62,7 @@ ROWS = [
         call([sample("int64", (3, 9)), sample("int64", (3, 9), seed=1), sample("bool", (3, 9))]),
         call([sample("int64", (9, 2)), sample("int64", (9, 2), seed=1, high=0)], axis=0),
         call([sample("float64", (0,))]),
+        call([sample("int64", (40,)), unordered_parts("complex64")]),
         dtype="indexing",
     ),
 ]

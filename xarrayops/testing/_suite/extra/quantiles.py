@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.testing._suite.samples import FLOATS, HOLES, INTEGERS, sample, specials
+from xarrayops.testing._suite.samples import COMPLEX, FLOATS, HOLES, INTEGERS, sample, specials
 from xarrayops.testing._suite.table import call, row
 
 METHODS = (
@@ -30,6 +30,12 @@ REDUCTIONS = (
     call(sample("float64", ())),
     call(sample("float64", (1,))),
     *(call(sample(dtype, (5, 4)), axis=0) for dtype in (*FLOATS, *INTEGERS, "bool")),
+)
+
+
+OF_COMPLEX = (
+    *(call(sample(dtype, (5, 4)), axis=axis) for dtype in COMPLEX for axis in (0, 1)),
+    call(np.asarray([1 + 2j, complex(1, np.nan), 1 - 2j])),
 )
 
 
@@ -65,8 +71,8 @@ def _calls(scale: float) -> tuple[Any, ...]:
 
 
 ROWS = [
-    row("median", np.median, *REDUCTIONS, dtype="floating"),
-    row("nanmedian", np.nanmedian, *REDUCTIONS, dtype="floating"),
+    row("median", np.median, *REDUCTIONS, *OF_COMPLEX, dtype="floating"),
+    row("nanmedian", np.nanmedian, *REDUCTIONS, *OF_COMPLEX, dtype="floating"),
     row("quantile", _empty(np.quantile), *_calls(1), dtype="floating", ulps=64),
     row("nanquantile", _empty(np.nanquantile), *_calls(1), dtype="floating", ulps=64),
     row("percentile", _empty(np.percentile), *_calls(100), dtype="floating", ulps=64),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xarrayops.testing._suite.samples import REAL, sample
+from xarrayops.testing._suite.samples import COMPLEX, REAL, sample
 from xarrayops.testing._suite.table import call, row
 
 X, Y = sample("int64", (3, 4)), sample("int64", (5,), seed=1)
@@ -13,6 +13,7 @@ PAIRS = (
     call(X[:0], Y),
     call(X.astype("float64"), Y.astype("float64")),
     *(call(sample(d, (6,)), sample(d, (4,), seed=2)) for d in REAL),
+    *(call((X + 1j).astype(d), (Y + 1j).astype(d)) for d in COMPLEX),
 )
 HOLES = (call(np.asarray([1.0, np.nan, 2.0, np.nan]), np.asarray([np.nan, 2.0])),)
 

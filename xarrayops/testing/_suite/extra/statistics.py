@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.testing._suite.samples import INEXACT, INTEGERS, REAL, sample
+from xarrayops.testing._suite.samples import COMPLEX, INEXACT, INTEGERS, REAL, sample
 from xarrayops.testing._suite.table import call, row
 
 MATRIX, OTHER = sample("float64", (3, 5)), sample("float64", (2, 5), seed=1)
@@ -14,6 +14,7 @@ CUBE = sample("float64", (2, 3, 4))
 WEIGHTS = np.abs(sample("float64", (5,))) + 0.5
 COUNTS = np.asarray([1, 2, 1, 3, 1])
 EDGES = np.asarray([-3.0, -1.0, 0.5, 2.0])
+PEAKS = [call(sample(d)) for d in ("int8", *COMPLEX)]
 VALUES = np.concatenate([sample("float64", (20,)), EDGES, [np.nan]])
 
 
@@ -106,5 +107,13 @@ ROWS = [
         ulps=64,
         label="weighted",
     ),
-    row("ptp", np.ptp, call(CUBE, axis=1), call(CUBE), call(CUBE, axis=(0, 2), keepdims=True), call(sample("int8"))),
+    row(
+        "ptp",
+        np.ptp,
+        call(CUBE, axis=1),
+        call(CUBE),
+        call(CUBE, axis=(0, 2), keepdims=True),
+        call(sample("int8")),
+        *(call(sample(d)) for d in COMPLEX),
+    ),
 ]

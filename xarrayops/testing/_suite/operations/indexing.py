@@ -12,7 +12,7 @@ import pytest
 import xarrayops as xo
 from xarrayops.testing._suite.compare import check_array
 from xarrayops.testing._suite.operations.index_fuzz import cases as index_cases, fault as index_fault
-from xarrayops.testing._suite.samples import ALL, INEXACT, NUMERIC, REAL, sample, shuffled
+from xarrayops.testing._suite.samples import ALL, COMPLEX, INEXACT, NUMERIC, REAL, sample, shuffled, unordered_parts
 from xarrayops.testing._suite.table import Row, call, row, rows_test, without_warnings
 from xarrayops.testing._suite.variant import Variant, depends_on
 
@@ -21,6 +21,7 @@ TIED = np.asarray([3, 1, 3, 1, 2], dtype="int32")
 EDGES = np.asarray([1.0, 2.0, 2.0, 5.0])
 INDICES = np.asarray([2, 0, -1, 2], dtype="int64")
 EVERY = [sample(d, (5,), low=0, high=2) for d in ALL if d != "complex64"]
+OF_COMPLEX = [each for d in COMPLEX for each in (sample(d, (9,)), unordered_parts(d))]
 SHUFFLED = [call(shuffled(d), **options) for options in ({}, {"descending": True}) for d in REAL]
 
 
@@ -48,6 +49,7 @@ ROWS = [
         call(TIED, descending=True),
         call(sample("float32", (0, 3))),
         *SHUFFLED,
+        *(call(x) for x in OF_COMPLEX),
         dtype="indexing",
     ),
     row("nonzero", np.nonzero, call(sample("bool")), *(call(x) for x in EVERY), dtype="indexing"),
@@ -60,6 +62,7 @@ ROWS = [
         call(EDGES, 2.0),
         call(sample("float32", (0,)), sample("float32", (3,))),
         *(call(np.sort(shuffled(d, (6,))), shuffled(d, (3,))) for d in REAL),
+        *(call(np.sort(x)[::3], x[:4], side=side) for x in OF_COMPLEX for side in ("left", "right")),
         dtype="indexing",
     ),
     row(
@@ -69,6 +72,7 @@ ROWS = [
         call(sample("float32", (0, 3))),
         call(TIED, descending=True),
         *SHUFFLED,
+        *(call(x, descending=descending) for x in OF_COMPLEX for descending in (False, True)),
     ),
     row(
         "take",

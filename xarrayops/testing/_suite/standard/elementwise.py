@@ -18,6 +18,7 @@ from xarrayops.testing._suite.samples import (
     REAL,
     sample,
     specials,
+    unordered_parts,
 )
 from xarrayops.testing._suite.table import Case, Row, call, row
 
@@ -38,7 +39,7 @@ def binary(
     verb: str,
     oracle: Callable[..., Any],
     dtypes: Sequence[str],
-    *,
+    *extra: Case,
     low: float = -4,
     high: float = 4,
     low2: float | None = None,
@@ -62,7 +63,7 @@ def binary(
         x = sample(d, low=low2, high=high)
         calls += [call(x, number), call(number, x)]
         calls += [call(x, 2), call(2, x)] * (d in FLOATS) + [call(x, 2.5j), call(2.5j, x)] * (d in COMPLEX)
-    return row(verb, oracle, *calls, **options)
+    return row(verb, oracle, *calls, *extra, **options)
 
 
 PROMOTED = (
@@ -74,6 +75,9 @@ PROMOTED = (
     ("float32", "complex64"),
     ("uint64", "uint8"),
 )
+
+
+PARTS = tuple(call(unordered_parts(d)[:, None], unordered_parts(d)) for d in COMPLEX)
 
 
 def _of_floats(oracle: Callable[..., Any]) -> Callable[..., Any]:
@@ -142,17 +146,17 @@ ROWS = [
     binary("divide", np.divide, INEXACT),
     binary("equal", np.equal, ALL, dtype="bool", low=0, high=2),
     binary("floor_divide", np.floor_divide, REAL, low2=1, special=False),
-    binary("greater", np.greater, REAL, dtype="bool"),
-    binary("greater_equal", np.greater_equal, REAL, dtype="bool"),
+    binary("greater", np.greater, NUMERIC, *PARTS, dtype="bool"),
+    binary("greater_equal", np.greater_equal, NUMERIC, *PARTS, dtype="bool"),
     binary("hypot", np.hypot, FLOATS),
-    binary("less", np.less, REAL, dtype="bool"),
-    binary("less_equal", np.less_equal, REAL, dtype="bool"),
+    binary("less", np.less, NUMERIC, *PARTS, dtype="bool"),
+    binary("less_equal", np.less_equal, NUMERIC, *PARTS, dtype="bool"),
     binary("logaddexp", np.logaddexp, FLOATS),
     binary("logical_and", np.logical_and, ("bool",)),
     binary("logical_or", np.logical_or, ("bool",)),
     binary("logical_xor", np.logical_xor, ("bool",)),
-    binary("maximum", np.maximum, REAL),
-    binary("minimum", np.minimum, REAL),
+    binary("maximum", np.maximum, NUMERIC, *PARTS),
+    binary("minimum", np.minimum, NUMERIC, *PARTS),
     binary("multiply", np.multiply, NUMERIC),
     row(  # float64 only: the result depends on the dtype
         "nextafter",

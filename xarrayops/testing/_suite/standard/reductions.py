@@ -7,7 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.testing._suite.samples import ALL, FLOATS, INEXACT, NUMERIC, REAL, sample, shuffled, specials
+from xarrayops.testing._suite.samples import (
+    ALL,
+    COMPLEX,
+    FLOATS,
+    INEXACT,
+    NUMERIC,
+    REAL,
+    sample,
+    shuffled,
+    specials,
+    unordered_parts,
+)
 from xarrayops.testing._suite.table import NativeDtype, Row, call, row
 
 CUBE = (2, 3, 4)
@@ -55,11 +66,18 @@ CORRECTION_CALLS = (
 )
 TIES = np.asarray([[2, 1, 2], [1, 1, 0]], dtype="int32")
 ARG_CALLS = [call(shuffled(d, CUBE), axis=1) for d in REAL] + [call(TIES), call(TIES, axis=1, keepdims=True)]
+SPECIAL_CALLS = [call(specials("float64")[1:]), call(specials("float32"))]
+COMPLEX_CALLS = [
+    call(x, **options)
+    for d in COMPLEX
+    for x in (sample(d, CUBE), np.reshape(unordered_parts(d), (5, 8)))
+    for options in ({}, {"axis": 0}, {"axis": -1, "keepdims": True})
+]
 ROWS = [
     reduction("all", np.all, ALL, dtype="bool"),
     reduction("any", np.any, ALL, dtype="bool"),
-    row("argmax", np.argmax, call(shuffled("float32", CUBE)), *ARG_CALLS, dtype="indexing"),
-    row("argmin", np.argmin, call(shuffled("float32", CUBE)), *ARG_CALLS, dtype="indexing"),
+    row("argmax", np.argmax, call(shuffled("float32", CUBE)), *ARG_CALLS, *COMPLEX_CALLS, dtype="indexing"),
+    row("argmin", np.argmin, call(shuffled("float32", CUBE)), *ARG_CALLS, *COMPLEX_CALLS, dtype="indexing"),
     reduction("count_nonzero", np.count_nonzero, ALL, dtype="indexing"),
     scan("cumulative_prod", np.cumulative_prod),
     scan("cumulative_sum", np.cumulative_sum),
@@ -73,9 +91,13 @@ ROWS = [
         call(sample("float64", (5,)), append=sample("float64", (2,)), prepend=sample("float64", (1,))),
         *(call(sample(d, CUBE)) for d in NUMERIC),
     ),
-    reduction("max", np.max, REAL, call(specials("float64")[1:]), call(specials("float32")), empty=False),
+    reduction(
+        "max", np.max, REAL, call(specials("float64")[1:]), call(specials("float32")), *COMPLEX_CALLS, empty=False
+    ),
     reduction("mean", np.mean, INEXACT),
-    reduction("min", np.min, REAL, call(specials("float64")[1:]), call(specials("float32")), empty=False),
+    reduction(
+        "min", np.min, REAL, call(specials("float64")[1:]), call(specials("float32")), *COMPLEX_CALLS, empty=False
+    ),
     accumulation("prod", np.prod),
     reduction("std", np.std, FLOATS, *CORRECTION_CALLS),
     accumulation("sum", np.sum, call(specials("float64"))),

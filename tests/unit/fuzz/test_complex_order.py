@@ -1,0 +1,58 @@
+"""Every function that orders elements gives NumPy's answer for complex numbers, or one error, on every library."""
+
+import importlib.util
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+import xarrayops.numpy as xnp
+from tests.fuzz.complex_order import CASES, DTYPES, SHAPES, drawn, fault, found, serves, wanted
+
+LIBRARIES = ("numpy", "torch", "dask", "array_api_strict", "jax")
+SEEDS = 3
+"""The number of pairs of arrays of each shape and dtype; sweeps draw four times as many, of more shapes and dtypes."""
+MODULES = {"xo": xo, "numpy": xnp}
+
+
+def _shapes(library, sweeping):
+    """The shapes of the arrays; JAX compiles each function for each shape, and Dask is slow."""
+    if library == "jax":
+        return SHAPES[:5] if sweeping else SHAPES[:1]
+    return SHAPES if sweeping else (SHAPES[0], SHAPES[4]) if library == "dask" else SHAPES[1:7]
+
+
+def _made(library, x):
+    """An array of the library, in several chunks if it has chunks."""
+    if library == "dask":
+        return xo.convert(x, "dask").rechunk(tuple(max(1, (n + 1) // 2) for n in x.shape))
+    return xo.convert(x, importlib.import_module(library) if library == "array_api_strict" else library, copy=True)
+
+
+def _host(x):
+    return np.asarray(xo.convert(xo.compute(x), "numpy"))
+
+
+@pytest.mark.more_in_sweeps
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_order_is_that_of_numpy(library, sweeping):
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    faults, calls = [], 0
+    with importlib.import_module("jax").enable_x64(True) if library == "jax" else nullcontext():
+        for seed in range(SEEDS * (4 if sweeping else 1)):
+            for dtype in DTYPES if sweeping else DTYPES[:1]:
+                for shape in _shapes(library, sweeping):
+                    x, y = drawn(seed, dtype, shape)
+                    for case in (case for case in CASES if serves(case, shape)):
+                        want = wanted(case, x, y)
+                        if library == "dask" and want is ValueError and case.name.startswith("nanarg"):
+                            continue  # slices without numbers raise only where values are known
+                        for name in ("xo", "numpy") if case.module == "both" else (case.module,):
+                            got = found(case, MODULES[name], _made(library, x), _made(library, y), _host)
+                            why = fault(case, want, got)
+                            calls += 1
+                            if why is not None:
+                                faults.append(f"{name}.{case.name} of {shape} {dtype}, seed {seed}: {why}")
+    assert not faults, f"{len(faults)} of {calls} calls:\n" + "\n".join(faults[:20])
