@@ -251,7 +251,8 @@ def fromfunction(
 def indices(dimensions: tuple[int, ...], dtype: Any = None, sparse: bool = False, *, like: Any = None) -> Any:
     """The grids of the indices of each axis, by `xarrayops.arange`."""
     shape = ops.integers(tuple(dimensions))
-    _require_extents(shape)
+    if not sparse:
+        _require_extents(shape)
     vectors = [arange(n, dtype=ops.name_of_default(int) if dtype is None else dtype, like=like) for n in shape]
     if not vectors:
         return () if sparse else zeros((0,), ops.name_of_default(int) if dtype is None else dtype, like=like)

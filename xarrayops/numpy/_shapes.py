@@ -102,6 +102,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 def squeeze(a: Any, axis: Any = None) -> Any:
     """The 0-d array of extent 1, by `xarrayops.squeeze`."""
     x = ops.array(a)
+    axis = ops.axis_of_scalar(x, axis)
     return xo.squeeze(x, tuple(i for i, n in enumerate(x.shape) if n == 1) if axis is None else ops.integers(axis))
 
 

@@ -232,18 +232,7 @@ def _surrounded(x: Array, widths: list[tuple[int, int]], values: list[tuple[Any,
     return out
 
 
-<<<<<<< HEAD
-# Medians and quantiles: complex numbers raise, and the quantile of no elements is NaN.
-
-
-def _reduced(x: Array, *, is_median: bool = False) -> Array:
-    """x for a median or a quantile: no complex numbers, and numbers for booleans, which np.quantile cannot subtract."""
-    if x.dtype.kind == "c":
-        raise TypeError(f"complex numbers have no quantiles; the dtype of x is {x.dtype}. Instead: xo.real(x)")
-    return x.astype(np.float64) if x.dtype.kind == "b" and not is_median else x
-=======
 # Medians and quantiles: complex numbers have a median only, and the quantile of no elements is NaN.
->>>>>>> order
 
 
 def median(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
