@@ -40,6 +40,8 @@ def _fmod(x1: Any, x2: Any) -> Any:
     x1, x2 = ops.alike(x1, x2)
     if ops.is_integer(x1) and ops.is_integer(x2):
         remainder = xo.remainder(x1, x2)
+        if not xo.isdtype(remainder.dtype, "signed integer"):
+            return remainder
         return xo.where(xo.logical_or(remainder == 0, (x1 < 0) == (x2 < 0)), remainder, remainder - x2)
     remainder = xo.remainder(xo.abs(x1), xo.abs(xo.where(xo.isinf(x2), 1.0, x2)))
     remainder = xo.where(xo.logical_and(xo.isinf(x2), xo.isfinite(x1)), xo.abs(x1), remainder)

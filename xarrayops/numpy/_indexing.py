@@ -138,7 +138,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     result = xo.broadcast_to(members[0], tuple(shape))
     for i, x in enumerate(members[1:], 1):
         result = xo.where(index == i, x, result)
-    return ops.written("choose", result, out)
+    return ops.written("choose", result, out, "unsafe")
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
@@ -189,7 +189,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
         raise TypeError(f"copyto() argument 1 must be an array, not {type(dst).__name__}")
     is_number = type(src) in ops.NUMBERS
     value = xo.asarray(src, dtype=dst.dtype, like=dst) if is_number else ops.arrays(dst, src)[1]
-    if ops.is_array(src) and not can_cast(value, dst.dtype, casting):
+    if not is_number and not can_cast(value, dst.dtype, casting):
         raise TypeError(f"Cannot cast array data from {value.dtype} to {dst.dtype} according to the rule '{casting}'")
     value = xo.broadcast_to(xo.astype(value, dst.dtype), tuple(dst.shape))
     if where is not True:

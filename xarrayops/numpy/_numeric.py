@@ -46,11 +46,11 @@ def clip(
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """The elements rounded to a number of decimals, halves to even, by `xarrayops.round`."""
     x, decimals = ops.array(a), index(decimals)
+    if decimals and xo.isdtype(x.dtype, "bool"):
+        raise TypeError("np.round: booleans have no decimals. Instead: x.astype(float)")
     if decimals == 0 or (ops.is_integer(x) and decimals > 0):
         return ops.written("round", xo.round(x) if not xo.isdtype(x.dtype, "bool") else xo.astype(x, "float16"), out)
     power = 10.0 ** abs(decimals)
-    if xo.isdtype(x.dtype, "bool"):
-        raise TypeError("np.round: booleans have no decimals. Instead: x.astype(float)")
     values = ops.floating(x)
     values = xo.round(values * power) / power if decimals > 0 else xo.round(values / power) * power
     return ops.written("round", xo.astype(values, x.dtype) if ops.is_integer(x) else values, out)

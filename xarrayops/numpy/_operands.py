@@ -374,18 +374,23 @@ def written(function: str, result: Any, out: Any, casting: str = "same_kind") ->
         return result
     if xo.is_lazy(out):
         overwritten(function, out, ..., out, f"out = np.{function}(...), without out=")
-    source, target = name_of(result.dtype), name_of(out.dtype)
-    if not casts(source, target, casting):
-        raise TypeError(
-            f"np.{function}: cannot cast the result from {source} to {target}, the dtype of out, "
-            f"with casting={casting!r}"
-        )
+    require_cast(function, result, out, casting)
     if tuple(xo.broadcast_shapes(result.shape, out.shape)) != tuple(out.shape):
         raise ValueError(
             f"np.{function}: the result of shape {tuple(result.shape)} cannot be broadcast to the shape of "
             f"out, {tuple(out.shape)}"
         )
     return overwritten(function, out, ..., xo.astype(result, out.dtype), f"out = np.{function}(...), without out=")
+
+
+def require_cast(function: str, result: Any, out: Any, casting: str) -> None:
+    """Raise unless ``casting`` allows the cast of a result to the dtype of out."""
+    source, target = name_of(result.dtype), name_of(out.dtype)
+    if not casts(source, target, casting):
+        raise TypeError(
+            f"np.{function}: cannot cast the result from {source} to {target}, the dtype of out, "
+            f"with casting={casting!r}. Instead: out= of {source}"
+        )
 
 
 def overwritten(function: str, x: Any, index: Any, value: Any, instead: str) -> Any:
@@ -398,7 +403,7 @@ def overwritten(function: str, x: Any, index: Any, value: Any, instead: str) -> 
         ) from error
 
 
-def kept(function: str, result: Any, out: Any, where: Any) -> Any:
+def kept(function: str, result: Any, out: Any, where: Any, casting: str) -> Any:
     """The result where the mask is true, and the elements of out elsewhere."""
     out = only_of(out)
     if out is None:
@@ -406,6 +411,7 @@ def kept(function: str, result: Any, out: Any, where: Any) -> Any:
             f"np.{function}: where= without out= leaves elements undefined. "
             f"Instead: np.where(where, np.{function}(...), other)"
         )
+    require_cast(function, result, out, casting)
     mask = arrays(out, where)[1]
     return xo.where(mask, xo.astype(result, out.dtype), out)
 

@@ -49,7 +49,8 @@ def linspace(
         x = xo.linspace(start, stop, num, dtype=dtype_of_numbers, device=device, endpoint=endpoint, like=like)
         step = (stop - start) / parts if parts > 0 else xo.nan
     else:
-        x, step = _between(*ops.arrays(like, start, stop)[1:], num, parts)
+        members = (start, stop) if like is None else ops.arrays(like, start, stop)[1:]
+        x, step = _between(*members, num, parts)
     if dtype is not None:
         x = xo.astype(xo.floor(x) if xo.isdtype(named(dtype), "integral") else x, named(dtype))
     x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 else x

@@ -154,7 +154,8 @@ def _extremum(name: str, text: str) -> _Extremum:
             return reduced(verb, a, axis, None, out, keepdims, initial, where)
         x = ops.array(a)
         if initial is None and where is True:
-            return ops.written(name, getattr(xo, name)(x, axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
+            found = getattr(xo, name)(x, axis=ops.axis_or_axes(axis), keepdims=bool(keepdims))
+            return ops.written(name, found, out, "unsafe")
         return reduced(verb, x, axis, None, out, keepdims, initial, _numbers(x, where))
 
     return ops.entitled(function, name, text)
@@ -214,7 +215,8 @@ def mean(
         found = xo.mean(x, axis=axis, keepdims=bool(keepdims))
     else:
         found = xo.divide(*_sums(x, ops.arrays(x, where)[1], axis, bool(keepdims)))
-    return ops.written("mean", found if dtype is None or out is not None else xo.astype(found, named(dtype)), out)
+    found = found if dtype is None or out is not None else xo.astype(found, named(dtype))
+    return ops.written("mean", found, out, "unsafe")
 
 
 def nanmean(
@@ -278,7 +280,8 @@ def _spread(name: str, text: str) -> _Spread:
         x, axis, ddof = ops.array(a), ops.axis_or_axes(axis), ops.plain_number(ddof)
         found = _variance(name, x, axis, dtype, ddof, bool(keepdims), where, mean)
         found = xo.sqrt(found) if is_root else found
-        return ops.written(name, found if dtype is None or ops.is_complex(x) else xo.astype(found, named(dtype)), out)
+        found = found if dtype is None or ops.is_complex(x) else xo.astype(found, named(dtype))
+        return ops.written(name, found, out, "unsafe")
 
     return ops.entitled(function, name, f"{text}; ``correction`` is another name of ``ddof``.")
 

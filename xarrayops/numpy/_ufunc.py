@@ -84,7 +84,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         if self.nout > 1:
             return self._several(result, out, casting)
         if where is not True:
-            result = ops.kept(self.__name__, result, out, where)
+            result = ops.kept(self.__name__, result, out, where, casting)
         return ops.written(self.__name__, ops.ordered(self.__name__, result, order), out, casting)
 
     def _in_loop(self, values: list[Any], dtype: str | None, casting: str) -> list[Any]:
@@ -160,7 +160,7 @@ class ufunc:  # noqa: N801 - NumPy's name
             return ops.written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out)
         x = self._for_reduction("accumulate", x, dtype)
         partial = list(accumulate(xo.unstack(x, axis=axis), self))
-        return ops.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out)
+        return ops.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out, "unsafe")
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The reductions of the slices between consecutive indices along an axis; the indices are read."""

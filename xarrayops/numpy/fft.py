@@ -31,7 +31,7 @@ def _transformed(x: Any, axes: Sequence[int], transform: Callable[[Any], Any]) -
     """The transform; half precision takes its steps in single precision, and no vectors give none."""
     if x.dtype == xo.float16:
         found = _transformed(xo.astype(x, "float32"), axes, transform)
-        return found if ops.is_complex(found) else xo.astype(found, "float16")
+        return found if ops.is_complex(found) or len(axes) > 1 else xo.astype(found, "float16")
     if ops.size_of(x):
         return transform(x)
     some = xo.zeros(tuple(n or 1 for n in x.shape), dtype=x.dtype, like=x)  # torch's transforms raise for no vectors

@@ -418,6 +418,8 @@ FUNCTIONS: dict[str, Generator] = {
     "copyto.src": lambda d: d.beside(),
     "copyto.dst": lambda d: d.array(),
     "put.v": _one("5", "[1, 2]", "2.5", "[]", "[1.5, 2, 3]"),
+    "place.arr": lambda d: d.array(plain=True),
+    "put.a": lambda d: d.array(plain=True),
     "place.vals": _one("[5]", "[1, 2]", "[2.5]", "[]", "7"),
     "putmask.values": _one("5", "[1, 2]", "2.5", "[1.5, 2, 3]"),
     "place.mask": lambda d: d.array(d.main.shape, dtypes=("bool", "bool", "int64")),
