@@ -325,6 +325,16 @@ ROWS = (
         detail=r"inf|nan|e\+3\d",
     ),
     Row(
+        "remainders on PyTorch where the quotient is beyond the largest number",
+        "`torch.remainder` gives NaN",
+        ("values",),
+        r"(mod|remainder|divmod|fmod|floor_divide)(\..*)?",
+        "np.remainder(x, 2.2e-16)",
+        _of([1.7e308] * 4, "float64"),
+        libraries=("torch",),
+        detail=r"^-?(nan|inf)",
+    ),
+    Row(
         "ranges of booleans",
         "NumPy refuses more than two; here they are cast",
         ("NumPy raises",),
