@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
+from tests.fuzz.differential.known import ALL, ROWS
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN, METHODS, RANDOM, REMARKS
 from xarrayops._core.numpy_names.keywords import RENAMED_KEYWORDS
 
@@ -58,7 +59,8 @@ AttributeError: np has no ufuncs; did you mean np.ufunc?
 - Lists and numbers in a call with arrays become arrays of their library. Without an array, functions follow
   `xo.use` and `xo.set_default`, and have NumPy's default dtypes float64, int64 and complex128 on every library, unless
   `xo.use(dtype=...)` names another. JAX without its 64-bit types raises.
-- Dtypes are promoted as in NumPy; on other libraries, functions of small integers give float64.
+- Dtypes are promoted as in NumPy, and elementwise functions compute in its loops: `np.sqrt` of int16 is float32, and
+  `dtype=` and `casting=` are refused where NumPy refuses them.
 - `out=` is written in place on NumPy, PyTorch and CuPy. JAX and Dask raise and say what to write, as do `np.copyto` and
   `np.put`. `where=` of a ufunc needs `out=`.
 - `np.float32(x)` casts, `x.dtype == np.float32` and `isinstance(x, np.ndarray)` work on every library.
@@ -66,6 +68,16 @@ AttributeError: np has no ufuncs; did you mean np.ufunc?
   has no global state: `np.random.seed` raises.
 - `weights=` of quantiles, estimators of bins, objects, structured dtypes and subclasses are not supported.
 - Methods and operators belong to the array's own library.
+
+### What still differs from NumPy
+
+`make fuzz-numpy` compares `xarrayops.numpy` with NumPy: random calls of every name, with all options, shapes, dtypes
+and values, on NumPy, PyTorch, JAX and Dask. Values, dtypes and shapes are the same, and what NumPy refuses is refused,
+but for:
+
+{known}
+
+Other calls that are not answered raise an error that says what to write instead.
 
 ## What differs in `xarrayops` itself
 
@@ -220,7 +232,14 @@ def method_sections() -> list[str]:
     ]
 
 
+def _listed(libraries: tuple[str, ...]) -> str:
+    titles = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "dask": "Dask"}
+    return ", ".join(title for name, title in titles.items() if name in libraries)
+
+
 def page() -> str:
     """The text of the page."""
     note = "<!-- Written by tools/readme.py from xarrayops/_core/numpy_names; do not edit. -->\n"
-    return "\n".join([note, HEAD, *main_sections(), *module_sections(), *method_sections()])
+    rows = [(row.what, "all" if set(row.libraries) == set(ALL) else _listed(row.libraries), row.reason) for row in ROWS]
+    head = HEAD.replace("{known}", table(("what", "libraries", "why"), rows))
+    return "\n".join([note, head, *main_sections(), *module_sections(), *method_sections()])
