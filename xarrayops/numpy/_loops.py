@@ -16,7 +16,7 @@ _found: dict[Any, tuple[str, ...] | None] = {}
 
 
 def loop(name: str, values: list[Any], dtype: str | None, casting: str) -> tuple[str, ...] | None:
-    """The dtypes to which NumPy casts the operands; `TypeError` where it has no loop, or the cast is not allowed.
+    """The dtypes of NumPy's operands and results; `TypeError` where it has no loop, or the cast is not allowed.
 
     None for dtypes that NumPy lacks, and where the default of `xarrayops.use` decides.
     """
@@ -46,7 +46,7 @@ def _resolved(name: str, kinds: list[Any], dtype: str | None, casting: str) -> t
         casting = "unsafe"
     given = [kind if kind in _WEAK else numpy.dtype(kind) for kind in kinds]
     found = function.resolve_dtypes((*given, *outputs), casting=casting, **chosen)
-    return tuple([each.name for each in found[: len(kinds)]])
+    return tuple([each.name for each in found])
 
 
 def _in_default(names: list[Any], found: tuple[str, ...], default: str) -> tuple[str, ...] | None:
@@ -85,5 +85,5 @@ def in_loop(values: list[Any], dtypes: tuple[str, ...]) -> list[Any]:
     """The arrays cast to the dtypes; Python numbers stay."""
     return [
         x if not hasattr(x, "dtype") or name_of(x.dtype) == dtype else xo.astype(x, dtype)
-        for x, dtype in zip(values, dtypes, strict=True)
+        for x, dtype in zip(values, dtypes, strict=False)
     ]

@@ -90,8 +90,11 @@ class ufunc:  # noqa: N801 - NumPy's name
     def _in_loop(self, values: list[Any], dtype: str | None, casting: str) -> list[Any]:
         """The operands in the dtypes of NumPy's loop; in a common dtype if NumPy or the library lacks one of them."""
         dtypes = loop(self.__name__, values, dtype, casting)
-        if dtypes is None or ops.lacks(ops.first_array(values), dtypes[0]):
+        if dtypes is None:
             return ops.harmonised(*(values if dtype is None else (xo.astype(x, dtype) for x in ops.arrays(*values))))
+        like = ops.first_array(values)
+        if ops.lacks(like, dtypes[0]) and not ops.lacks(like, dtypes[-1]):
+            return ops.harmonised(*values)  # a comparison, whose result has no 64-bit dtype
         return in_loop(values, dtypes)
 
     def _several(self, results: tuple[Any, ...], out: Any, casting: str) -> tuple[Any, ...]:

@@ -1,3 +1,4 @@
+# Long: a generator for each parameter of NumPy.
 """The code of arguments, by the name of the parameter, and for a few functions by function and parameter."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Long: a row for each difference.
 """What legitimately still differs from NumPy: a row for each reason, with a call that must still differ."""
 
 from __future__ import annotations

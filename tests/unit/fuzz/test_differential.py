@@ -15,8 +15,8 @@ from xarrayops.numpy import _operands
 
 SEEDS = {"numpy": (2, 14), "torch": (1, 11), "dask": (1, 11), "jax": (0, 3), "jax-32": (0, 2)}
 """The number of calls of each name in a sample and in sweeps; JAX compiles for each shape."""
-PART = {"jax": 12, "jax-32": 12}
-"""A sample on JAX is of every twelfth name."""
+PART = {"torch": 2, "dask": 4, "jax": 40, "jax-32": 40}
+"""The sample on a library is of every so many names."""
 
 
 @pytest.mark.more_in_sweeps
