@@ -1,3 +1,4 @@
+# Long: functions of NumPy by the section of its reference.
 """New arrays. Without an array in ``like=`` they follow `xarrayops.use`, with NumPy's default dtypes."""
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ from tests.fuzz.differential.calls import Call, draw_call
 from tests.fuzz.differential.known import row_of
 from tests.fuzz.differential.outcomes import KINDS, Outcome, compared, evaluated
 
+IMPORTS = "\nimport numpy, xarrayops as xo, xarrayops.numpy as np\nfrom numpy import inf, nan"
+"""What the snippets need."""
 Key = tuple[str, str, str]
 """The kind of a difference, the name, and what differs."""
 
@@ -36,7 +38,7 @@ class Found:
         if row is not None:
             self.listed[row.what] += 1
             return
-        key = outcome.kind, call.name, _general(outcome.detail)
+        key = outcome.kind, call.name, _general(outcome)
         self.counts[key] += 1
         self.libraries.setdefault(key, set()).add(library)
         if key not in self.examples or call.size < self.examples[key][0].size:
@@ -53,8 +55,9 @@ class Found:
             f"{library}: {counts.total()} calls: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common())
             for library, counts in self.outcomes.items()
         ]
+        lines.append(f"{self.listed.total()} differences are in the table, {len(self.unlisted)} kinds are not")
         keys = self.unlisted + sorted(key for key in self.examples if refused and key[0] == "refused")
-        return "\n".join([*lines, *map(self.shown, keys)])
+        return "\n".join([*lines, *([IMPORTS] if keys else []), *map(self.shown, keys)])
 
     def shown(self, key: Key) -> str:
         """A difference as a runnable snippet."""
@@ -66,21 +69,18 @@ class Found:
             f"# {outcome.detail}",
         ]
         lines += [f"{name} = {x.code()}" for name, x in call.operands.items()]
-        converted = (
-            [f"{name} = xo.convert({name}, {library!r})" for name in call.operands] if library != "numpy" else []
-        )
+        converted = [f"{name} = xo.convert({name}, {library!r})" for name in call.operands]
+        converted = [f"xo.set_default({library!r})", *converted] if library != "numpy" else []
         return "\n".join([*lines, f"{call.code.replace('np.', 'numpy.')}", *converted, call.code])
 
 
-def _general(detail: str) -> str:
+def _general(outcome: Outcome) -> str:
     """What differs, without the values of the example."""
-    return (
-        re.sub(r"\([^()]*\)|\[[^\]]*\]|-?\d[\d.e+-]*|nan|inf|'[^']*'", "…", detail)[:60]
-        if "NumPy" not in detail or "NumPy:" in detail or "leaves" in detail
-        else ""
-        if " at " in detail
-        else re.sub(r"\([^()]*\)", "…", detail)[:60]
-    )
+    if outcome.kind in ("values", "operands", "shape", "structure"):
+        return ""
+    if outcome.kind == "dtype":
+        return outcome.detail
+    return re.sub(r"\([^()]*\)|\[[^\]]*\]|'[^']*'|\d[\d.e+-]*", "…", outcome.detail)[:60]
 
 
 def search(names: Sequence[str], seeds: Iterable[int], libraries: Sequence[str]) -> Found:
@@ -116,7 +116,7 @@ def _smaller(found: Found) -> Found:
         while tried:
             simpler = tried.pop()
             again = compared(simpler, library, evaluated(simpler, "numpy"))
-            if (again.kind, simpler.name, _general(again.detail)) == key:
+            if (again.kind, simpler.name, _general(again)) == key:
                 call, outcome = simpler, again
                 tried = call.simpler()
         found.examples[key] = call, seed, outcome
