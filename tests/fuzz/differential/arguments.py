@@ -6,14 +6,13 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
+from tests.fuzz.differential.draw import REDUCTIONS, Call, Draw
+from tests.fuzz.differential.outcomes import evaluated
 from tests.fuzz.differential.values import INTEGERS, REALS, Operand
-
-if TYPE_CHECKING:
-    from tests.fuzz.differential.calls import Call, Draw
 
 Generator = Callable[["Draw"], "str | None"]
 NOT_CALLED = {
@@ -41,8 +40,6 @@ MATRICES: tuple[tuple[int, ...], ...] = ((3, 4), (4, 3), (3, 3), (2, 3, 4), (1, 
 
 
 def _main(d: Draw) -> str:
-    from tests.fuzz.differential.calls import REDUCTIONS
-
     if d.chance(0.07):
         return d.one_of("[1, 2, 3]", "[[1.5, 2], [3, 4]]", "2", "1.5", "[True, False]", "[]", "1j", "(1, 2.5)")
     if d.name in REDUCTIONS and d.style == "extreme" and "max" not in d.name and "min" not in d.name:
@@ -59,8 +56,6 @@ def _int(low: int, high: int) -> Generator:
 
 
 def _axis(d: Draw) -> str:
-    from tests.fuzz.differential.calls import REDUCTIONS
-
     return d.axis(several=d.name in REDUCTIONS or d.name.endswith(".reduce"))
 
 
@@ -595,8 +590,6 @@ def with_out(d: Draw, call: Call, function: Any) -> Call:
     """The call, sometimes with ``out=`` of the shape of the result, and for ufuncs with ``where=``."""
     if "out" not in inspect.signature(function).parameters or not d.chance(0.15):
         return call
-    from tests.fuzz.differential.outcomes import evaluated
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = evaluated(call, "numpy")[0]

@@ -12,7 +12,7 @@ import numpy
 from tests.fuzz.differential.values import Operand
 
 if TYPE_CHECKING:
-    from tests.fuzz.differential.calls import Call
+    from tests.fuzz.differential.draw import Call
     from tests.fuzz.differential.outcomes import Outcome
 
 ALL = ("numpy", "torch", "jax", "jax-32", "dask")

@@ -12,7 +12,7 @@ import numpy
 
 import xarrayops as xo
 import xarrayops.numpy as ours
-from tests.fuzz.differential.calls import Call
+from tests.fuzz.differential.draw import Call
 from tests.fuzz.differential.values import NARROW
 from xarrayops._core.backends.dtype_names import name_of
 from xarrayops.errors import XArrayOpsError

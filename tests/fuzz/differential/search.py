@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.fuzz.differential.calls import Call, draw_call
+from tests.fuzz.differential.calls import draw_call
+from tests.fuzz.differential.draw import Call
 from tests.fuzz.differential.known import row_of
 from tests.fuzz.differential.outcomes import KINDS, Outcome, compared, evaluated
 

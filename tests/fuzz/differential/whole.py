@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.fuzz.differential.arguments import DTYPE_CODES, RANDOM, REAL
 
 if TYPE_CHECKING:
-    from tests.fuzz.differential.calls import Draw
+    from tests.fuzz.differential.draw import Draw
 
 
 def _einsum(d: Draw) -> str:

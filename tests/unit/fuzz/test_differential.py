@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from tests.fuzz.differential.arguments import NOT_CALLED
-from tests.fuzz.differential.calls import Call, draw_call, names
+from tests.fuzz.differential.calls import draw_call, names
+from tests.fuzz.differential.draw import Call
 from tests.fuzz.differential.known import ROWS
 from tests.fuzz.differential.outcomes import LIBRARIES, bits, compared, evaluated
 from tests.fuzz.differential.search import of_library, search
