@@ -2,8 +2,8 @@
 
 Each seed gives one call of each name, on every library. A call must give NumPy's values, dtypes and shapes, must raise
 where NumPy raises, and may be refused by a clear error of ours. Two libraries that answer differently are found too:
-the answer of one of them is not NumPy's. What the table in `known` lists is counted. Each difference is printed once, with the shortest
-call that shows it; ``--seed SEED --count 1`` repeats a call.
+the answer of one of them is not NumPy's. What the table in `known` lists is counted. Each other difference is printed
+once, with the shortest call that shows it; ``--seed SEED --count 1`` repeats a call.
 """
 
 from __future__ import annotations
