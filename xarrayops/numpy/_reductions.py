@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import xarrayops as xo
 from xarrayops._generic.extra.statistics import along
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _operands as ops, _warnings
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._weighted import weighted_quantile
 
@@ -145,7 +145,8 @@ def _extremum(name: str, text: str) -> _Extremum:
             return reduced(verb, a, axis, None, out, keepdims, initial, where)
         x = ops.array(a)
         if initial is None and where is True:
-            return ops.written(name, getattr(xo, name)(x, axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
+            axis = ops.axis_or_axes(axis)
+            return ops.written(name, getattr(xo, name)(x, axis=axis, keepdims=bool(keepdims)), out)
         return reduced(verb, x, axis, None, out, keepdims, initial, _numbers(x, where))
 
     return ops.entitled(function, name, text)
@@ -201,6 +202,7 @@ def mean(
     """The mean along the axes, by `xarrayops.mean`."""
     x, axis = _in(dtype, ops.array(a)), ops.axis_or_axes(axis)
     if where is True:
+        _warnings.of_empty(x, axis)
         return ops.written("mean", xo.mean(x, axis=axis, keepdims=bool(keepdims)), out)
     total, count = _sums(x, ops.arrays(x, where)[1], axis, bool(keepdims))
     return ops.written("mean", xo.divide(total, count), out)
@@ -211,9 +213,11 @@ def nanmean(
 ) -> Any:
     """The mean of the elements that are not NaN, by `xarrayops.nanmean`."""
     x, axis = _of_inexact("nanmean", ops.array(a), dtype), ops.axis_or_axes(axis)
-    if where is True and dtype is None:
-        return ops.written("nanmean", xo.nanmean(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
-    return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where))
+    if where is not True or dtype is not None:
+        return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where))
+    if not ops.is_numpys(x):  # NumPy warns itself, also of slices of NaN
+        _warnings.of_empty(x, axis)
+    return ops.written("nanmean", xo.nanmean(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
 
 
 def _of_inexact(name: str, x: Any, dtype: Any) -> Any:
@@ -262,7 +266,10 @@ def _spread(name: str, text: str) -> _Spread:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
         axis, ddof = ops.axis_or_axes(axis), ops.plain_number(ddof)
-        found = _variance(name, ops.array(a), axis, dtype, ddof, bool(keepdims), where, mean)
+        x = ops.array(a)
+        if where is True:
+            _warnings.of_freedom(x, axis, ddof, name.startswith("nan"))
+        found = _variance(name, x, axis, dtype, ddof, bool(keepdims), where, mean)
         return ops.written(name, xo.sqrt(found) if is_root else found, out)
 
     return ops.entitled(function, name, f"{text}; ``correction`` is another name of ``ddof``.")
@@ -389,12 +396,18 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
 
 def median(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The median along the axes, by `xarrayops.median`; the input is never overwritten."""
-    return ops.written("median", xo.median(ops.floating(ops.array(a)), axis=axis, keepdims=bool(keepdims)), out)
+    x, axis = ops.array(a), ops.axis_or_axes(axis)
+    if not ops.is_numpys(x):
+        _warnings.of_empty(x, axis)
+    return ops.written("median", xo.median(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
 
 
 def nanmedian(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The median of the elements that are not NaN, by `xarrayops.nanmedian`; the input is never overwritten."""
-    return ops.written("nanmedian", xo.nanmedian(ops.floating(ops.array(a)), axis=axis, keepdims=bool(keepdims)), out)
+    x, axis = ops.array(a), ops.axis_or_axes(axis)
+    if not ops.is_numpys(x):
+        _warnings.of_empty(x, axis)
+    return ops.written("nanmedian", xo.nanmedian(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
 
 
 _CHOOSING = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
