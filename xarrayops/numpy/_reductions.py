@@ -387,8 +387,8 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
         count = xo.count_nonzero(xo.ones_like(x, dtype="bool"), axis=axis, keepdims=keepdims)
         total = xo.astype(count, result.dtype)
     else:
-        x, w = ops.arrays(x, weights)
-        result = xo.average(x, axis=axis, weights=ops.floating(w), keepdims=keepdims)
+        x, w = ops.together(x, ops.floating(ops.arrays(x, weights)[1]))
+        result = xo.average(x, axis=axis, weights=w, keepdims=keepdims)
         w = w if tuple(w.shape) == tuple(x.shape) else along(xo, w, x, axis)
         total = xo.astype(xo.sum(w, axis=axis, keepdims=keepdims), result.dtype)
     return (result, xo.broadcast_to(total, tuple(result.shape))) if returned else result
