@@ -59,14 +59,22 @@ AttributeError: np has no ufuncs; did you mean np.ufunc?
 - Lists and numbers in a call with arrays become arrays of their library. Without an array, functions follow
   `xo.use` and `xo.set_default`, and have NumPy's default dtypes float64, int64 and complex128 on every library, unless
   `xo.use(dtype=...)` names another. JAX without its 64-bit types raises.
-- Dtypes are promoted as in NumPy, and elementwise functions compute in its loops: `np.sqrt` of int16 is float32, and
-  `dtype=` and `casting=` are refused where NumPy refuses them.
+- Dtypes are promoted as in NumPy, and elementwise functions compute in its loops: `np.sqrt` of int16 is float32.
+  `dtype=` and `casting=` choose a loop by NumPy's rules and with NumPy's errors: `np.sqrt(x, dtype="int64")` raises.
 - `out=` is written in place on NumPy, PyTorch and CuPy. JAX and Dask raise and say what to write, as do `np.copyto` and
   `np.put`. `where=` of a ufunc needs `out=`.
 - `np.float32(x)` casts, `x.dtype == np.float32` and `isinstance(x, np.ndarray)` work on every library.
 - `np.random.default_rng` has the methods of NumPy's generator; the numbers are from [xo.random](random.md). It
   has no global state: `np.random.seed` raises.
-- `weights=` of quantiles, estimators of bins, objects, structured dtypes and subclasses are not supported.
+- Integers such as axes, shifts, sizes and counts may be 0-d arrays of any library. `like=` is a parameter of every
+  function that creates arrays, also of `np.linspace`, the windows, `np.fft.fftfreq` and `np.random.default_rng`.
+- What NumPy makes arrays of is accepted: buffers, and objects with `__array__` or `__array_interface__`, such as
+  columns of pandas and polars, datasets of h5py, arrays of Arrow and images of PIL. They become arrays of the library of
+  the call. If their elements are text, dates or objects, an error says so. `xo` itself takes arrays only; its error names
+  the conversion, `xo.asarray(numpy.asarray(x), like=y)`.
+- Means and variances of slices without elements warn as in NumPy, on every library. Warnings about values (slices of
+  NaN, division by zero; `np.errstate`) come for NumPy's arrays alone: other libraries would wait for their devices.
+- Objects, structured dtypes and subclasses are not supported.
 - Methods and operators belong to the array's own library.
 
 ### What still differs from NumPy
@@ -91,6 +99,8 @@ What differs everywhere, and why:
   may x change.
 - Methods and operators belong to the array's own library and often differ: use the functions below.
 - Python numbers are accepted together with arrays, not instead of them: `math.log(6.4)` for a number alone.
+- Lists are accepted beside an array for options: quantiles, bins, indices, weights, coefficients, repeats. The data are
+  arrays.
 - Dtypes are names: `xo.float64`, or `"float64"`.
 """
 NOTES = {
@@ -104,7 +114,7 @@ NOTES = {
     "lexsort": "the keys are a sequence of arrays",
     "matmul": "sparse matrices, too",
     "pad": "no function as the mode",
-    **dict.fromkeys(("nanpercentile", "nanquantile", "percentile", "quantile"), "q is a number or an array"),
+    **dict.fromkeys(("nanpercentile", "nanquantile", "percentile", "quantile"), "q is a number, a list or an array"),
     "reshape": "the shape is one tuple",
     "squeeze": "the axes are required",
     "take": "axis is required for an array of several axes",

@@ -275,7 +275,7 @@ def frombuffer(buffer: Any, dtype: Any = None, count: int = -1, offset: int = 0,
     import numpy
 
     values = numpy.frombuffer(buffer, "float64" if dtype is None else named(dtype), count, offset)
-    if like is not None:
+    if ops.reference(like) is not None:
         return xo.asarray(values.copy(), like=like)
     return xo.convert(values.copy(), xo.zeros(0, dtype="uint8"))
 

@@ -178,7 +178,14 @@ def result_type(*arrays_and_dtypes: Any) -> dtype:
 
 def promote_types(type1: Any, type2: Any, /) -> dtype:
     """The dtype to which NumPy promotes two dtypes."""
-    return result_type(dtype(type1), dtype(type2))
+    return result_type(*(dtype(_in_native_order(each)) for each in (type1, type2)))
+
+
+def _in_native_order(dtype: Any) -> Any:
+    """NumPy's dtype in the byte order of this machine, in which every result of a promotion is."""
+    if isinstance(dtype, builtins.str):
+        return dtype.removeprefix(">")
+    return dtype.newbyteorder("=") if type(dtype).__module__ == "numpy.dtypes" else dtype
 
 
 def common_type(*arrays: Any) -> dtype:

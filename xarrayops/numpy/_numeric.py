@@ -276,6 +276,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     """
     x, bins, w = _bins(a, bins, range, weights)
     counts, edges = xo.histogram(x, bins, range=range, weights=w)
+    if w is not None and xo.isdtype(w.dtype, "integral"):
+        counts = xo.astype(counts, w.dtype)
     if density:
         widths = ops.doubles(xo.diff(edges))[0]
         counts = xo.astype(counts, widths.dtype) / widths / xo.astype(xo.sum(counts), widths.dtype)

@@ -57,6 +57,11 @@ def _has_backend(x: Any) -> bool:
     return True
 
 
+def is_numpys(x: Any) -> bool:
+    """Whether x is an array or a scalar of NumPy's own, whose functions give NumPy's warnings."""
+    return type(x).__module__ == "numpy"
+
+
 def first_array(values: Iterable[Any]) -> Any:
     """The array that determines the library: the first one, before any NumPy scalar; None without arrays."""
     scalar = None

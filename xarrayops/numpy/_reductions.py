@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import xarrayops as xo
 from xarrayops._generic.extra.statistics import along
 from xarrayops.errors import Unsupported
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _operands as ops, _warnings
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._weighted import weighted_quantile
 
@@ -154,8 +154,8 @@ def _extremum(name: str, text: str) -> _Extremum:
             return reduced(verb, a, axis, None, out, keepdims, initial, where)
         x = ops.array(a)
         if initial is None and where is True:
-            found = getattr(xo, name)(x, axis=ops.axis_or_axes(axis), keepdims=bool(keepdims))
-            return ops.written(name, found, out, "unsafe")
+            axis = ops.axis_or_axes(axis)
+            return ops.written(name, getattr(xo, name)(x, axis=axis, keepdims=bool(keepdims)), out, "unsafe")
         return reduced(verb, x, axis, None, out, keepdims, initial, _numbers(x, where))
 
     return ops.entitled(function, name, text)
@@ -212,6 +212,7 @@ def mean(
     x = _in(dtype, ops.array(a))
     axis = ops.axis_of_scalar(x, ops.axis_or_axes(axis))
     if where is True:
+        _warnings.of_empty(x, axis)
         found = xo.mean(x, axis=axis, keepdims=bool(keepdims))
     else:
         found = xo.divide(*_sums(x, ops.arrays(x, where)[1], axis, bool(keepdims)))
@@ -225,9 +226,11 @@ def nanmean(
     """The mean of the elements that are not NaN, by `xarrayops.nanmean`."""
     x = _of_inexact("nanmean", ops.array(a), dtype)
     axis = ops.axis_of_scalar(x, ops.axis_or_axes(axis))
-    if where is True and dtype is None:
-        return ops.written("nanmean", xo.nanmean(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
-    return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where))
+    if where is not True or dtype is not None:
+        return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where))
+    if not ops.is_numpys(x):  # NumPy warns itself, also of slices of NaN
+        _warnings.of_empty(x, axis)
+    return ops.written("nanmean", xo.nanmean(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
 
 
 def _of_inexact(name: str, x: Any, dtype: Any) -> Any:
@@ -278,6 +281,8 @@ def _spread(name: str, text: str) -> _Spread:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
         x, axis, ddof = ops.array(a), ops.axis_or_axes(axis), ops.plain_number(ddof)
+        if where is True:
+            _warnings.of_freedom(x, axis, ddof, name.startswith("nan"))
         found = _variance(name, x, axis, dtype, ddof, bool(keepdims), where, mean)
         found = xo.sqrt(found) if is_root else found
         found = found if dtype is None or ops.is_complex(x) else xo.astype(found, named(dtype))
@@ -414,12 +419,18 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
 
 def median(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The median along the axes, by `xarrayops.median`; the input is never overwritten."""
-    return ops.written("median", xo.median(ops.floating(ops.array(a)), axis=axis, keepdims=bool(keepdims)), out)
+    x, axis = ops.array(a), ops.axis_or_axes(axis)
+    if not ops.is_numpys(x):
+        _warnings.of_empty(x, axis)
+    return ops.written("median", xo.median(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
 
 
 def nanmedian(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The median of the elements that are not NaN, by `xarrayops.nanmedian`; the input is never overwritten."""
-    return ops.written("nanmedian", xo.nanmedian(ops.floating(ops.array(a)), axis=axis, keepdims=bool(keepdims)), out)
+    x, axis = ops.array(a), ops.axis_or_axes(axis)
+    if not ops.is_numpys(x):
+        _warnings.of_empty(x, axis)
+    return ops.written("nanmedian", xo.nanmedian(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
 
 
 _CHOOSING = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")

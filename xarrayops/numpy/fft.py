@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -9,6 +10,10 @@ import xarrayops as xo
 from xarrayops.numpy import _operands as ops
 
 Axes = Sequence[int] | None
+_NEEDS_AXES = (
+    "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0). "
+    "Instead: axes=tuple(range(-len(s), 0)), the last axes"
+)
 
 
 def _norm(norm: str | None) -> Any:
@@ -77,6 +82,8 @@ def _over(name: str, text: str, default: Axes = None) -> _Over:
         x = ops.floating(ops.array(a))
         s, axes = map(ops.axis_or_axes, (s, axes))
         if s is not None:
+            if axes is None:
+                warnings.warn(_NEEDS_AXES, DeprecationWarning, stacklevel=2)
             axes = tuple(range(-len(s), 0)) if axes is None else axes
             axes = tuple(ops.one_axis(axis, x.ndim) for axis in axes)
             if len(s) != len(axes):

@@ -63,9 +63,9 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
 
 def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
     """Dask's roll requires one shift per axis, and fails on empty arrays if axis is None."""
+    shifts, axes = shifts_and_axes(shift, axis)
     if x.size == 0:
         return x.copy()
-    shifts, axes = shifts_and_axes(shift, axis)
     if axis is None:
         return reshape(da.roll(reshape(x, (-1,)), shifts, axis=(0,)), x.shape)
     return da.roll(x, shifts, axis=axes)
