@@ -69,9 +69,9 @@ AttributeError: np has no ufuncs; did you mean np.ufunc?
 - Integers such as axes, shifts, sizes and counts may be 0-d arrays of any library. `like=` is a parameter of every
   function that creates arrays, also of `np.linspace`, the windows, `np.fft.fftfreq` and `np.random.default_rng`.
 - What NumPy makes arrays of is accepted: buffers, and objects with `__array__` or `__array_interface__`, such as
-  columns of pandas and polars, datasets of h5py, arrays of Arrow and images of PIL. They become arrays of the library of
-  the call. If their elements are text, dates or objects, an error says so. `xo` itself takes arrays only; its error names
-  the conversion, `xo.asarray(numpy.asarray(x), like=y)`.
+  columns of pandas and polars, datasets of h5py, arrays of Arrow and images of PIL. They become arrays of the library
+  of the call. If their elements are text, dates or objects, an error says so. `xo` itself takes arrays only; its error
+  names the conversion, `xo.asarray(numpy.asarray(x), like=y)`.
 - Means and variances of slices without elements warn as in NumPy, on every library. Warnings about values (slices of
   NaN, division by zero; `np.errstate`) come for NumPy's arrays alone: other libraries would wait for their devices.
 - Objects, structured dtypes and subclasses are not supported.
