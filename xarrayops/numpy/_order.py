@@ -168,7 +168,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 
 def array_equiv(a1: Any, a2: Any) -> bool:
     """Whether all elements are equal after broadcasting, by `xarrayops.equal`; a Python bool."""
-    x, y = ops.together(a1, a2)
+    x, y = ops.alike(a1, a2)
     try:
         xo.broadcast_shapes(x.shape, y.shape)
     except ValueError:
