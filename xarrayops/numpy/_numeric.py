@@ -223,7 +223,7 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
 
 
 def _sliding(function: Callable[..., Any], a: Any, v: Any, mode: Any) -> Any:
-    x, y = (xo.reshape(z, (1,)) if z.ndim == 0 else z for z in ops.together(a, v))
+    x, y = (xo.reshape(z, (1,)) if z.ndim == 0 else z for z in ops.alike(*ops.arrays(a, v)))
     return function(x, y, _mode(mode))
 
 

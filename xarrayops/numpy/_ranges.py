@@ -19,7 +19,9 @@ def arange(
     start, stop = (0, start) if stop is None else (start, stop)
     classes = {type(start), type(stop), type(step)}
     if not classes <= ops.NUMBERS.keys():
-        raise TypeError(f"np.arange takes numbers, not {start!r}, {stop!r} and {step!r}")
+        raise TypeError(
+            f"np.arange takes numbers, not {start!r}, {stop!r} and {step!r}. Instead: int(x) or float(x) of an array"
+        )
     found = ops.name_of_default(max(classes, key=list(ops.NUMBERS).index))
     dtype = (ops.name_of_default(int) if found == "bool" else found) if dtype is None else named(dtype)
     return xo.arange(start, stop, step, dtype=dtype, device=device, like=ops.reference(like))

@@ -208,14 +208,14 @@ ROWS = (
         detail="Unable to avoid copy",
     ),
     Row(
-        "differences of booleans",
-        "NumPy raises in a step of `gradient` and `ediff1d`; here they are numbers",
-        ("NumPy raises",),
+        "sums and differences of booleans in `trapezoid` and `gradient`",
+        "here they are numbers; NumPy takes the steps in booleans, or raises",
+        ("NumPy raises", "values"),
         "gradient|ediff1d|diff|trapezoid|interp|unwrap",
         "np.gradient(x)",
         _of([True, False, True], "bool"),
         libraries=NOT_NUMPY,
-        detail="boolean subtract",
+        detail="boolean subtract|at .*NumPy",
     ),
     Row(
         "half precision in `linalg`",
