@@ -69,7 +69,8 @@ def reduction_loop(name: str, method: str, x: Any, dtype: str | None) -> str | N
         is_known = {own, dtype or own} <= ops.DTYPES_OF_NUMPY
         found = _reduced(name, method, own, dtype) if is_known else None
         is_default = found is not None and default is not None and dtype is None and not _is_integer(found)
-        _found[key] = None if found is None else ((default if is_default and _is_integer(own) else found),)
+        wanted = default if is_default and _is_integer(own) else found
+        _found[key] = None if wanted is None else (wanted,)
     dtypes = _found[key]
     return dtype if dtypes is None else dtypes[0]
 

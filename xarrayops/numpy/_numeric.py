@@ -181,7 +181,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """The linear interpolation between points, by `xarrayops.interp`."""
-    return xo.interp(*ops.doubles(x, xp), ops.doubles(fp)[0], left=left, right=right, period=period)
+    places, xs = ops.doubles(x, xp)
+    return xo.interp(places, xs, ops.doubles(fp)[0], left=left, right=right, period=period)
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:

@@ -51,8 +51,8 @@ def linspace(
         x = xo.linspace(start, stop, num, dtype=dtype_of_numbers, device=device, endpoint=endpoint, like=like)
         step = (stop - start) / parts if parts > 0 else xo.nan
     else:
-        members = (start, stop) if like is None else ops.arrays(like, start, stop)[1:]
-        x, step = _between(*members, num, parts)
+        first, last = (start, stop) if like is None else ops.arrays(like, start, stop)[1:]
+        x, step = _between(first, last, num, parts)
     if dtype is not None:
         x = xo.astype(xo.floor(x) if xo.isdtype(named(dtype), "integral") else x, named(dtype))
     x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 else x
@@ -116,7 +116,8 @@ def geomspace(
         first, last = map(ops.plain_number, (start, stop))
         x = xo.geomspace(first, last, num, endpoint=endpoint, dtype=ops.name_of_default(float), like=like)
     else:
-        x = _between_by_factors(*ops.arrays(like, start, stop)[1:], num, endpoint)
+        first, last = ops.arrays(like, start, stop)[1:]
+        x = _between_by_factors(first, last, num, endpoint)
     x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 else x
     return x if dtype is None else xo.astype(x, named(dtype))
 

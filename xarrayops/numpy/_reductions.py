@@ -350,8 +350,9 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
 
 
 def _accumulated(verb: str, x: Any, axis: int | None, dtype: Any, out: Any) -> Any:
-    is_flat = axis is None or ops.axis_of_scalar(x, index(axis)) == ()
-    x, axis = (ops.raveled(x), 0) if is_flat else (x, index(axis))
+    if axis is None or ops.axis_of_scalar(x, index(axis)) == ():
+        x, axis = ops.raveled(x), 0
+    axis = index(axis)
     return ops.written(verb, getattr(xo, verb)(x, axis=axis, dtype=named(dtype)), out)
 
 

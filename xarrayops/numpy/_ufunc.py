@@ -153,7 +153,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         start = [] if initial is None else [xo.full(values.shape[:-1], initial, dtype=x.dtype, like=x)]
         return xo.reshape(reduce(self, [*start, *xo.unstack(values, axis=-1)]), shape)
 
-    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def accumulate(self, array: Any, axis: int | None = 0, dtype: Any = None, out: Any = None) -> Any:
         """The results of applying the function to the first elements along an axis: all partial results."""
         self._require_two("accumulate")
         (x,) = ops.arrays(array)
@@ -165,7 +165,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         partial = list(accumulate(xo.unstack(x, axis=axis), self))
         return ops.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out, "unsafe")
 
-    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def reduceat(self, array: Any, indices: Any, axis: int | None = 0, dtype: Any = None, out: Any = None) -> Any:
         """The reductions of the slices between consecutive indices along an axis; the indices are read."""
         self._require_two("reduceat")
         (x,) = ops.arrays(array)
