@@ -18,7 +18,7 @@ export PIP_FIND_LINKS := $(abspath $(WHEELS))
 export WHEELS := $(abspath $(WHEELS))
 endif
 
-.PHONY: help env bench claims test test-all sweeps durations base lint types docs check size conformance exchange \
+.PHONY: help env bench claims test test-all sweeps fuzz-numpy durations base lint types docs check size conformance exchange \
 	peers ports planted-faults generate xla cupy-signatures gpu gpu-list gpu-rehearsal wheels clean
 
 help:            ## this list
@@ -49,6 +49,10 @@ sweeps: env      ## run the whole of the long tests, 20 minutes or more, and wri
 	@$(PYTHON) tools/environment.py $(VENV) test
 	# with =, because pytest takes a separate word for a path of tests before it knows the option
 	$(RUN) -m pytest -q -n auto --dist worksteal --sweeps=benchmarks/results/sweeps
+
+fuzz-numpy: env  ## compare xarrayops.numpy with NumPy on random calls: ARGUMENTS="--names roll --library torch --seed 3 --count 1"
+	@$(PYTHON) tools/environment.py $(VENV) test
+	JAX_ENABLE_X64=1 $(RUN) -m tests.fuzz.differential $(ARGUMENTS)
 
 durations: env   ## run every test without kept programs, and record how long they take in tests/durations.json
 	@$(PYTHON) tools/environment.py $(VENV) test

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
+from tests.fuzz.differential.known import ALL, ROWS
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN, METHODS, RANDOM, REMARKS
 from xarrayops._core.numpy_names.keywords import RENAMED_KEYWORDS
 
@@ -62,14 +63,33 @@ AttributeError: np has no ufuncs; did you mean np.ufunc?
   typed: a list next to a float32 array takes its dtype, so that `np.append(x, [1, 2])` is float32. Indices are int32.
   A call raises only if its result would have 64 bits in NumPy, such as `np.zeros(3, like=x)` and the mean of integers:
   switch the types on, or write `xo.use(dtype="float32")`. Comparisons of integers and fractions are exact.
-- Dtypes are promoted as in NumPy; on other libraries, functions of small integers give float64.
+- Dtypes are promoted as in NumPy, and elementwise functions compute in its loops: `np.sqrt` of int16 is float32.
+  `dtype=` and `casting=` choose a loop by NumPy's rules and with NumPy's errors: `np.sqrt(x, dtype="int64")` raises.
 - `out=` is written in place on NumPy, PyTorch and CuPy. JAX and Dask raise and say what to write, as do `np.copyto` and
   `np.put`. `where=` of a ufunc needs `out=`.
 - `np.float32(x)` casts, `x.dtype == np.float32` and `isinstance(x, np.ndarray)` work on every library.
 - `np.random.default_rng` has the methods of NumPy's generator; the numbers are from [xo.random](random.md). It
   has no global state: `np.random.seed` raises.
-- `weights=` of quantiles, estimators of bins, objects, structured dtypes and subclasses are not supported.
+- Integers such as axes, shifts, sizes and counts may be 0-d arrays of any library. `like=` is a parameter of every
+  function that creates arrays, also of `np.linspace`, the windows, `np.fft.fftfreq` and `np.random.default_rng`.
+- What NumPy makes arrays of is accepted: buffers, and objects with `__array__` or `__array_interface__`, such as
+  columns of pandas and polars, datasets of h5py, arrays of Arrow and images of PIL. They become arrays of the library
+  of the call. If their elements are text, dates or objects, an error says so. `xo` itself takes arrays only; its error
+  names the conversion, `xo.asarray(numpy.asarray(x), like=y)`.
+- Means and variances of slices without elements warn as in NumPy, on every library. Warnings about values (slices of
+  NaN, division by zero; `np.errstate`) come for NumPy's arrays alone: other libraries would wait for their devices.
+- Objects, structured dtypes and subclasses are not supported.
 - Methods and operators belong to the array's own library.
+
+### What still differs from NumPy
+
+`make fuzz-numpy` compares `xarrayops.numpy` with NumPy: random calls of every name, with all options, shapes, dtypes
+and values, on NumPy, PyTorch, JAX and Dask. Values, dtypes and shapes are the same, and what NumPy refuses is refused,
+but for:
+
+{known}
+
+Other calls that are not answered raise an error that says what to write instead.
 
 ## What differs in `xarrayops` itself
 
@@ -83,6 +103,8 @@ What differs everywhere, and why:
   may x change.
 - Methods and operators belong to the array's own library and often differ: use the functions below.
 - Python numbers are accepted together with arrays, not instead of them: `math.log(6.4)` for a number alone.
+- Lists are accepted together with an array for options: quantiles, bins, indices, weights, coefficients, repeats. The
+  data are arrays.
 - Dtypes are names: `xo.float64`, or `"float64"`.
 """
 NOTES = {
@@ -96,7 +118,7 @@ NOTES = {
     "lexsort": "the keys are a sequence of arrays",
     "matmul": "sparse matrices, too",
     "pad": "no function as the mode",
-    **dict.fromkeys(("nanpercentile", "nanquantile", "percentile", "quantile"), "q is a number or an array"),
+    **dict.fromkeys(("nanpercentile", "nanquantile", "percentile", "quantile"), "q is a number, a list or an array"),
     "reshape": "the shape is one tuple",
     "squeeze": "the axes are required",
     "take": "axis is required for an array of several axes",
@@ -224,7 +246,14 @@ def method_sections() -> list[str]:
     ]
 
 
+def _listed(libraries: tuple[str, ...]) -> str:
+    titles = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "dask": "Dask"}
+    return ", ".join(title for name, title in titles.items() if name in libraries)
+
+
 def page() -> str:
     """The text of the page."""
     note = "<!-- Written by tools/readme.py from xarrayops/_core/numpy_names; do not edit. -->\n"
-    return "\n".join([note, HEAD, *main_sections(), *module_sections(), *method_sections()])
+    rows = [(row.what, "all" if set(row.libraries) == set(ALL) else _listed(row.libraries), row.reason) for row in ROWS]
+    head = HEAD.replace("{known}", table(("what", "libraries", "why"), rows))
+    return "\n".join([note, head, *main_sections(), *module_sections(), *method_sections()])

@@ -338,7 +338,11 @@ def reshape(x: array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     "The same elements in another shape."
 
 def roll(x: array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> array:
-    "x with its elements shifted cyclically along the given axes."
+    """x with its elements shifted cyclically along the given axes.
+
+    Shifts and axes broadcast: one shift serves several axes, and several shifts along one axis add up. Without an axis
+    the elements move in C order, by the sum of the shifts.
+    """
 
 def squeeze(x: array, /, axis: int | tuple[int, ...]) -> array:
     "x without the given axes of extent one."

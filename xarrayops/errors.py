@@ -12,6 +12,7 @@ __all__ = [
     "BuildError",
     "CrossingError",
     "ExchangeError",
+    "InvalidArguments",
     "InvalidBackend",
     "InvalidSparse",
     "LayoutError",
@@ -43,6 +44,10 @@ class BuildError(XArrayOpsError, RuntimeError):
 
 class Unsupported(XArrayOpsError, NotImplementedError):
     """The library cannot do what was requested; the message names an alternative."""
+
+
+class InvalidArguments(XArrayOpsError, ValueError, RuntimeError):
+    """The library refuses the arguments of a call, such as shapes that do not fit; the message has its reason."""
 
 
 class ExchangeError(XArrayOpsError, BufferError):

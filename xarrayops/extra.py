@@ -511,8 +511,8 @@ def quantile(
 ) -> ArrayT:
     """Quantiles along the axes, by default over all of them.
 
-    ``q`` is a number or an array of numbers from 0 to 1; its axes come first in the result. ``method`` is one of the
-    nine of Hyndman and Fan, "inverted_cdf", "averaged_inverted_cdf", "closest_observation",
+    ``q`` is a number, a list or an array of numbers from 0 to 1; its axes come first in the result. ``method`` is one
+    of the nine of Hyndman and Fan, "inverted_cdf", "averaged_inverted_cdf", "closest_observation",
     "interpolated_inverted_cdf", "hazen", "weibull", "linear", "median_unbiased" and "normal_unbiased", or "lower",
     "higher", "midpoint" or "nearest", as in NumPy.
 

@@ -2496,6 +2496,9 @@ def roll(
 ) -> ArrayT:
     """x with its elements shifted cyclically along the given axes.
 
+    Shifts and axes broadcast: one shift serves several axes, and several shifts along one axis add up. Without an axis
+    the elements move in C order, by the sum of the shifts.
+
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.roll.html>
     """
     if extra is not NotGiven or dim is not None or dims is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
-from xarrayops._core.backends import find, registry
+from xarrayops._core.backends import find, foreign, registry
 from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.mixed import another_library, sparse_argument
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar, with_numbers
@@ -147,22 +147,19 @@ def _as_buffer(obj: Any) -> Array:
     """A buffer as a NumPy array. NumPy reads items by the buffer's format; other libraries read bytes as numbers."""
     import numpy as np
 
-    if hasattr(obj, "__array_interface__") or _has_buffer(obj):
+    if hasattr(obj, "__array_interface__") or foreign.has_buffer(obj):
         return np.asarray(obj)
     if hasattr(obj, "__dlpack__"):
-        return np.from_dlpack(obj)
+        try:
+            return np.from_dlpack(obj)
+        except Exception as error:  # the classes of errors are those of the library, such as Arrow's
+            fix = foreign.fix("obj", obj) if hasattr(type(obj), "__array__") else ""
+            raise ExchangeError(
+                f"xo.asarray: {registry.describe_class(type(obj))}: {str(error).rstrip('.')}. {fix}"
+            ) from error
     raise BackendNotFound(
-        f"xo.asarray cannot convert a value of class {registry.describe_class(type(obj))}. "
-        f"Instead: a number, a nested list or tuple of numbers, a buffer or an array."
+        f"xo.asarray cannot convert a value of class {registry.describe_class(type(obj))}. {foreign.fix('obj', obj)}."
     )
-
-
-def _has_buffer(obj: Any) -> bool:
-    try:
-        memoryview(obj)
-    except TypeError:
-        return False
-    return True
 
 
 def _arrays_within(obj: Any) -> dict[str, Any]:
@@ -215,7 +212,7 @@ def from_dlpack(
     if not hasattr(type(x), "__dlpack__"):
         kind = registry.describe_class(type(x))
         raise ExchangeError(
-            f"xo.from_dlpack needs an object with __dlpack__; {kind} has no such method. Instead: xo.asarray(x)"
+            f"xo.from_dlpack needs an object with __dlpack__; {kind} has no such method. {foreign.fix('x', x)}"
         )
     function, _, device = creation("from_dlpack", like, backend, None, device)
     return function(x, device=device, copy=copy)

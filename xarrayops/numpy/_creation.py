@@ -1,10 +1,12 @@
+# Long: functions of NumPy by the section of its reference.
 """New arrays. Without an array in ``like=`` they follow `xarrayops.use`, with NumPy's default dtypes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import xarrayops as xo
 from xarrayops.numpy import _operands as ops
@@ -13,13 +15,20 @@ from xarrayops.numpy._dtypes import named
 Shape = int | tuple[int, ...]
 
 
-def _shape(shape: Any) -> Any:
-    """The shape as a tuple of Python integers."""
-    return tuple(int(n) for n in shape) if isinstance(shape, Iterable) else (int(shape),)
+def _require_extents(shape: tuple[int, ...]) -> None:
+    """Raise for a negative extent, which torch takes as the array's own."""
+    if any(n < 0 for n in shape):
+        raise ValueError("negative dimensions are not allowed")
 
 
 def _floating(dtype: Any) -> Any:
     return ops.name_of_default(float) if dtype is None else named(dtype)
+
+
+def _c_or_f(order: str) -> str:
+    if order not in ("C", "F"):
+        raise ValueError("only 'C' or 'F' order is permitted")
+    return order
 
 
 def array(
@@ -37,7 +46,7 @@ def array(
     ops.no_subclass("array", subok)
     ops.refuse("array", "leave it out: nested sequences have all their levels", ndmax=ndmax not in (0, None))
     x = asarray(object, dtype, order, copy=copy, like=like)
-    return xo.reshape(x, (*(1,) * (ndmin - x.ndim), *x.shape)) if x.ndim < ndmin else x
+    return xo.reshape(x, (*(1,) * (index(ndmin) - x.ndim), *x.shape)) if x.ndim < ndmin else x
 
 
 def asarray(
@@ -103,8 +112,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def _new(verb: str, shape: Shape, dtype: Any, order: str, device: Any, like: Any) -> Any:
-    x = getattr(xo, verb)(_shape(shape), dtype=_floating(dtype), device=device, like=ops.reference(like))
-    return ops.ordered(verb, x, order)
+    x = getattr(xo, verb)(ops.integers(shape), dtype=_floating(dtype), device=device, like=ops.reference(like))
+    return ops.ordered(verb, x, _c_or_f(order))
 
 
 def zeros(shape: Shape, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
@@ -126,14 +135,15 @@ def full(
     shape: Shape, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Any:
     """An array of one value, which broadcasts, by `xarrayops.full`."""
+    _require_extents(ops.integers(shape))
     x = ops.new_array(fill_value, dtype=named(dtype), like=ops.reference(like), device=device)
-    return ops.ordered("full", xo.asarray(xo.broadcast_to(x, _shape(shape)), copy=True), order)
+    return ops.ordered("full", xo.asarray(xo.broadcast_to(x, ops.integers(shape)), copy=True), _c_or_f(order))
 
 
 def _another(verb: str, a: Any, dtype: Any, order: str, subok: bool, shape: Any, device: Any) -> Any:
     ops.no_subclass(verb, subok, True)
     x = ops.array(a)
-    of_shape = x.shape if shape is None else _shape(shape)
+    of_shape = x.shape if shape is None else ops.integers(shape)
     ours = getattr(xo, verb.removesuffix("_like"))
     made = ours(tuple(of_shape), dtype=x.dtype if dtype is None else named(dtype), like=x, device=device)
     return ops.ordered(verb, made, _order_of(x, order))
@@ -180,7 +190,10 @@ def full_like(
     x = ops.array(a)
     target = x.dtype if dtype is None else named(dtype)
     value = ops.cast_new(fill_value, target, like=x, device=device)
-    of_shape = tuple(x.shape) if shape is None else _shape(shape)
+    of_shape = tuple(x.shape) if shape is None else ops.integers(shape)
+    _require_extents(of_shape)
+    extra = max(value.ndim - len(of_shape), 0)
+    value = xo.reshape(value, value.shape[extra:]) if {*value.shape[:extra]} == {1} else value
     return ops.ordered("full_like", xo.asarray(xo.broadcast_to(value, of_shape), copy=True), _order_of(x, order))
 
 
@@ -195,9 +208,9 @@ def eye(
     like: Any = None,
 ) -> Any:
     """A matrix with ones on a diagonal, by `xarrayops.eye`."""
-    columns = None if M is None else int(M)
-    made = xo.eye(int(N), columns, k=k, dtype=_floating(dtype), device=device, like=ops.reference(like))
-    return ops.ordered("eye", made, order)
+    columns = None if M is None else index(M)
+    made = xo.eye(index(N), columns, k=index(k), dtype=_floating(dtype), device=device, like=ops.reference(like))
+    return ops.ordered("eye", made, _c_or_f(order))
 
 
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
@@ -207,7 +220,7 @@ def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, like: Any = None) -> Any:
     """A matrix with ones on and below a diagonal, by `xarrayops.tril`."""
-    return xo.tril(ones((N, N if M is None else M), dtype, like=like), k=k)
+    return xo.tril(ones((N, N if M is None else M), dtype, like=like), k=index(k))
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Literal["xy", "ij"] = "xy") -> Any:
@@ -237,7 +250,9 @@ def fromfunction(
 
 def indices(dimensions: tuple[int, ...], dtype: Any = None, sparse: bool = False, *, like: Any = None) -> Any:
     """The grids of the indices of each axis, by `xarrayops.arange`."""
-    shape = _shape(dimensions)
+    shape = ops.integers(tuple(dimensions))
+    if not sparse:
+        _require_extents(shape)
     chosen = int if dtype is None else named(dtype)
     vectors = [xo.arange(n, dtype=chosen, like=ops.reference(like)) for n in shape]
     if not vectors:
@@ -248,6 +263,7 @@ def indices(dimensions: tuple[int, ...], dtype: Any = None, sparse: bool = False
 
 def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: Any = None) -> Any:
     """A vector of the values of an iterable."""
+    count = index(count)
     values = list(iter if count < 0 else islice(iter, count))
     if len(values) < count:
         raise ValueError("iterator too short: Expected more items than it has")
@@ -259,14 +275,20 @@ def frombuffer(buffer: Any, dtype: Any = None, count: int = -1, offset: int = 0,
     import numpy
 
     values = numpy.frombuffer(buffer, "float64" if dtype is None else named(dtype), count, offset)
-    if like is not None:
+    if ops.reference(like) is not None:
         return xo.asarray(values.copy(), like=like)
     return xo.convert(values.copy(), xo.zeros(0, dtype="uint8"))
 
 
-def _window(name: str) -> Callable[[Any], Any]:
-    def window(M: Any) -> Any:
-        return getattr(xo, name)(max(int(ops.plain_number(M)), 0), dtype=ops.name_of_default(float))
+class _Window(Protocol):
+    """The parameters of windows."""
+
+    def __call__(self, M: Any, *, like: Any = None) -> Any: ...
+
+
+def _window(name: str) -> _Window:
+    def window(M: Any, *, like: Any = None) -> Any:
+        return getattr(xo, name)(max(int(M), 0), dtype=ops.name_of_default(float), like=ops.reference(like))
 
     return ops.entitled(window, name, f"The window of M values, by `xarrayops.{name}`.")
 
@@ -274,9 +296,9 @@ def _window(name: str) -> Callable[[Any], Any]:
 bartlett, blackman, hamming, hanning = map(_window, ("bartlett", "blackman", "hamming", "hanning"))
 
 
-def kaiser(M: Any, beta: float) -> Any:
+def kaiser(M: Any, beta: float, *, like: Any = None) -> Any:
     """The Kaiser window of M values, by `xarrayops.kaiser`."""
-    return xo.kaiser(max(int(ops.plain_number(M)), 0), float(beta), dtype=ops.name_of_default(float))
+    return xo.kaiser(max(int(M), 0), float(beta), dtype=ops.name_of_default(float), like=ops.reference(like))
 
 
 if not TYPE_CHECKING:

@@ -31,7 +31,7 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
     """
 
     def __new__(cls, dtype: Any, align: bool = False, copy: bool = False) -> Self:
-        name = name_of(named(dtype))
+        name = name_of(named(float if dtype is None else dtype))
         if name not in DTYPE_NAMES:
             raise TypeError(f"np.dtype: {dtype!r} is not a dtype of numbers. Instead: one of {', '.join(DTYPE_NAMES)}")
         return super().__new__(cls, name)
@@ -43,7 +43,9 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
         value = values[0] if values else 0
         if ops.is_array(value) and not is_numpy_scalar(value):
             return xo.astype(value, self.name)
-        x = ops.new_array(float(value) if isinstance(value, str) else value, dtype=self.name)
+        value = float(value) if isinstance(value, str) else value
+        value = int(value) if type(value) is float and self.kind in "iu" else value  # NaN raises ValueError
+        x = ops.new_array(value, dtype=self.name)
         return x[()] if x.ndim == 0 else x
 
     def __instancecheck__(self, x: Any) -> bool:
@@ -144,6 +146,8 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
 
 def _kind_of(arg: Any) -> Any:
     """The kind for one of NumPy's own abstract classes, such as ``numpy.floating``; others are unchanged."""
+    if arg is None:
+        return float
     is_of_numpy = isinstance(arg, type) and arg.__module__ == "numpy"
     return KINDS.get(arg.__name__, arg) if is_of_numpy else arg
 
@@ -174,7 +178,14 @@ def result_type(*arrays_and_dtypes: Any) -> dtype:
 
 def promote_types(type1: Any, type2: Any, /) -> dtype:
     """The dtype to which NumPy promotes two dtypes."""
-    return result_type(dtype(type1), dtype(type2))
+    return result_type(*(dtype(_in_native_order(each)) for each in (type1, type2)))
+
+
+def _in_native_order(dtype: Any) -> Any:
+    """NumPy's dtype in the byte order of this machine, in which every result of a promotion is."""
+    if isinstance(dtype, builtins.str):
+        return dtype.removeprefix(">")
+    return dtype.newbyteorder("=") if type(dtype).__module__ == "numpy.dtypes" else dtype
 
 
 def common_type(*arrays: Any) -> dtype:

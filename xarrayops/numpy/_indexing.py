@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
@@ -93,7 +94,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
         x, axis = ops.raveled(x), 0
     if x.ndim != i.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    return xo.take_along_axis(x, i, axis=axis)
+    return xo.take_along_axis(x, i, axis=index(axis))
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
@@ -101,9 +102,11 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
     i = ops.indices(indices, arr)
     if axis is None:
         _require_vector(i)
-        put(arr, i, values)
+        put(arr, i, xo.broadcast_to(ops.arrays(arr, values)[1], tuple(i.shape)))
         return
     axis = ops.one_axis(axis, arr.ndim)
+    if i.ndim != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
     index = [
         xo.reshape(xo.arange(n, like=arr), tuple(-1 if a == b else 1 for b in range(arr.ndim)))
         for a, n in enumerate(arr.shape)
@@ -116,7 +119,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
     """The members along an axis where the condition is true, by `xarrayops.compress`."""
     mask, x = ops.arrays(condition, a)
-    return ops.written("compress", xo.compress(mask != 0, x, axis=axis), out)
+    return ops.written("compress", xo.compress(mask != 0, x, axis=ops.axis_or_axes(axis)), out)
 
 
 def extract(condition: Any, arr: Any) -> Any:
@@ -129,12 +132,15 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """Each element from the choice that the index names, by `xarrayops.where`."""
     like, no_array = ops.first_array((a, *choices)), ops.first_array(choices) is None
     members = ops.together(*([ops.in_library_of(like, each) for each in choices] if no_array else choices))
-    index = _in_bounds("choose", _integers("choose", ops.indices(a, like)), len(members), mode)
+    index = _integers("choose", ops.indices(a, like))
+    if mode == "raise" and not xo.is_lazy(index) and bool(xo.any(index < 0)):
+        raise ValueError("invalid entry in choice array")
+    index = _in_bounds("choose", index, len(members), mode)
     shape = xo.broadcast_shapes(index.shape, *(x.shape for x in members))
     result = xo.broadcast_to(members[0], tuple(shape))
     for i, x in enumerate(members[1:], 1):
         result = xo.where(index == i, x, result)
-    return ops.written("choose", result, out)
+    return ops.written("choose", result, out, "unsafe")
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
@@ -185,7 +191,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
         raise TypeError(f"copyto() argument 1 must be an array, not {type(dst).__name__}")
     is_number = type(src) in ops.NUMBERS
     value = xo.asarray(src, dtype=dst.dtype, like=dst) if is_number else ops.arrays(dst, src)[1]
-    if ops.is_array(src) and not can_cast(value, dst.dtype, casting):
+    if not is_number and not can_cast(value, dst.dtype, casting):
         raise TypeError(f"Cannot cast array data from {value.dtype} to {dst.dtype} according to the rule '{casting}'")
     value = xo.broadcast_to(xo.astype(value, dst.dtype), tuple(dst.shape))
     if where is not True:
@@ -195,6 +201,8 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 def putmask(a: Any, /, mask: Any, values: Any) -> None:
     """Set the elements where the mask is true to the repeated values at their places, in place, by `xarrayops.at`."""
+    if not ops.is_array(a):
+        raise TypeError(f"putmask: argument 1 must be numpy.ndarray, not {type(a).__name__}")
     m, v = ops.arrays(a, mask, values)[1:]
     if ops.size_of(v) == 0:
         return
@@ -214,6 +222,8 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     if not ops.is_array(arr):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}")
     m, v = ops.arrays(arr, mask, vals)[1:]
+    if xo.is_lazy(arr):
+        ops.overwritten("place", arr, ..., arr, "arr = xo.where(mask, vals, arr)")
     index = xo.nonzero(ops.raveled(m))[0]
     if index.shape[0] == 0:
         return
@@ -228,9 +238,11 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if not ops.is_array(a):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
     index, values = ops.indices(ind, a), ops.arrays(a, v)[1]
-    index = _in_bounds("put", ops.raveled(_integers("put", index)), ops.size_of(a), mode)
-    if index.shape[0] == 0 or ops.size_of(values) == 0:
+    if mode in ("raise", "clip", "wrap") and ops.size_of(a) and (ops.size_of(index) == 0 or ops.size_of(values) == 0):
         return
+    if ops.size_of(a) == 0 and ops.size_of(index):
+        raise IndexError("cannot replace elements of an empty array")
+    index = _in_bounds("put", ops.raveled(_integers("put", index)), ops.size_of(a), mode)
     values = _repeated(values, index.shape[0], a)
     ops.overwritten("put", a, tuple(_unraveled(index, tuple(a.shape))), values, "a = xo.at(a)[index].set(v)")
 
@@ -246,7 +258,7 @@ def _unraveled(index: Any, shape: tuple[int, ...]) -> list[Any]:
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """The indices of each axis for indices into the flattened array, by `xarrayops.remainder`."""
-    extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    extents = ops.integers(shape)
     i = _integers("unravel_index", ops.indices(indices))
     if not extents and i.ndim:
         raise ValueError("multiple indices are not supported for 0d array: an index is out of bounds")
@@ -255,12 +267,13 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
         raise ValueError(f"an index is out of bounds for array with size {size}")
     if order not in ("C", "F"):
         raise ValueError("only 'C' or 'F' order is permitted")
+    i = i if ops.lacks(i, "int64") else xo.astype(i, "int64")
     return tuple(_unraveled(i, extents) if order == "C" else _unraveled(i, extents[::-1])[::-1])
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
     """The indices into the flattened array for the indices of each axis."""
-    extents = (dims,) if isinstance(dims, int) else tuple(dims)
+    extents = ops.integers(dims)
     members = xo.unstack(multi_index) if ops.is_array(multi_index) else multi_index
     modes = (mode,) * len(extents) if isinstance(mode, str) else tuple(mode)
     if order not in ("C", "F"):
@@ -296,7 +309,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     """The indices of the main diagonal of an array with extents n, by `xarrayops.arange`."""
-    return (xo.arange(n),) * ndim
+    return (xo.arange(index(n)),) * index(ndim)
 
 
 def diag_indices_from(arr: Any) -> tuple[Any, ...]:
@@ -310,7 +323,7 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
 
 
 def _triangle(triangle: Callable[..., Any], shape: tuple[int, int], k: int, like: Any = None) -> tuple[Any, ...]:
-    return tuple(xo.nonzero(triangle(xo.ones(shape, dtype="int8", like=like), k=k)))
+    return tuple(xo.nonzero(triangle(xo.ones(ops.integers(shape), dtype="int8", like=like), k=index(k))))
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:

@@ -6,8 +6,9 @@ Also the objects that are indexed instead of called: grids, and arrays of slices
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import accumulate, pairwise
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
@@ -15,7 +16,7 @@ from xarrayops._generic.extra.common import part
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._creation import meshgrid
-from xarrayops.numpy._dtypes import can_cast, named
+from xarrayops.numpy._dtypes import can_cast, named, result_type
 from xarrayops.numpy._ranges import arange, linspace
 from xarrayops.numpy._shapes import of_dimensions
 from xarrayops.plugin import nested
@@ -27,6 +28,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     if unused:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {', '.join(unused)}")
     width = pad_width if isinstance(pad_width, dict) else _plain(pad_width)
+    if any(n < 0 for n in nested.members(list(width.values()) if isinstance(width, dict) else width)):
+        raise ValueError("index can't contain negative values")
     return xo.pad(ops.arrays(array)[0], width, mode, **{name: _plain(value) for name, value in kwargs.items()})
 
 
@@ -39,7 +42,8 @@ _PAD_OPTIONS = {"constant": "constant_values", "linear_ramp": "end_values"} | {
 
 
 def _plain(value: Any) -> Any:
-    """An array as nested lists; other values are unchanged."""
+    """An array as nested lists; other values are unchanged. A lazy array is computed."""
+    value = xo.compute(value) if hasattr(value, "dtype") else value
     return value.tolist() if hasattr(value, "tolist") else value
 
 
@@ -51,7 +55,7 @@ def _places(obj: Any, extent: int | None = None) -> Any:
     if xo.isdtype(x.dtype, "bool"):
         if x.ndim != 1 or (extent is not None and x.shape[0] != extent):
             raise ValueError(f"a mask must be a vector with a value for each position, not of shape {x.shape}")
-        return xo.nonzero(x)[0].tolist()
+        return _plain(xo.nonzero(x)[0])
     if not ops.is_integer(x) and (ops.size_of(x) or ops.is_array(obj)):
         raise IndexError(f"indices must be integers or booleans, not {x.dtype}")
     return _plain(obj)
@@ -60,7 +64,9 @@ def _places(obj: Any, extent: int | None = None) -> Any:
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """The values before the indices along an axis, by `xarrayops.insert`."""
     x = ops.in_library_of(ops.first_array((arr, values)), arr)
-    return xo.insert(x, _places(obj), ops.in_dtype_of(x, values), axis=axis)
+    v = ops.in_dtype_of(x, values)
+    v = xo.reshape(v, v.shape[-1:]) if axis is None and v.ndim > 1 and ops.size_of(v) == v.shape[-1] else v
+    return xo.insert(x, _places(obj), v, axis=axis)
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
@@ -104,10 +110,16 @@ def _sequence(function: str, members: Any) -> list[Any]:
     return ops.arrays(*members)
 
 
+def _require_one_of(function: str, out: Any, dtype: Any) -> None:
+    if out is not None and dtype is not None:
+        raise TypeError(f"{function}() only takes `out` or `dtype` as an argument, but both were provided.")
+
+
 def concatenate(
     arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
     """The arrays joined along an axis, by `xarrayops.concat`."""
+    _require_one_of("concatenate", out, dtype)
     members = _cast(_sequence("concatenate", arrays), dtype, casting)
     if axis is None:
         members, axis = [ops.raveled(x) for x in members], 0
@@ -120,8 +132,9 @@ concat = concatenate
 
 
 def _cast(members: list[Any], dtype: Any, casting: str) -> list[Any]:
-    if dtype is None:
+    if dtype is None and casting == "same_kind":
         return ops.harmonised(*members)
+    dtype = result_type(*members) if dtype is None else dtype
     for x in members:
         if not can_cast(x, dtype, casting):
             raise TypeError(
@@ -132,6 +145,7 @@ def _cast(members: list[Any], dtype: Any, casting: str) -> list[Any]:
 
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """The arrays joined along a new axis, by `xarrayops.stack`."""
+    _require_one_of("stack", out, dtype)
     members = _cast(_sequence("stack", arrays), dtype, casting)
     if len({tuple(x.shape) for x in members}) > 1:
         raise ValueError("all input arrays must have the same shape")
@@ -143,7 +157,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     x = ops.array(x)
     if x.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
-    return tuple(xo.unstack(x, axis=axis))
+    return tuple(xo.unstack(x, axis=index(axis)))
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
@@ -211,8 +225,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     x = ops.array(ary)
     axis = ops.one_axis(axis, x.ndim)
     extent = x.shape[axis]
-    if isinstance(indices_or_sections, Iterable):
-        ends = [0, *(int(i) for i in indices_or_sections), extent]
+    if ops.is_several(indices_or_sections):
+        ends = [0, *ops.integers(indices_or_sections), extent]
     else:
         sections = int(indices_or_sections)
         if sections <= 0:
@@ -225,7 +239,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """The parts of an array along an axis: equal parts, or split at indices."""
     x = ops.array(ary)
-    if not isinstance(indices_or_sections, Iterable) and x.shape[ops.one_axis(axis, x.ndim)] % int(indices_or_sections):
+    if not ops.is_several(indices_or_sections) and x.shape[ops.one_axis(axis, x.ndim)] % int(indices_or_sections):
         raise ValueError("array split does not result in an equal division")
     return array_split(x, indices_or_sections, axis)
 
@@ -289,7 +303,7 @@ class _Joined:
         if any(isinstance(each, str) for each in parts):
             raise Unsupported("np.r_ with a string is not supported. Instead: np.concatenate or np.stack with axis=")
         like = ops.first_array(each for each in parts if not isinstance(each, slice))
-        members = ops.arrays(*(_vector(each, like) if isinstance(each, slice) else each for each in parts))
+        members = ops.alike(*(_vector(each, like) if isinstance(each, slice) else each for each in parts))
         members = [xo.reshape(x, (1,)) if x.ndim == 0 else x for x in members]
         if not self.columns:
             return concatenate(members)

@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from itertools import pairwise
 from math import pi
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
 from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops._generic.extra.common import part
-from xarrayops.errors import Unsupported
 from xarrayops.numpy import _comparison, _operands as ops
+from xarrayops.numpy._bins import number_of_bins
 from xarrayops.numpy._dtypes import named
+from xarrayops.numpy._elementwise import UFUNCS
 
 
 def clip(
@@ -30,7 +34,10 @@ def clip(
     limits = (min, max) if a_min is ... else (a_min, a_max)
     low, high = (None if limit is ... else limit for limit in limits)
     x = ops.arrays(ops.first_array((a, low, high)), a)[1]
+    if low is None and high is None:
+        return UFUNCS["positive"](x, out=out)
     x, *given = ops.operands(x, *(limit for limit in (low, high) if limit is not None))
+    x = xo.astype(x, xo.result_type(x, *given), copy=False)
     values = iter(given)
     low, high = (None if limit is None else next(values) for limit in (low, high))
     return ops.written("clip", xo.clip(x, low, high), out, kwargs.get("casting", "same_kind"))
@@ -38,9 +45,11 @@ def clip(
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """The elements rounded to a number of decimals, halves to even, by `xarrayops.round`."""
-    x = ops.array(a)
+    x, decimals = ops.array(a), index(decimals)
+    if decimals and xo.isdtype(x.dtype, "bool"):
+        raise TypeError("np.round: booleans have no decimals. Instead: x.astype(float)")
     if decimals == 0 or (ops.is_integer(x) and decimals > 0):
-        return ops.written("round", xo.round(x) if not xo.isdtype(x.dtype, "bool") else xo.astype(x, "float64"), out)
+        return ops.written("round", xo.round(x) if not xo.isdtype(x.dtype, "bool") else xo.astype(x, "float16"), out)
     power = 10.0 ** abs(decimals)
     if ops.is_integer(x) and ops.missing_dtype(x, 0.5):
         return ops.written("round", _tens(x, 10**-decimals), out)
@@ -86,8 +95,8 @@ def _like_number(value: Any, result: Any) -> Any:
 
 def angle(z: Any, deg: bool = False) -> Any:
     """The angle of complex numbers in the plane, by `xarrayops.atan2`."""
-    x = ops.floating(ops.array(z))
-    result = xo.atan2(xo.imag(x), xo.real(x)) if ops.is_complex(x) else xo.atan2(xo.zeros_like(x), x)
+    x = ops.array(z)
+    result = xo.atan2(xo.imag(x), xo.real(x)) if ops.is_complex(x) else UFUNCS["arctan2"](0, x)
     return result * (180 / pi) if deg else result
 
 
@@ -137,6 +146,7 @@ def sinc(x: Any) -> Any:
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The differences of neighbours along an axis, n times, by `xarrayops.diff`."""
+    n = index(n)
     if n == 0:
         return a
     if n < 0:
@@ -178,17 +188,20 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         ops.floating(s) if s.ndim else as_number(v) if type(as_number(v)) in (int, float) else float(s)
         for s, v in zip(spacing, varargs, strict=True)
     ]
-    return xo.gradient(x, *spacing, axis=axis, edge_order=edge_order)
+    return xo.gradient(x, *spacing, axis=ops.axis_or_axes(axis), edge_order=index(edge_order))
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """The linear interpolation between points, by `xarrayops.interp`."""
-    return xo.interp(*ops.floats(x, xp, fp), left=left, right=right, period=period)
+    x, xp, fp = ops.arrays(x, xp, fp)
+    places, xs = ops.doubles(x, xp)
+    return xo.interp(places, xs, ops.doubles(fp)[0], left=left, right=right, period=period)
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral of samples by the trapezoidal rule, by `xarrayops.trapezoid`."""
     values, places = ops.arrays(y, x)
+    axis = index(axis)
     if places is None:
         return xo.trapezoid(ops.floating(values), dx=dx, axis=axis)
     if places.ndim > 1 and places.shape != values.shape:
@@ -199,8 +212,9 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * pi) -> Any:
     """Angles without jumps of more than half a period, by `xarrayops.cumulative_sum`."""
     x = ops.array(p)
+    is_whole = xo.isdtype(x.dtype, "integral") and isinstance(period, int)
     steps = diff(x, axis=axis)
-    is_whole = ops.is_integer(x) and isinstance(period, int)
+    x, steps = (x, steps) if is_whole else (ops.inexact(x), ops.inexact(steps))
     low = period // 2 if is_whole else period / 2
     wrapped = xo.remainder(steps + low, period) - low
     if not is_whole or period % 2 == 0:
@@ -223,7 +237,7 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
 
 
 def _sliding(function: Callable[..., Any], a: Any, v: Any, mode: Any) -> Any:
-    x, y = (xo.reshape(z, (1,)) if z.ndim == 0 else z for z in ops.together(a, v))
+    x, y = (xo.reshape(z, (1,)) if z.ndim == 0 else z for z in ops.alike(*ops.arrays(a, v)))
     return function(x, y, _mode(mode))
 
 
@@ -242,9 +256,9 @@ def _mode(mode: Any) -> Any:
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """The number of occurrences of each integer, or the sum of their weights, by `xarrayops.bincount`."""
     values, w = ops.arrays(x, weights)
-    if ops.size_of(values) == 0 and not ops.is_integer(values):
-        values = xo.astype(values, int)
-    return xo.bincount(values, None if w is None else xo.astype(w, "float64"), minlength=minlength)
+    if ops.size_of(values) == 0:
+        values, w = xo.astype(values, int), None
+    return xo.bincount(values, None if w is None else xo.astype(w, "float64"), minlength=index(minlength))
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
@@ -252,26 +266,35 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return _comparison.digitize(*ops.arrays(x, bins), right=right)
 
 
-def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
-    if isinstance(bins, str):
-        raise Unsupported(
-            f"np.histogram: the estimator {bins!r} is not supported. Instead: a number of bins, or the "
-            'edges from numpy.histogram_bin_edges(xo.convert(x, "numpy"), ...)'
-        )
+def _bins(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, Any, Any]:
     x, w = ops.arrays(a, weights)
-    x = xo.astype(x, "uint8") if xo.isdtype(x.dtype, "bool") else x
-    is_number = hasattr(bins, "__index__") and not hasattr(bins, "ndim")
-    edges = int(bins) if is_number else ops.arrays(x, bins)[1]
-    is_whole = not is_number and ops.is_integer(x) and ops.is_integer(edges)
+    if xo.isdtype(x.dtype, "bool"):
+        warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning, 3)
+        x = xo.astype(x, "uint8")
+    if isinstance(bins, str):
+        bins = number_of_bins(x, bins, range, w)
+    if not ops.is_several(bins):
+        return ops.floating(x), index(bins), w
+    edges = ops.arrays(x, bins)[1]
+    is_known = edges.ndim == 1 and not xo.is_lazy(edges)
+    listed = bins if isinstance(bins, (list, tuple)) else edges.tolist() if is_known else ()
+    if any(upper < lower for lower, upper in pairwise(listed)):
+        raise ValueError("`bins` must increase monotonically, when an array")
+    is_whole = ops.is_integer(x) and ops.is_integer(edges)
     return x if is_whole else ops.floating(x), edges, w
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    """The number of elements in each bin, and the edges of the bins, by `xarrayops.histogram`."""
-    x, bins, w = _bins(a, bins, weights)
+    """The number of elements in each bin, and the edges of the bins, by `xarrayops.histogram`.
+
+    A name of a rule, such as "auto", reads the values.
+    """
+    x, bins, w = _bins(a, bins, range, weights)
     counts, edges = xo.histogram(x, bins, range=range, weights=w)
+    if w is not None and xo.isdtype(w.dtype, "integral"):
+        counts = xo.astype(counts, w.dtype)
     if density:
-        widths = ops.inexact(xo.diff(edges))
+        widths = ops.doubles(xo.diff(edges))[0]
         counts = xo.astype(counts, widths.dtype) / widths / xo.astype(xo.sum(counts), widths.dtype)
     return counts, edges
 
@@ -293,6 +316,7 @@ def cov(
     dtype: Any = None,
 ) -> Any:
     """The covariance matrix, by `xarrayops.cov`."""
+    ddof = ops.plain_number(ddof)
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     f, w = None if fweights is None else ops.indices(fweights, ops.first_array((m,))), ops.arrays(m, aweights)[1]
@@ -308,12 +332,13 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
 def _variables(x: Any, y: Any, dtype: Any) -> list[Any]:
     """One or two arrays of variables, in one dtype."""
     found = [z for z in ops.arrays(x, y) if z is not None]
-    return ops.harmonised(*map(ops.floating, found)) if dtype is None else [xo.astype(z, named(dtype)) for z in found]
+    return ops.doubles(*found) if dtype is None else [xo.astype(z, named(dtype)) for z in found]
 
 
 def polyval(p: Any, x: Any) -> Any:
     """The values of a polynomial, by `xarrayops.polyval`."""
-    return xo.polyval(*ops.together(p, x))
+    coefficients, places = ops.arrays(p, x)
+    return xo.polyval(*ops.alike(coefficients, places)) if ops.size_of(coefficients) else xo.zeros_like(places)
 
 
 def polyfit(
@@ -322,7 +347,7 @@ def polyfit(
     """The coefficients of the least-squares polynomial, by `xarrayops.linalg.lstsq`."""
     ops.refuse("polyfit", "np.linalg.lstsq(np.vander(x, deg + 1), y)", full=full, cov=bool(cov))
     places, values, weights = ops.arrays(x, y, w)
-    places, values = map(ops.inexact, (places, values))
+    places, values = ops.doubles(places)[0], ops.doubles(values)[0]
     powers = xo.stack([places**k for k in range(int(deg), -1, -1)], axis=1)
     if weights is not None:
         powers = powers * weights[:, None]

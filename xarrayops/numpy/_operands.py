@@ -16,12 +16,13 @@ from typing import Any, TypeVar
 import xarrayops as xo
 from xarrayops._core.backends import find
 from xarrayops._core.backends.dtype_names import name_of
+from xarrayops._core.backends.foreign import has_buffer
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.modes.defaults import floating_dtype
 from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.plugin import nested
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import STANDARD_DTYPES
-from xarrayops.plugin.nested import members
 
 NUMBERS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 """NumPy's default dtypes by class of Python number, the narrowest first."""
@@ -61,11 +62,16 @@ def _has_backend(x: Any) -> bool:
     return True
 
 
+def is_numpys(x: Any) -> bool:
+    """Whether x is an array or a scalar of NumPy's own, whose functions give NumPy's warnings."""
+    return type(x).__module__ == "numpy"
+
+
 def first_array(values: Iterable[Any]) -> Any:
     """The array that determines the library: the first one, before any NumPy scalar; None without arrays."""
     scalar = None
     for value in values:
-        for x in members(value):
+        for x in nested.members(value):
             if is_array(x):
                 if not is_numpy_scalar(x):
                     return x
@@ -74,27 +80,48 @@ def first_array(values: Iterable[Any]) -> Any:
 
 
 def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = None, copy: bool | None = None) -> Any:
-    """An array of numbers or nested sequences, with NumPy's default dtype unless `xarrayops.use` names another."""
-    if not is_array(obj) and isinstance(obj, Sequence) and not isinstance(obj, (list, tuple, str, bytes, memoryview)):
-        obj = list(obj)
-    if dtype is None and (isinstance(obj, (list, tuple)) or type(obj) in NUMBERS):
-        listed = members(obj)
-        widest = _class_of(listed)
-        dtype = None if widest is None else _default_of(widest, listed)
+    """An array of anything that NumPy makes arrays of, with its default dtype unless `xarrayops.use` names another."""
+    if type(obj) not in NUMBERS and not is_array(obj):
+        obj, is_foreign = _as_values(obj)
+        if is_foreign and like is None:  # xo.asarray would leave the values with NumPy
+            like = xo.zeros(0, dtype="uint8", device=device)
+    if dtype is None and (type(obj) in NUMBERS or isinstance(obj, (list, tuple))):
+        dtype = _default_of(nested.members(obj))
     return xo.asarray(obj, dtype=dtype, like=like, device=device, copy=copy)
 
 
+def _as_values(obj: Any) -> tuple[Any, bool]:
+    """Any sequence as a list, objects with ``__array__`` as NumPy's arrays; then whether the latter are all arrays."""
+    if isinstance(obj, (list, tuple)):
+        classes = {*map(type, nested.members(obj))} - nested.VALUES
+        if not any(hasattr(cls, "__array__") for cls in classes):
+            return obj, False
+        filled = nested.fill(obj, lambda x: x if is_array(x) else _as_values(x)[0])
+        if first_array((obj,)) is not None:
+            return filled, False
+        import numpy
+
+        return numpy.asarray(filled), True
+    if hasattr(type(obj), "__array__"):
+        import numpy
+
+        return numpy.asarray(obj), True
+    is_text = isinstance(obj, (str, bytes))
+    return (list(obj) if isinstance(obj, Sequence) and not is_text and not has_buffer(obj) else obj), False
+
+
 def _class_of(listed: list[Any]) -> type | None:
-    """The widest class of a sequence of Python numbers; None if it contains arrays."""
+    """The widest class of Python numbers; None if there are other objects, such as arrays."""
     classes = {type(member) for member in listed}
     return max(classes, key=list(NUMBERS).index, default=float) if classes <= NUMBERS.keys() else None
 
 
-def _default_of(widest: type, listed: list[Any]) -> str | None:
-    """The dtype of numbers of a class: NumPy's default dtype, or uint64 for large integers."""
+def _default_of(listed: list[Any]) -> str | None:
+    """NumPy's default dtype of Python numbers, or uint64 for large integers; None if there are other objects."""
+    widest = _class_of(listed)
     if widest is int and any(type(member) is int and member >= 2**63 for member in listed):
         return "uint64"
-    return name_of_default(widest)
+    return None if widest is None else name_of_default(widest)
 
 
 def name_of_default(cls: type) -> str | None:
@@ -128,7 +155,7 @@ def _weak_dtype(value: Any, like: Any, values: Sequence[Any]) -> Any:
     """The dtype of numbers next to arrays of a library that lacks their default dtype; else None, for the default."""
     if like is None or is_numpy_scalar(like) or not lacks(like, "float64"):
         return None
-    widest = _class_of([*map(as_number, members(value))])
+    widest = _class_of(_numbers_in(value))
     default = name_of_default(widest) if widest is not None else None
     if widest is None or default is None or not lacks(like, default):
         return None
@@ -147,15 +174,21 @@ def _class_lacks(cls: type, dtype: str) -> bool:
     return backend is not None and backend.functions["import_refusal"](dtype) is not None
 
 
+def _numbers_in(value: Any) -> list[Any]:
+    """The members of a sequence, NumPy's scalars as Python numbers."""
+    return [*map(as_number, nested.members(value if is_array(value) else _as_values(value)[0]))]
+
+
 def in_library_of(like: Any, value: Any) -> Any:
     """The value as an array, by default of the library of another array, in its default dtype."""
     return new_array(value, like=like) if first_array((value,)) is None else array(value)
 
 
 def indices(value: Any, like: Any = None) -> Any:
-    """The value as an array; integers that are not in an array have the library's default integer dtype."""
-    is_scalar = is_numpy_scalar(value) and like is not None
-    return value if is_array(value) and not is_scalar else xo.asarray(value, like=like)
+    """The value as an array; numbers that are not in an array have the library's default dtype of their class."""
+    if is_array(value) and (like is None or not is_numpy_scalar(value)):
+        return value
+    return new_array(value, dtype=_class_of(_numbers_in(value)), like=like)
 
 
 def in_dtype_of(x: Any, value: Any) -> Any:
@@ -286,6 +319,15 @@ def inexact(x: Any) -> Any:
     return xo.astype(x, float) if is_integer(x) else x
 
 
+def doubles(*values: Any) -> list[Any]:
+    """The values as arrays in NumPy's common dtype with float64, in which NumPy takes some steps."""
+    found = harmonised(*arrays(*values))
+    dtype = "complex128" if any(map(is_complex, found)) else "float64"
+    if floating_dtype() is not None or lacks(found[0], dtype):
+        return floats(*found)
+    return [xo.astype(x, dtype) for x in found]
+
+
 def floats(*values: Any) -> list[Any]:
     """The values as arrays of one library, as floating-point numbers in NumPy's common dtype."""
     return harmonised(*map(floating, arrays(*values)))
@@ -306,11 +348,38 @@ def size_of(x: Any) -> int:
     return prod(x.shape)
 
 
-def axes_of(x: Any, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:
+def integers(values: Any) -> tuple[int, ...]:
+    """One integer, or those of a sequence or a vector, as Python's: each is read by ``operator.index``."""
+    return tuple(map(operator.index, values)) if is_several(values) else (operator.index(values),)
+
+
+def axis_or_axes(values: Any) -> Any:
+    """One integer, or a tuple of those of a sequence, as Python's: an axis or axes, a size or a shape; None stays."""
+    if values is None or type(values) is int:
+        return values
+    return integers(values) if is_several(values) else operator.index(values)
+
+
+def is_several(values: Any) -> bool:
+    """Whether it is a sequence or an array of at least one dimension, and not one value."""
+    return isinstance(values, Iterable) and getattr(values, "ndim", 1) > 0
+
+
+def axes_of(x: Any, axis: Any) -> tuple[int, ...]:
     """The axes as a tuple of non-negative integers."""
     if axis is None:
         return tuple(range(x.ndim))
     return tuple(one_axis(a, x.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+
+
+def reduction_axes(x: Any, axis: Any) -> tuple[int, ...]:
+    """The axes as a tuple of non-negative integers; a 0-d array is reduced along the axes 0 and -1 too."""
+    return axes_of(x, axis_of_scalar(x, axis))
+
+
+def axis_of_scalar(x: Any, axis: Any) -> Any:
+    """The axis of a reduction; none for a 0-d array and the axes 0 and -1, which NumPy accepts."""
+    return () if x.ndim == 0 and axis in (0, -1) else axis
 
 
 def one_axis(axis: Any, ndim: int) -> int:
@@ -346,6 +415,8 @@ def reference(like: Any) -> Any:
 def plain_number(value: Any) -> Any:
     """A Python number, also from a 0-d array."""
     value = as_number(value)
+    if getattr(value, "ndim", 0):
+        raise TypeError("only 0-dimensional arrays can be converted to Python numbers")
     return value.item() if hasattr(value, "item") else value
 
 
@@ -379,18 +450,25 @@ def written(function: str, result: Any, out: Any, casting: str = "same_kind") ->
     out = only_of(out)
     if out is None:
         return result
-    source, target = name_of(result.dtype), name_of(out.dtype)
-    if not casts(source, target, casting):
-        raise TypeError(
-            f"np.{function}: cannot cast the result from {source} to {target}, the dtype of out, "
-            f"with casting={casting!r}"
-        )
+    if xo.is_lazy(out):
+        overwritten(function, out, ..., out, f"out = np.{function}(...), without out=")
+    require_cast(function, result, out, casting)
     if tuple(xo.broadcast_shapes(result.shape, out.shape)) != tuple(out.shape):
         raise ValueError(
             f"np.{function}: the result of shape {tuple(result.shape)} cannot be broadcast to the shape of "
             f"out, {tuple(out.shape)}"
         )
     return overwritten(function, out, ..., xo.astype(result, out.dtype), f"out = np.{function}(...), without out=")
+
+
+def require_cast(function: str, result: Any, out: Any, casting: str) -> None:
+    """Raise unless ``casting`` allows the cast of a result to the dtype of out."""
+    source, target = name_of(result.dtype), name_of(out.dtype)
+    if not casts(source, target, casting):
+        raise TypeError(
+            f"np.{function}: cannot cast the result from {source} to {target}, the dtype of out, "
+            f"with casting={casting!r}. Instead: out= of {source}"
+        )
 
 
 def overwritten(function: str, x: Any, index: Any, value: Any, instead: str) -> Any:
@@ -403,7 +481,7 @@ def overwritten(function: str, x: Any, index: Any, value: Any, instead: str) -> 
         ) from error
 
 
-def kept(function: str, result: Any, out: Any, where: Any) -> Any:
+def kept(function: str, result: Any, out: Any, where: Any, casting: str) -> Any:
     """The result where the mask is true, and the elements of out elsewhere."""
     out = only_of(out)
     if out is None:
@@ -411,6 +489,7 @@ def kept(function: str, result: Any, out: Any, where: Any) -> Any:
             f"np.{function}: where= without out= leaves elements undefined. "
             f"Instead: np.where(where, np.{function}(...), other)"
         )
+    require_cast(function, result, out, casting)
     mask = arrays(out, where)[1]
     return xo.where(mask, xo.astype(result, out.dtype), out)
 

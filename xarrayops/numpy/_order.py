@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import xarrayops as xo
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _comparison, _operands as ops
+from xarrayops.numpy._elementwise import UFUNCS
 
-_KINDS = ("quicksort", "mergesort", "heapsort", "stable", "introselect", None)
+_KINDS = ("quicksort", "mergesort", "heapsort", "stable", None)
 _FIELDS = "sort by several keys with np.lexsort"
 
 
 def _sorted(function: str, a: Any, axis: int | None, kind: Any, order: Any, stable: Any, *kth: Any) -> Any:
     ops.refuse(function, _FIELDS, order=order is not None)
-    if kind not in _KINDS:
+    if kind not in _KINDS and not kth:
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
+    if kth and kind != "introselect":
+        raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
     if kind is not None and stable is not None:
         raise ValueError("`kind` and keyword parameters can't be provided at the same time.")
     x = ops.array(a)
@@ -31,7 +34,9 @@ def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, 
 
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
     """The indices that sort along an axis, by `xarrayops.argsort`; the sort is stable."""
-    return _sorted("argsort", a, axis, kind, order, stable)
+    x = ops.array(a)
+    x = ops.raveled(x) if x.ndim == 0 and axis in (0, -1) else x
+    return _sorted("argsort", x, axis, kind, order, stable)
 
 
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
@@ -57,6 +62,8 @@ def searchsorted(a: Any, v: Any, side: Literal["left", "right"] = "left", sorter
     values, order = ops.arrays(a, v), None if sorter is None else ops.indices(sorter, ops.first_array((a, v)))
     if side not in ("left", "right"):
         raise ValueError(f"search side must be one of 'left' or 'right' (got {side!r})")
+    if 0 in tuple(values[1].shape):
+        return xo.zeros(tuple(values[1].shape), dtype=int, like=values[1])
     return _comparison.searchsorted(*values, side=side, sorter=order)
 
 
@@ -66,7 +73,10 @@ def isin(
     """Whether each element is one of the others, by `xarrayops.isin`."""
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
-    return _comparison.isin(*ops.arrays(element, test_elements), invert=invert)
+    x, others = ops.arrays(element, test_elements)
+    if kind == "table" and not (ops.is_integer(x) and ops.is_integer(others)):
+        raise ValueError("The 'table' method is only supported for boolean or integer arrays. Instead: kind='sort'")
+    return _comparison.isin(x, others, invert=invert)
 
 
 def unique(
@@ -132,7 +142,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 
 def union1d(ar1: Any, ar2: Any) -> Any:
     """The sorted distinct elements of both arrays, by `xarrayops.union1d`."""
-    return xo.union1d(*ops.together(ar1, ar2))
+    return xo.union1d(*ops.alike(ar1, ar2))
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
@@ -169,7 +179,7 @@ def array_equiv(a1: Any, a2: Any) -> bool:
         xo.broadcast_shapes(x.shape, y.shape)
     except ValueError:
         return False
-    return bool(xo.all(_comparison.compared("equal", x, y)))
+    return bool(xo.all(UFUNCS["equal"](x, y)))
 
 
 def iscomplex(x: Any) -> Any:

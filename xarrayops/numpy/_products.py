@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
@@ -47,9 +48,9 @@ def vdot(a: Any, b: Any, /) -> Any:
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """The sums of the products along pairs of axes, by `xarrayops.tensordot`."""
     x, y = ops.together(a, b)
-    if isinstance(axes, int):
-        return xo.tensordot(x, y, axes=axes)
-    places = [(each,) if isinstance(each, int) else tuple(each) for each in axes]
+    if not ops.is_several(axes):
+        return xo.tensordot(x, y, axes=index(axes))
+    places = [ops.integers(each) for each in axes]
     if len(places[0]) != len(places[1]):
         raise ValueError("shape-mismatch for sum")
     places = [tuple(ops.one_axis(i, z.ndim) for i in each) for z, each in zip((x, y), places, strict=True)]
@@ -121,7 +122,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     first, second = ops.one_axis(axis1, x.ndim), ops.one_axis(axis2, x.ndim)
     if first == second:
         raise ValueError("axis1 and axis2 cannot be the same")
-    return xo.linalg.diagonal(xo.moveaxis(x, (first, second), (-2, -1)), offset=offset)
+    return xo.linalg.diagonal(xo.moveaxis(x, (first, second), (-2, -1)), offset=index(offset))
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
@@ -131,18 +132,18 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
 def diag(v: Any, k: int = 0) -> Any:
     """The diagonal of a matrix, or the matrix with a diagonal, by `xarrayops.diag`."""
-    return xo.diag(ops.array(v), k)
+    return xo.diag(ops.array(v), index(k))
 
 
 def diagflat(v: Any, k: int = 0) -> Any:
     """The matrix with the elements on a diagonal, by `xarrayops.diag`."""
-    return xo.diag(ops.raveled(ops.array(v)), k)
+    return xo.diag(ops.raveled(ops.array(v)), index(k))
 
 
 def _triangle(name: str, m: Any, k: int) -> Any:
     x = ops.array(m)
     x = xo.broadcast_to(x, (x.shape[0], x.shape[0])) if x.ndim == 1 else x
-    return getattr(xo, name)(x, k=k)
+    return getattr(xo, name)(x, k=index(k))
 
 
 def tril(m: Any, k: int = 0) -> Any:
@@ -160,8 +161,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     v = ops.array(x)
     if v.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    columns = ops.size_of(v) if N is None else N
-    v = xo.astype(v, "int64") if xo.isdtype(v.dtype, ("integral", "bool")) else v
+    columns = ops.size_of(v) if N is None else index(N)
+    v = xo.astype(v, "int64") if ops.is_integer(v) else ops.doubles(v)[0]
     powers = list(accumulate([v] * (columns - 1), xo.multiply, initial=xo.ones_like(v)))
     if not columns:
         return xo.zeros((ops.size_of(v), 0), dtype=v.dtype, like=v)

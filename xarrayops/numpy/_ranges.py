@@ -19,7 +19,9 @@ def arange(
     start, stop = (0, start) if stop is None else (start, stop)
     classes = {type(start), type(stop), type(step)}
     if not classes <= ops.NUMBERS.keys():
-        raise TypeError(f"np.arange takes numbers, not {start!r}, {stop!r} and {step!r}")
+        raise TypeError(
+            f"np.arange takes numbers, not {start!r}, {stop!r} and {step!r}. Instead: int(x) or float(x) of an array"
+        )
     found = ops.name_of_default(max(classes, key=list(ops.NUMBERS).index))
     dtype = (ops.name_of_default(int) if found == "bool" else found) if dtype is None else named(dtype)
     return xo.arange(start, stop, step, dtype=dtype, device=device, like=ops.reference(like))
@@ -35,9 +37,11 @@ def linspace(
     axis: int = 0,
     *,
     device: Any = None,
+    like: Any = None,
 ) -> Any:
     """Evenly spaced values from start to stop, which may be arrays, by `xarrayops.linspace`."""
     num = index(num)
+    like = ops.reference(like)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     parts = num - 1 if endpoint else num
@@ -45,13 +49,14 @@ def linspace(
         start, stop = ops.plain_number(start), ops.plain_number(stop)
         widest = complex if complex in (type(start), type(stop)) else float
         dtype_of_numbers = ops.name_of_default(widest) if dtype is None else widest
-        x = xo.linspace(start, stop, num, dtype=dtype_of_numbers, device=device, endpoint=endpoint)
+        x = xo.linspace(start, stop, num, dtype=dtype_of_numbers, device=device, endpoint=endpoint, like=like)
         step = (stop - start) / parts if parts > 0 else xo.nan
     else:
-        x, step = _between(start, stop, num, parts)
+        first, last = (start, stop) if like is None else ops.arrays(like, start, stop)[1:]
+        x, step = _between(first, last, num, parts)
     if dtype is not None:
         x = xo.astype(xo.floor(x) if xo.isdtype(named(dtype), "integral") else x, named(dtype))
-    x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 and x.ndim > 1 else x
+    x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 else x
     return (x, step) if retstep else x
 
 
@@ -61,7 +66,7 @@ def _are_numbers(*values: Any) -> bool:
 
 def _between(start: Any, stop: Any, num: int, parts: int) -> tuple[Any, Any]:
     """Values between arrays along a new first axis, and the step."""
-    start, stop = map(ops.inexact, xo.broadcast_arrays(*ops.floats(start, stop)))
+    start, stop = map(ops.inexact, xo.broadcast_arrays(*map(ops.floating, ops.alike(start, stop))))
     steps = xo.arange(num, dtype=start.dtype, like=start)
     steps = xo.reshape(steps, (num, *(1,) * start.ndim))
     step = (stop - start) / parts if parts > 0 else xo.full_like(start, xo.nan)
@@ -72,13 +77,21 @@ def _between(start: Any, stop: Any, num: int, parts: int) -> tuple[Any, Any]:
 
 
 def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    like: Any = None,
 ) -> Any:
     """Values from ``base**start`` to ``base**stop``, evenly spaced by factors, by `xarrayops.pow`."""
     if _are_numbers(base):
-        x = xo.pow(ops.plain_number(base), linspace(start, stop, num, endpoint, axis=axis))
+        x = xo.pow(ops.plain_number(base), linspace(start, stop, num, endpoint, axis=axis, like=like))
     else:
-        start, stop, bases = ops.arrays(start, stop, base)
+        start, stop, bases = ops.arrays(ops.reference(like), start, stop, base)[1:]
         ndim = max(x.ndim for x in (start, stop, bases))
         start, stop, bases = (xo.reshape(x, (*(1,) * (ndim - x.ndim), *x.shape)) for x in (start, stop, bases))
         exponents = linspace(start, stop, num, endpoint, axis=axis)
@@ -86,16 +99,27 @@ def logspace(
     return x if dtype is None else xo.astype(x, named(dtype))
 
 
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+def geomspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    like: Any = None,
+) -> Any:
     """Values from start to stop, each the same multiple of the one before, by `xarrayops.geomspace`."""
+    num, like = index(num), ops.reference(like)
     if dtype is not None and xo.isdtype(named(dtype), "complex floating"):
-        start, stop = (xo.astype(ops.array(x), named(dtype)) for x in (start, stop))
+        start, stop = (xo.astype(x, named(dtype)) for x in ops.arrays(like, start, stop)[1:])
     if _are_numbers(start, stop) and _have_one_sign(*map(ops.plain_number, (start, stop))):
         first, last = map(ops.plain_number, (start, stop))
-        x = xo.geomspace(first, last, int(num), endpoint=endpoint, dtype=ops.name_of_default(float))
+        x = xo.geomspace(first, last, num, endpoint=endpoint, dtype=ops.name_of_default(float), like=like)
     else:
-        x = _between_by_factors(start, stop, num, endpoint)
-        x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 and x.ndim > 1 else x
+        first, last = ops.arrays(like, start, stop)[1:]
+        x = _between_by_factors(first, last, num, endpoint)
+    x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 else x
     return x if dtype is None else xo.astype(x, named(dtype))
 
 

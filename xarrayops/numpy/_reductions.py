@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any, Protocol
 
 import xarrayops as xo
 from xarrayops._generic.extra.statistics import along
-from xarrayops.numpy import _operands as ops
+from xarrayops.errors import Unsupported
+from xarrayops.numpy import _operands as ops, _warnings
 from xarrayops.numpy._dtypes import named
+from xarrayops.numpy._weighted import as_fractions, weighted_quantile
 
 Axis = int | tuple[int, ...] | None
 
@@ -32,9 +35,10 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
     x = ops.array(a)
     if isinstance(axis, list):
         raise TypeError(f"np.{verb}: axis must be an integer or a tuple of integers, not a list")
-    axis = None if axis is None else ops.axes_of(x, axis)
+    axis = None if axis is None else ops.reduction_axes(x, axis)
     if dtype is not None and verb in LIMITED:
         x = xo.astype(x, named(dtype))
+    initial = _of_class(x, initial)
     if where is not True:
         x = _selected(verb, x, where, initial)
     options = {"dtype": named(dtype)} if verb in ("sum", "prod") else {}
@@ -45,9 +49,16 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
         result = xo.sum(result[None], axis=0, **options) if options and dtype is None else result
     else:
         result = getattr(xo, verb)(x, axis=axis, keepdims=bool(keepdims), **options)
-        if initial is not None:
-            result = getattr(xo, COMBINED[verb])(result, initial)
-    return ops.written(verb, result, out)
+    if initial is not None:
+        result = getattr(xo, COMBINED[verb])(result, _of_class(result, initial))
+    return ops.written(verb, result, out, "unsafe")  # as in NumPy
+
+
+def _of_class(x: Any, initial: Any) -> Any:
+    """A Python number as an initial value for x, which determines the class as in NumPy."""
+    if type(initial) not in ops.NUMBERS or not ops.is_integer(x):
+        return initial
+    return (bool if xo.isdtype(x.dtype, "bool") else int)(initial)
 
 
 def _selected(verb: str, x: Any, where: Any, initial: Any) -> Any:
@@ -60,7 +71,7 @@ def _selected(verb: str, x: Any, where: Any, initial: Any) -> Any:
         )
     if verb in ("all", "any") and not xo.isdtype(x.dtype, "bool"):
         x = x != 0
-    return xo.where(ops.arrays(x, where)[1], x, NEUTRAL.get(verb, initial))
+    return xo.where(xo.broadcast_to(ops.arrays(x, where)[1], tuple(x.shape)), x, NEUTRAL.get(verb, initial))
 
 
 def _of_no_elements(x: Any, axis: tuple[int, ...] | None, keepdims: bool, initial: Any) -> Any:
@@ -143,7 +154,8 @@ def _extremum(name: str, text: str) -> _Extremum:
             return reduced(verb, a, axis, None, out, keepdims, initial, where)
         x = ops.array(a)
         if initial is None and where is True:
-            return ops.written(name, getattr(xo, name)(x, axis=axis, keepdims=bool(keepdims)), out)
+            axis = ops.axis_or_axes(axis)
+            return ops.written(name, getattr(xo, name)(x, axis=axis, keepdims=bool(keepdims)), out, "unsafe")
         return reduced(verb, x, axis, None, out, keepdims, initial, _numbers(x, where))
 
     return ops.entitled(function, name, text)
@@ -168,12 +180,12 @@ def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, w
 
 def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
     """The largest element minus the smallest along the axes, by `xarrayops.ptp`."""
-    return ops.written("ptp", xo.ptp(ops.array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("ptp", xo.ptp(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The number of elements that are not zero, by `xarrayops.count_nonzero`."""
-    return xo.count_nonzero(ops.array(a), axis=axis, keepdims=keepdims)
+    return xo.count_nonzero(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims))
 
 
 def _in(dtype: Any, x: Any) -> Any:
@@ -183,7 +195,7 @@ def _in(dtype: Any, x: Any) -> Any:
 
 def _sums(x: Any, mask: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
     """The sum and the number of the elements where the mask is true."""
-    mask = xo.broadcast_to(mask, tuple(xo.broadcast_shapes(mask.shape, x.shape)))
+    mask = xo.broadcast_to(mask, tuple(x.shape))
     total = xo.sum(xo.where(mask, x, 0), axis=axis, keepdims=keepdims, dtype=x.dtype)
     return total, xo.astype(xo.count_nonzero(mask, axis=axis, keepdims=keepdims), _real(x))
 
@@ -198,10 +210,14 @@ def mean(
 ) -> Any:
     """The mean along the axes, by `xarrayops.mean`."""
     x = _in(dtype, ops.array(a))
+    axis = ops.axis_of_scalar(x, ops.axis_or_axes(axis))
     if where is True:
-        return ops.written("mean", xo.mean(x, axis=axis, keepdims=bool(keepdims)), out)
-    total, count = _sums(x, ops.arrays(x, where)[1], axis, bool(keepdims))
-    return ops.written("mean", xo.divide(total, count), out)
+        with _warnings.once_of_empty(x, axis):
+            found = xo.mean(x, axis=axis, keepdims=bool(keepdims))
+    else:
+        found = xo.divide(*_sums(x, ops.arrays(x, where)[1], axis, bool(keepdims)))
+    found = found if dtype is None or out is not None else xo.astype(found, named(dtype))
+    return ops.written("mean", found, out, "unsafe")
 
 
 def nanmean(
@@ -209,9 +225,12 @@ def nanmean(
 ) -> Any:
     """The mean of the elements that are not NaN, by `xarrayops.nanmean`."""
     x = _of_inexact("nanmean", ops.array(a), dtype)
-    if where is True and dtype is None:
-        return ops.written("nanmean", xo.nanmean(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
-    return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where))
+    axis = ops.axis_of_scalar(x, ops.axis_or_axes(axis))
+    if where is not True or dtype is not None:
+        return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where))
+    if not ops.is_numpys(x):  # NumPy warns itself, also of slices of NaN
+        _warnings.of_empty(x, axis)
+    return ops.written("nanmean", xo.nanmean(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
 
 
 def _of_inexact(name: str, x: Any, dtype: Any) -> Any:
@@ -255,17 +274,25 @@ def _spread(name: str, text: str) -> _Spread:
         mean: Any = None,
         correction: Any = None,
     ) -> Any:
+        if dtype is not None and xo.isdtype(named(dtype), ("integral", "bool")):
+            raise Unsupported(f"np.{name}: the dtype is {named(dtype)}. Instead: np.astype of the result")
         if correction is not None:
             if ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
-        found = _variance(name, ops.array(a), axis, dtype, ddof, bool(keepdims), where, mean)
-        return ops.written(name, xo.sqrt(found) if is_root else found, out)
+        x, axis, ddof = ops.array(a), ops.axis_or_axes(axis), ops.plain_number(ddof)
+        if where is True:
+            _warnings.of_freedom(x, axis, ddof, name.startswith("nan"))
+        found = _variance(name, x, axis, dtype, ddof, bool(keepdims), where, mean)
+        found = xo.sqrt(found) if is_root else found
+        found = found if dtype is None or ops.is_complex(x) else xo.astype(found, named(dtype))
+        return ops.written(name, found, out, "unsafe")
 
     return ops.entitled(function, name, f"{text}; ``correction`` is another name of ``ddof``.")
 
 
 def _variance(name: str, x: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any) -> Any:
+    axis = ops.axis_of_scalar(x, axis)
     if name.startswith("nan"):
         if where is True and dtype is None and mean is None and not ops.is_complex(x):
             return xo.nanvar(ops.floating(x), axis=axis, correction=ddof, keepdims=keepdims)
@@ -278,7 +305,10 @@ def _variance(name: str, x: Any, axis: Any, dtype: Any, ddof: Any, keepdims: boo
         mean = xo.divide(*_sums(x, mask, axis, True))
     centered = xo.subtract(x, ops.arrays(x, mean)[1])
     total, count = _sums(xo.square(xo.abs(centered)), mask, axis, keepdims)
-    return xo.divide(total, xo.maximum(count - ddof, 0))
+    freedom = count - ddof
+    if name.startswith("nan"):
+        return xo.where(freedom > 0, xo.divide(total, freedom), xo.nan)
+    return xo.divide(total, xo.maximum(freedom, 0))
 
 
 var = _spread("var", "The variance along the axes, by `xarrayops.var`")
@@ -289,16 +319,17 @@ nanstd = _spread("nanstd", "The standard deviation of the elements that are not 
 
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the largest element along an axis, by `xarrayops.argmax`."""
-    return ops.written("argmax", xo.argmax(ops.array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("argmax", xo.argmax(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the smallest element along an axis, by `xarrayops.argmin`."""
-    return ops.written("argmin", xo.argmin(ops.array(a), axis=axis, keepdims=keepdims), out)
+    return ops.written("argmin", xo.argmin(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
 def _extreme_place(verb: str, worst: float, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
-    x = ops.array(a)
+    x, axis = ops.array(a), ops.axis_or_axes(axis)
+    axis = None if ops.axis_of_scalar(x, axis) == () else axis
     missing = None if ops.is_integer(x) else xo.isnan(x)
     if missing is not None:
         if not xo.is_lazy(x) and bool(xo.any(xo.all(missing, axis=axis))):
@@ -318,7 +349,9 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
 
 
 def _accumulated(verb: str, x: Any, axis: int | None, dtype: Any, out: Any) -> Any:
-    x, axis = (ops.raveled(x), 0) if axis is None else (x, axis)
+    if axis is None or ops.axis_of_scalar(x, index(axis)) == ():
+        x, axis = ops.raveled(x), 0
+    axis = index(axis)
     return ops.written(verb, getattr(xo, verb)(x, axis=axis, dtype=named(dtype)), out)
 
 
@@ -356,7 +389,8 @@ def _cumulative(verb: str, text: str) -> _Cumulative:
     def function(
         x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
     ) -> Any:
-        x = ops.array(x)
+        x, axis = ops.array(x), ops.axis_or_axes(axis)
+        x = ops.raveled(x) if x.ndim == 0 else x
         if axis is None and x.ndim != 1:
             raise ValueError(f"np.{verb}: for arrays that have not one dimension the axis is required")
         found = getattr(xo, verb)(x, axis=axis, dtype=named(dtype), include_initial=include_initial)
@@ -371,14 +405,14 @@ cumulative_prod = _cumulative("cumulative_prod", "The partial products along an 
 
 def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """The weighted mean along the axes, by `xarrayops.average`; with ``returned`` also the sum of the weights."""
-    x = ops.floating(ops.array(a))
+    x, axis = ops.floating(ops.array(a)), ops.axis_or_axes(axis)
     if weights is None:
         result = xo.mean(x, axis=axis, keepdims=keepdims)
         count = xo.count_nonzero(xo.ones_like(x, dtype="bool"), axis=axis, keepdims=keepdims)
         total = xo.astype(count, result.dtype)
     else:
-        x, w = ops.arrays(x, weights)
-        result = xo.average(x, axis=axis, weights=ops.floating(w), keepdims=keepdims)
+        x, w = ops.alike(x, weights)
+        result = xo.average(x, axis=axis, weights=w, keepdims=keepdims)
         w = w if tuple(w.shape) == tuple(x.shape) else along(xo, w, x, axis)
         total = xo.astype(xo.sum(w, axis=axis, keepdims=keepdims), result.dtype)
     return (result, xo.broadcast_to(total, tuple(result.shape))) if returned else result
@@ -386,12 +420,18 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
 
 def median(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The median along the axes, by `xarrayops.median`; the input is never overwritten."""
-    return ops.written("median", xo.median(ops.floating(ops.array(a)), axis=axis, keepdims=bool(keepdims)), out)
+    x, axis = ops.array(a), ops.axis_or_axes(axis)
+    if not ops.is_numpys(x):
+        _warnings.of_empty(x, axis)
+    return ops.written("median", xo.median(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
 
 
 def nanmedian(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The median of the elements that are not NaN, by `xarrayops.nanmedian`; the input is never overwritten."""
-    return ops.written("nanmedian", xo.nanmedian(ops.floating(ops.array(a)), axis=axis, keepdims=bool(keepdims)), out)
+    x, axis = ops.array(a), ops.axis_or_axes(axis)
+    if not ops.is_numpys(x):
+        _warnings.of_empty(x, axis)
+    return ops.written("nanmedian", xo.nanmedian(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
 
 
 _CHOOSING = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
@@ -429,11 +469,15 @@ def _quantile(name: str, text: str) -> _Quantile:
         *,
         weights: Any = None,
     ) -> Any:
-        ops.refuse(name, "repeat each element by its weight, np.repeat(a, weights)", weights=weights is not None)
         (x,) = ops.arrays(a) if ops.first_array((a,)) is not None else ops.arrays(a, q)[:1]
+        axis = ops.axis_or_axes(axis)
+        if weights is not None:
+            return ops.written(name, weighted_quantile(name, x, q, axis, method, bool(keepdims), weights), out)
         x = x if method in _CHOOSING else ops.floating(x)
-        q = q if isinstance(q, (int, float)) else ops.arrays(x, q)[1]
-        q = xo.astype(q, float) if not isinstance(q, (int, float)) and ops.is_integer(q) else q
+        if not isinstance(q, (int, float)):
+            q = as_fractions(ops.arrays(x, q)[1])
+        elif not 0 <= q <= (100 if name.endswith("percentile") else 1):
+            raise ValueError(f"np.{name}: q must be from 0 to {100 if name.endswith('percentile') else 1}, not {q}")
         is_of_axes = getattr(q, "ndim", 0) > 1
         places = ops.raveled(q) if is_of_axes else q
         found = getattr(xo, name)(x, places, axis=axis, method=method, keepdims=bool(keepdims))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import prod
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
@@ -12,7 +12,7 @@ from xarrayops.numpy import _operands as ops
 
 def _extents(shape: Any, size: int) -> tuple[int, ...]:
     """The shape, with -1 replaced by its extent."""
-    extents = tuple(int(n) for n in shape) if isinstance(shape, Iterable) else (int(shape),)
+    extents = ops.integers(shape)
     rest = prod([n for n in extents if n != -1])  # a list: Dynamo does not trace a generator
     if extents.count(-1) == 1 and rest and size % rest == 0:
         return tuple(size // rest if n == -1 else n for n in extents)
@@ -46,7 +46,7 @@ def ravel(a: Any, order: str = "C") -> Any:
 def resize(a: Any, new_shape: Any) -> Any:
     """The elements in another shape, repeated or cut off as needed, by `xarrayops.tile`."""
     x = ops.raveled(ops.array(a))
-    shape = _extents(new_shape, 0)
+    shape = ops.integers(new_shape)
     if any(n < 0 for n in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     if ops.size_of(x) == 0:
@@ -59,7 +59,7 @@ def transpose(a: Any, axes: Any = None) -> Any:
     x = ops.array(a)
     if axes is None:
         return _reversed_axes(x)
-    axes = (axes,) if not isinstance(axes, Iterable) else tuple(axes)
+    axes = ops.integers(axes)
     if len(axes) != x.ndim:
         raise ValueError("axes don't match array")
     return xo.permute_dims(x, tuple(ops.one_axis(axis, x.ndim) for axis in axes))
@@ -83,7 +83,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """The array with axes moved to other places, by `xarrayops.moveaxis`."""
     x = ops.array(a)
-    places = [ops.axes_of(x, tuple(axes) if isinstance(axes, Iterable) else axes) for axes in (source, destination)]
+    places = [ops.axes_of(x, ops.integers(axes)) for axes in (source, destination)]
     if len(places[0]) != len(places[1]):
         raise ValueError("`source` and `destination` arguments must have the same number of elements")
     if any(len({*each}) < len(each) for each in places):
@@ -94,22 +94,22 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """The array with one axis moved before another, by `xarrayops.moveaxis`."""
     x = ops.array(a)
-    axis = ops.one_axis(axis, x.ndim)
-    bound = x.ndim if start < 0 else x.ndim + 1
-    start = ops.one_axis(start, bound)
+    axis, start = ops.one_axis(axis, x.ndim), index(start)
+    start = ops.one_axis(start, x.ndim if start < 0 else x.ndim + 1)
     return xo.moveaxis(x, axis, start - 1 if axis < start else start)
 
 
 def squeeze(a: Any, axis: Any = None) -> Any:
     """The 0-d array of extent 1, by `xarrayops.squeeze`."""
     x = ops.array(a)
-    return xo.squeeze(x, tuple(i for i, n in enumerate(x.shape) if n == 1) if axis is None else axis)
+    axis = ops.axis_of_scalar(x, axis)
+    return xo.squeeze(x, tuple(i for i, n in enumerate(x.shape) if n == 1) if axis is None else ops.integers(axis))
 
 
 def expand_dims(a: Any, axis: Any) -> Any:
     """The array with new axes of extent 1, by `xarrayops.reshape`."""
     x = ops.array(a)
-    axes = tuple(axis) if isinstance(axis, Iterable) else (axis,)
+    axes = ops.integers(axis)
     ndim = x.ndim + len(axes)
     places = [ops.one_axis(each, ndim) for each in axes]
     if len({*places}) < len(places):
@@ -151,7 +151,10 @@ def atleast_3d(*arys: Any) -> Any:
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """The array broadcast to a shape, by `xarrayops.broadcast_to`."""
     ops.no_subclass("broadcast_to", subok)
-    return xo.broadcast_to(ops.arrays(array)[0], tuple(shape) if isinstance(shape, Iterable) else (shape,))
+    extents = ops.integers(shape)
+    if any(n < 0 for n in extents):
+        raise ValueError("all elements of broadcast shape must be non-negative")
+    return xo.broadcast_to(ops.arrays(array)[0], extents)
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
@@ -164,7 +167,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     """The common shape to which the shapes broadcast, by `xarrayops.broadcast_shapes`."""
-    return tuple(xo.broadcast_shapes(*((each,) if isinstance(each, int) else tuple(each) for each in args)))
+    return tuple(xo.broadcast_shapes(*map(ops.integers, args)))
 
 
 def flip(m: Any, axis: Any = None) -> Any:
@@ -175,21 +178,28 @@ def flip(m: Any, axis: Any = None) -> Any:
 
 def fliplr(m: Any) -> Any:
     """The elements in reverse order along the second axis, by `xarrayops.flip`."""
-    return flip(m, 1)
+    return flip(_of_dimensions(m, 2), 1)
 
 
 def flipud(m: Any) -> Any:
     """The elements in reverse order along the first axis, by `xarrayops.flip`."""
-    return flip(m, 0)
+    return flip(_of_dimensions(m, 1), 0)
+
+
+def _of_dimensions(m: Any, least: int) -> Any:
+    x = ops.array(m)
+    if x.ndim < least:
+        raise ValueError(f"Input must be >= {least}-d.")
+    return x
 
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     """The array rotated by quarter turns in the plane of two axes, by `xarrayops.flip`."""
     x = ops.array(m)
-    first, second = ops.axes_of(x, tuple(axes))
+    first, second = ops.axes_of(x, ops.integers(axes))
     if first == second:
         raise ValueError("Axes must be different.")
-    turns = k % 4
+    turns = index(k) % 4
     if turns % 2 == 0:
         return xo.flip(x, axis=(first, second)) if turns else x
     swapped = swapaxes(xo.flip(x, axis=second) if turns == 1 else x, first, second)
@@ -199,26 +209,19 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """The elements moved along the axes; elements moved beyond the end reappear at the start, by `xarrayops.roll`."""
     x = ops.array(a)
-    if isinstance(shift, Iterable) or isinstance(axis, Iterable):
-        shifts = tuple(int(s) for s in shift) if isinstance(shift, Iterable) else (int(shift),)
-        places = ops.axes_of(x, tuple(axis) if isinstance(axis, Iterable) else axis)
-        longest = max(len(shifts), len(places))
-        shifts, places = (each * longest if len(each) == 1 else each for each in (shifts, places))
-        for one_shift, place in zip(shifts, places, strict=True):
-            x = xo.roll(x, one_shift, axis=place)
-        return x
-    return xo.roll(x, int(shift), axis=axis if axis is None else ops.one_axis(axis, x.ndim))
+    shifts = ops.axis_or_axes(shift)
+    return xo.roll(x, shifts, axis=axis if axis is None else ops.axes_of(x, ops.integers(axis)))
 
 
 def tile(A: Any, reps: Any) -> Any:
     """The array repeated along each axis, by `xarrayops.tile`."""
-    return xo.tile(ops.array(A), tuple(int(n) for n in reps) if isinstance(reps, Iterable) else (int(reps),))
+    return xo.tile(ops.array(A), ops.integers(reps))
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """Each element repeated along an axis, by `xarrayops.repeat`."""
     x = ops.array(a)
-    x, axis = (ops.raveled(x), 0) if axis is None else (x, axis)
+    x, axis = (ops.raveled(x), 0) if axis is None else (x, ops.one_axis(axis, x.ndim))
     if not isinstance(repeats, int):
         repeats = ops.raveled(ops.indices(repeats, x))
         if repeats.shape[0] == 1:

@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from itertools import accumulate
 from math import inf
+from operator import index
 from typing import Any
 
 import xarrayops as xo
+from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._generic.extra.common import part, rows
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
+from xarrayops.numpy._loops import in_loop, loop, reduction_loop
 from xarrayops.numpy._reductions import COMBINED, reduced
 
 REDUCTIONS = {function: verb for verb, function in COMBINED.items()}
@@ -33,20 +36,28 @@ IDENTITIES = {
 class ufunc:  # noqa: N801 - NumPy's name
     """An elementwise function with NumPy's arguments: the base class for one and two operands.
 
-    ``out=`` is written in place if the library can, ``where=`` keeps the other elements of out, ``dtype=`` casts the
-    operands, ``order="F"`` sets the order of the result. Unsupported arguments raise.
+    ``out=`` is written in place if the library can, ``where=`` keeps the other elements of out, ``dtype=`` chooses
+    the dtype of the computation, ``order="F"`` the order of the result. Unsupported arguments raise.
     """
 
     nin = 1
     nout = 1
 
     def __init__(
-        self, function: Callable[..., Any], *, nout: int = 1, prepared: Callable[..., Any] = ops.operands
+        self,
+        function: Callable[..., Any],
+        *,
+        nout: int = 1,
+        prepared: Callable[..., list[Any]] = ops.with_numbers,
+        mixed: Callable[..., Any] | None = None,
     ) -> None:
         self.__name__ = self.__qualname__ = function.__name__.removeprefix("_")
         self.__module__ = "xarrayops.numpy"
         self._function = function
         self._prepared = prepared
+        """Makes arrays of the operands, each in its own dtype."""
+        self._mixed = mixed or function
+        """The function of operands in their own dtypes, for libraries that lack their common one."""
         self.nout = nout
         self.__doc__ = (getattr(function, "__doc__", None) or "").partition("\n")[0]
 
@@ -76,16 +87,31 @@ class ufunc:  # noqa: N801 - NumPy's name
         ops.no_subclass(self.__name__, subok, True)
         if where is not True:
             *guarded, mask = ops.arrays(*values, where)
-            values = tuple(xo.where(mask, x, 1) for x in guarded)  # 1, so that unused values cause no warnings
-        if dtype is not None:
-            like = ops.only_of(out) if self.nout == 1 else None
-            values = tuple(xo.astype(x, named(dtype)) for x in ops.arrays(*values, like)[: self.nin])
-        result = self._function(*self._prepared(*values))
+            values = tuple(
+                xo.where(mask, x, xo.ones_like(x)) for x in guarded
+            )  # 1, so that unused values cause no warnings
+        if dtype is not None and ops.first_array(values) is None:
+            values = tuple(ops.arrays(*values, ops.only_of(out) if self.nout == 1 else None)[: self.nin])
+        result = self._computed(self._prepared(*values), named(dtype), casting)
         if self.nout > 1:
             return self._several(result, out, casting)
         if where is not True:
-            result = ops.kept(self.__name__, result, out, where)
+            result = ops.kept(self.__name__, result, out, where, casting)
         return ops.written(self.__name__, ops.ordered(self.__name__, result, order), out, casting)
+
+    def _computed(self, values: list[Any], dtype: str | None, casting: str) -> Any:
+        """The function of the operands in the dtypes of NumPy's loop; in a common dtype if NumPy has no such loop."""
+        dtypes = loop(self.__name__, values, dtype, casting)
+        if dtypes is None:
+            given = values if dtype is None else (xo.astype(x, dtype) for x in ops.arrays(*values))
+            return self._function(*ops.harmonised(*given))
+        like = ops.first_array(values)
+        missing = [each for each in dict.fromkeys(dtypes) if ops.lacks(like, each)]
+        if missing and any(map(is_numpy_scalar, values)):  # next to arrays of such a library they are weakly typed
+            return self._computed([*map(as_number, values)], dtype, casting)
+        if missing and not any(each in missing for each in dtypes[self.nin :]):
+            return self._mixed(*values)
+        return self._function(*in_loop(values, dtypes))
 
     def _several(self, results: tuple[Any, ...], out: Any, casting: str) -> tuple[Any, ...]:
         if out is None:
@@ -114,17 +140,25 @@ class ufunc:  # noqa: N801 - NumPy's name
         self._require_two("reduce")
         (x,) = ops.arrays(array)
         if self.__name__ in REDUCTIONS:
+            reduction_loop(self.__name__, "reduce", x, named(dtype))  # raises where NumPy has none
             return reduced(REDUCTIONS[self.__name__], x, axis, dtype, out, keepdims, initial, where)
         if where is not True:
             raise Unsupported(
                 f"np.{self.__name__}.reduce: where= is not supported. Instead: np.where(where, x, value) "
                 f"with the neutral value of the function"
             )
-        return ops.written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out)
+        return ops.written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out, "unsafe")  # as in NumPy
+
+    def _for_reduction(self, method: str, x: Any, dtype: Any) -> Any:
+        """The array in the dtype of NumPy's loop for reductions."""
+        wanted = reduction_loop(self.__name__, method, x, named(dtype))
+        return x if wanted is None else xo.astype(x, wanted)
 
     def _folded(self, x: Any, axis: int | tuple[int, ...] | None, dtype: Any, keepdims: bool, initial: Any) -> Any:
-        x = x if dtype is None else xo.astype(x, named(dtype))
-        axes = ops.axes_of(x, axis)
+        x = self._for_reduction("reduce", x, dtype)
+        axes = ops.reduction_axes(x, axis)
+        if len(axes) > 1 and self.identity is None and self.__name__ not in ("fmax", "fmin"):
+            raise ValueError(f"reduction operation '{self.__name__}' is not reorderable, so give one axis at most")
         if not axes:
             return x
         values, shape = rows(xo, x, axes, keepdims=keepdims)
@@ -135,31 +169,31 @@ class ufunc:  # noqa: N801 - NumPy's name
         start = [] if initial is None else [xo.full(values.shape[:-1], initial, dtype=x.dtype, like=x)]
         return xo.reshape(reduce(self, [*start, *xo.unstack(values, axis=-1)]), shape)
 
-    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def accumulate(self, array: Any, axis: int | None = 0, dtype: Any = None, out: Any = None) -> Any:
         """The results of applying the function to the first elements along an axis: all partial results."""
         self._require_two("accumulate")
         (x,) = ops.arrays(array)
-        axis = ops.one_axis(axis, x.ndim)
-        if self.__name__ in ("add", "multiply") and not xo.isdtype(x.dtype, "bool"):
+        axis = 0 if axis is None and x.ndim == 1 else ops.one_axis(axis, x.ndim)
+        if self.__name__ in ("add", "multiply"):
             cumulative = xo.cumulative_sum if self.__name__ == "add" else xo.cumulative_prod
             return ops.written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out)
-        x = x if dtype is None else xo.astype(x, named(dtype))
+        x = self._for_reduction("accumulate", x, dtype)
         partial = list(accumulate(xo.unstack(x, axis=axis), self))
-        return ops.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out)
+        return ops.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out, "unsafe")
 
-    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def reduceat(self, array: Any, indices: Any, axis: int | None = 0, dtype: Any = None, out: Any = None) -> Any:
         """The reductions of the slices between consecutive indices along an axis; the indices are read."""
         self._require_two("reduceat")
         (x,) = ops.arrays(array)
-        axis = ops.one_axis(axis, x.ndim)
+        axis = 0 if axis is None and x.ndim == 1 else ops.one_axis(axis, x.ndim)
         parts = [self.reduce(part(x, axis, *ends), axis, dtype) for ends in _slices(indices, x.shape[axis])]
-        found = xo.stack(parts, axis=axis) if parts else part(x, axis, 0, 0)
+        found = xo.stack(parts, axis=axis) if parts else self.accumulate(part(x, axis, 0, 0), axis, dtype)
         return ops.written(self.__name__, found, out)
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
         """The function of all pairs of elements of A and B."""
         self._require_two("outer")
-        a, b = ops.arrays(A, B)
+        a, b = ops.arrays(*self._prepared(A, B))
         return self(xo.reshape(a, (*a.shape, *(1,) * b.ndim)), b, **kwargs)
 
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
@@ -244,7 +278,7 @@ class ProductUfunc(ufunc):
         moved = "np.moveaxis of the operands, and np.expand_dims of the result"
         is_moved = axis is not None and self.__name__ != "vecdot"
         ops.refuse(self.__name__, moved, axes=axes is not None, axis=is_moved, keepdims=bool(keepdims))
-        values = (x1, x2) if axis is None else tuple(xo.moveaxis(x, axis, -1) for x in ops.arrays(x1, x2))
+        values = (x1, x2) if axis is None else tuple(xo.moveaxis(x, index(axis), -1) for x in ops.arrays(x1, x2))
         return self._call(values, out, True, casting, order, dtype, subok)
 
 

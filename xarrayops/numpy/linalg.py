@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from math import prod
+from operator import index
 from typing import Any, Literal, NamedTuple
 
 import xarrayops as xo
@@ -23,7 +24,7 @@ class EigResult(NamedTuple):
 
 def _matrices(a: Any) -> Any:
     """The argument as an array of floating-point numbers."""
-    return ops.floating(ops.array(a))
+    return ops.inexact(ops.array(a))
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
@@ -43,7 +44,7 @@ def cond(x: Any, p: Any = None) -> Any:
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The cross products of vectors of three elements, by `xarrayops.linalg.cross`."""
-    x, y = ops.together(x1, x2)
+    (x, y), axis = ops.together(x1, x2), index(axis)
     if x.shape[axis] != 3 or y.shape[axis] != 3:
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
@@ -59,7 +60,7 @@ def det(a: Any) -> Any:
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """The diagonals of the last two axes, by `xarrayops.linalg.diagonal`."""
-    return xo.linalg.diagonal(ops.array(x), offset=offset)
+    return xo.linalg.diagonal(ops.array(x), offset=index(offset))
 
 
 def eig(a: Any) -> Any:
@@ -86,6 +87,10 @@ def _are_real(x: Any, eigenvalues: Any) -> bool:
 def _hermitian(a: Any, UPLO: str) -> Any:
     """The Hermitian matrices given by the triangle of UPLO."""
     x = _matrices(a)
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        from numpy.linalg import LinAlgError
+
+        raise LinAlgError(f"the last two dimensions of the array must be square, but its shape is {tuple(x.shape)}")
     if UPLO.upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
     half, strict = (xo.tril(x), xo.tril(x, k=-1)) if UPLO.upper() == "L" else (xo.triu(x), xo.triu(x, k=1))
@@ -133,20 +138,20 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """The norms of vectors, by `xarrayops.linalg.vector_norm`."""
+    axis, ord = ops.axis_or_axes(axis), ops.plain_number(ord)
     return xo.linalg.vector_norm(_matrices(x), axis=axis, keepdims=keepdims, ord=ord)
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """The norm of vectors or matrices, by `xarrayops.linalg.norm`."""
     a = _matrices(x)
-    for each in axis if isinstance(axis, tuple) else () if axis is None else (axis,):
-        ops.one_axis(each, a.ndim)
-    return xo.linalg.norm(a, ord=ord, axis=axis, keepdims=keepdims)
+    axis = axis if axis is None else ops.axes_of(a, axis)
+    return xo.linalg.norm(a, ord=ops.plain_number(ord), axis=axis, keepdims=keepdims)
 
 
 def matrix_power(a: Any, n: int) -> Any:
     """The power of square matrices, by `xarrayops.linalg.matrix_power`."""
-    x = ops.array(a)
+    x, n = ops.array(a), index(n)
     return xo.linalg.matrix_power(ops.floating(x) if n < 0 else x, n)
 
 
@@ -180,7 +185,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     members = list(arrays)
     if len(members) < 2:
         raise ValueError("Expecting at least two arrays.")
-    return ops.written("linalg.multi_dot", reduce(dot, members), out)
+    return ops.written("linalg.multi_dot", reduce(dot, ops.together(*members)), out)
 
 
 def outer(x1: Any, x2: Any, /) -> Any:
@@ -240,7 +245,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
 
 def tensorinv(a: Any, ind: int = 2) -> Any:
     """The inverse of a linear map between arrays, by `xarrayops.linalg.inv`."""
-    x = _matrices(a)
+    x, ind = _matrices(a), index(ind)
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     size = prod(x.shape[ind:])
@@ -260,12 +265,12 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """The sums of the diagonals of the last two axes, by `xarrayops.linalg.trace`."""
-    return xo.linalg.trace(ops.array(x), offset=offset, dtype=named(dtype))
+    return xo.linalg.trace(ops.array(x), offset=index(offset), dtype=named(dtype))
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The products of vectors, the first one conjugated, by `xarrayops.vecdot`."""
-    return xo.vecdot(*ops.together(x1, x2), axis=axis)
+    return xo.vecdot(*ops.together(x1, x2), axis=index(axis))
 
 
 def __dir__() -> list[str]:

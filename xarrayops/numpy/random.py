@@ -5,6 +5,7 @@ The module has no state: ``np.random.seed`` and ``np.random.rand`` raise and say
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import xarrayops as xo
@@ -40,6 +41,8 @@ class Generator:
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         """Uniform numbers from low to high, which broadcast."""
         low, high, shape = self._broadcast(low, high, size)
+        if isinstance(low, (int, float)) and high < low:
+            raise ValueError("high - low < 0")
         return self._generator.random(shape) * (high - low) + low
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
@@ -68,22 +71,22 @@ class Generator:
         """Integers from low to below high, or to high with ``endpoint``."""
         low, high = (0, low) if high is None else (low, high)
         chosen = {} if dtype is None else {"dtype": named(dtype)}
-        return self._generator.integers(low, high, size, endpoint=endpoint, **chosen)
+        return self._generator.integers(low, high, ops.axis_or_axes(size), endpoint=endpoint, **chosen)
 
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
     ) -> Any:
         """Random elements of an array, or integers below a number; the order is always random."""
-        values = a if isinstance(a, int) else self._array(a)
-        return self._generator.choice(values, size, replace, p, axis)
+        p = p if p is None or isinstance(p, (list, tuple)) else self._array(p)
+        return self._generator.choice(self._population(a), ops.axis_or_axes(size), replace, p, index(axis))
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         """The slices of an array in random order, as a new array, or the integers below a number."""
-        return self._generator.permutation(x if isinstance(x, int) else self._array(x), axis)
+        return self._generator.permutation(self._population(x), index(axis))
 
     def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> Any:
         """The elements in random order: all together, or each vector along an axis separately."""
-        x = self._array(x)
+        x, axis = self._array(x), ops.axis_or_axes(axis)
         keys = self._generator.random(tuple(x.shape))
         if axis is None:
             flat = xo.take(xo.reshape(x, (-1,)), xo.argsort(xo.reshape(keys, (-1,))), axis=0)
@@ -94,11 +97,16 @@ class Generator:
         """Shuffle the slices of an array, in place if the library can."""
         if not ops.is_array(x):
             raise TypeError("np.random.Generator.shuffle takes an array. Instead: x = rng.permutation(x)")
-        ops.overwritten("random.Generator.shuffle", x, ..., self._generator.shuffled(x, axis), "x = rng.permutation(x)")
+        shuffled = self._generator.shuffled(x, index(axis))
+        ops.overwritten("random.Generator.shuffle", x, ..., shuffled, "x = rng.permutation(x)")
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Independent generators."""
-        return [Generator(each, self._reference) for each in self._generator.spawn(n_children)]
+        return [Generator(each, self._reference) for each in self._generator.spawn(index(n_children))]
+
+    def _population(self, a: Any) -> Any:
+        """What `choice` and `permutation` draw from: an array, or the number of the integers."""
+        return self._array(a) if ops.is_several(a) else index(a)
 
     def _array(self, x: Any) -> Any:
         """The argument as an array of the library of the generator."""
@@ -106,6 +114,7 @@ class Generator:
 
     def _broadcast(self, first: Any, second: Any, size: Any) -> tuple[Any, Any, Any]:
         """The parameters, and the shape of the numbers, by default the shape of the parameters."""
+        size = ops.axis_or_axes(size)
         if isinstance(first, (int, float)) and isinstance(second, (int, float)):
             return first, second, size
         dtype = self._generator.random(0).dtype
@@ -113,17 +122,23 @@ class Generator:
         return first, second, tuple(xo.broadcast_shapes(first.shape, second.shape)) if size is None else size
 
     def _in_shape_of(self, out: Any, size: Any, draw: Any) -> Any:
+        size = ops.axis_or_axes(size)
         if out is not None and size is not None and tuple(out.shape) != (size if isinstance(size, tuple) else (size,)):
             raise ValueError("size must match out.shape when used together")
         return ops.written("random.Generator", draw(size if out is None else tuple(out.shape)), out)
 
 
-def default_rng(seed: Any = None) -> Generator:
-    """A generator of the default library, by `xarrayops.random.default_rng`; a generator is returned unchanged."""
+def default_rng(seed: Any = None, *, like: Any = None) -> Generator:
+    """A generator of the default library, or of that of ``like``, by `xarrayops.random.default_rng`.
+
+    A generator is returned unchanged.
+    """
     if isinstance(seed, Generator):
         return seed
     ops.refuse("random.default_rng", "an integer below 2**64", seed=isinstance(seed, (list, tuple)))
-    reference = seed if ops.is_array(seed) else xo.zeros(0, dtype="uint8")
+    is_key = ops.is_array(seed) and seed.ndim > 0
+    reference = xo.zeros(0, dtype="uint8", like=seed if is_key and ops.reference(like) is None else ops.reference(like))
+    seed = index(seed) if ops.is_array(seed) and not is_key else seed
     return Generator(xo.random.default_rng(seed, like=reference), reference)
 
 

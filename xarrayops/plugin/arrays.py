@@ -120,6 +120,26 @@ def compact_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(strides)
 
 
+def shifts_and_axes(shift: Any, axis: Any) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """The shifts and the axes of ``roll``, as many of both: one shift serves several axes, and one axis several shifts.
+
+    Without an axis there is one shift: the elements move in C order by the sum.
+    """
+    shifts = tuple(shift) if isinstance(shift, (tuple, list)) else (shift,)
+    if axis is None:
+        return (sum(shifts),), ()
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    if len(shifts) == 1:
+        shifts *= len(axes)
+    elif len(axes) == 1:
+        axes *= len(shifts)
+    if len(shifts) != len(axes):
+        raise ValueError(
+            f"{len(shifts)} shifts do not broadcast with {len(axes)} axes. Instead: one of them, or as many of both"
+        )
+    return shifts, axes
+
+
 class Memory(Record):
     """The memory of one array, as other libraries can use it.
 

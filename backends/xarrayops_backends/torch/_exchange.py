@@ -67,7 +67,9 @@ def _has_tangent(x: Array) -> bool:
 
 
 def export_refusal(x: Array, /) -> str | None:
-    """Refuse tensors with a gradient, which cannot flow into another library."""
+    """Refuse tensors with a gradient, which cannot flow into another library, and tensors without values."""
+    if x.is_meta:
+        return "x is on the device meta, so it has no values. Instead: make it on a device that has them"
     if x.requires_grad:
         return "x requires a gradient, which another library cannot record. Instead: convert x.detach()"
     if _has_tangent(x):

@@ -119,9 +119,12 @@ class TestScalars:
 
 
 class TestNoArray:
-    """Lists, text, None and unknown objects as any argument raise a clear error; NumPy would convert them."""
+    """Lists, text, None and unknown objects as any argument raise a clear error; NumPy would convert them.
 
-    @pytest.mark.parametrize("bad", [[1.0], [N, N], "text", b"bytes", object(), {1: 2}, range(3), None, np.float32])
+    Lists beside an array are accepted for the parameters of `xarrayops._core.dispatch.listed`.
+    """
+
+    @pytest.mark.parametrize("bad", ["text", b"bytes", object(), {1: 2}, range(3), None, np.float32])
     @pytest.mark.parametrize(
         ("name", "call"),
         [
@@ -147,13 +150,34 @@ class TestNoArray:
         ],
     )
     def test_required_arrays(self, name, call, bad):
+        self.require_refused(name, call, bad)
+
+    @pytest.mark.parametrize("bad", [[1.0], [N, N]])
+    @pytest.mark.parametrize(
+        ("name", "call"),
+        [
+            ("x", xo.sum),
+            ("x", lambda bad: xo.reshape(bad, (1,))),
+            ("x1", lambda bad: xo.add(bad, N)),
+            ("x2", lambda bad: xo.add(N, bad)),
+            ("x2", lambda bad: xo.matmul(N, bad)),
+            ("condition", lambda bad: xo.where(bad, N, N)),
+            ("min", lambda bad: xo.clip(N, bad)),
+            ("arrays[1]", lambda bad: xo.concat([N, bad])),
+            ("x", xo.device),
+        ],
+    )
+    def test_lists_of_data(self, name, call, bad):
+        self.require_refused(name, call, bad)
+
+    def require_refused(self, name, call, bad):
         with pytest.raises(xo.BackendNotFound) as error:
             call(bad)
         text = str(error.value)
         assert f"argument {name} is" in text or f"{name}=" in text
         assert type(bad).__name__ in text or repr(bad) in text
 
-    @pytest.mark.parametrize("bad", [[1.0], "text", object()])
+    @pytest.mark.parametrize("bad", [{1.0}, "text", object()])
     @pytest.mark.parametrize(
         "call",
         [

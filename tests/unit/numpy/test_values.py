@@ -30,7 +30,8 @@ def test_integers_stay_float64_when_the_default_dtype_of_torch_changes():
     try:
         for dtype in (torch.float64, torch.float32):
             torch.set_default_dtype(dtype)
-            assert np.sqrt(torch.tensor([4, 9], dtype=torch.int16)).dtype == torch.float64
+            assert np.sqrt(torch.tensor([4, 9], dtype=torch.int64)).dtype == torch.float64
+            assert np.sqrt(torch.tensor([4, 9], dtype=torch.int16)).dtype == torch.float32  # as in NumPy
             assert np.maximum(torch.tensor([4, 9], dtype=torch.int16), 0.5).dtype == torch.float64
     finally:
         torch.set_default_dtype(before)

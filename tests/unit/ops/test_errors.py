@@ -60,9 +60,9 @@ CASES = {
         ("xo.exp", "argument x", "list", "Instead: xo.asarray(x, like=y), with y an array of your library"),
     ),
     "list beside an array": (
-        lambda: xo.take(N, [0, 1], axis=0),
+        lambda: xo.vecdot(N, [0, 1]),
         xo.BackendNotFound,
-        ("xo.take", "argument indices", "list", "Instead: xo.asarray(indices, like=x)."),
+        ("xo.vecdot", "argument x2", "list", "Instead: xo.asarray(x2, like=x1)."),
     ),
     "string beside an array": (lambda: xo.add(N, "a"), xo.BackendNotFound, ("argument x2 is a str", "known library.")),
     "number": (

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.backends import mixed, registry
+from xarrayops._core.backends import foreign, mixed, registry
 from xarrayops._core.backends.entry_points import dtype_backend_name
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.backends.registry import Backend, by_class, by_container, by_name, describe_class
@@ -204,7 +204,7 @@ def _registered(x: Any) -> Backend:
     if gap is not None:
         raise Unsupported(f"{describe_class(type(x))} is not supported. {gap}.")
     if found is None:
-        raise BackendNotFound(f"{describe_class(type(x))} is not an array of a known library. Instead: xo.asarray(x)")
+        raise BackendNotFound(f"{describe_class(type(x))} is not an array of a known library. {foreign.fix('x', x)}")
     return _refined(found, x)
 
 

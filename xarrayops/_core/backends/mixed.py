@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import foreign, registry
 from xarrayops._core.backends.registry import Backend, describe_class
 from xarrayops._surface import OWN
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
@@ -25,7 +25,7 @@ SPARSE_NAMES = {
 def not_an_array(verb: str, name: str, arrays: dict[str, Any]) -> BackendNotFound:
     """The error for an argument that is not an array of a known library."""
     x = arrays[name]
-    fix = _of_string(verb, name, x) if isinstance(x, (str, bytes)) else f" Instead: {_made_an_array(name, arrays)}."
+    fix = _of_string(verb, name, x) if isinstance(x, (str, bytes)) else f" {_made_an_array(name, arrays)}."
     return BackendNotFound(
         f"{written(verb)}: argument {name} is a {describe_class(type(x))}, which is not an array of "
         f"a known library.{fix}"
@@ -53,9 +53,10 @@ def _made_an_array(name: str, arrays: dict[str, Any]) -> str:
     """How to make an array of an argument, in the library of another argument if there is one."""
     another = next((other for other, x in arrays.items() if registry.examine(type(x)) is not None), None)
     if another is not None:
-        return f"xo.asarray({name}, like={another})"
+        return foreign.fix(name, arrays[name], f", like={another}")
     like = "y" if "x" in arrays else "x"
-    return f"xo.asarray({name}, like={like}), with {like} an array of your library"
+    text = foreign.fix(name, arrays[name], f", like={like}")
+    return f"{text}, with {like} an array of your library" if f"like={like}" in text else text
 
 
 def several_libraries(verb: str, arrays: dict[str, Any], found: dict[str, Backend]) -> MixedBackends:

@@ -8,7 +8,9 @@ A generated function does this::
         add_call(error, "bincount", x)
         raise
 
-The error stays the same object, with its class and traceback. Calls that succeed cost nothing more.
+The error stays the same object, with its class and traceback. Only the two classes by which libraries refuse arguments
+without saying so, RuntimeError and NotImplementedError, are replaced by subclasses of them that do: `InvalidArguments`,
+a ValueError, and `Unsupported`. Calls that succeed cost nothing more.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Any
 from xarrayops._core.backends import find
 from xarrayops._core.backends.mixed import described, sparse_argument
 from xarrayops._core.dispatch.arguments import roles
+from xarrayops.errors import InvalidArguments, Unsupported
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.sparse import CONTAINER_VERBS
 
@@ -45,6 +48,10 @@ def add_call(error: Exception, verb: str, *arguments: Any) -> None:
         return
     shown = ", ".join(_shown(x) for x in arguments if x is not None)
     text = f"xo.{verb}({shown}): {text}"
+    if type(error) is RuntimeError:
+        raise InvalidArguments(text) from error
+    if type(error) is NotImplementedError:
+        raise Unsupported(f"{text}. Instead: another dtype, by xo.astype, or NumPy, by xo.convert") from error
     error.args = (text, *error.args[1:])
     if str(error) != text:
         raise _with_text(type(error), text) from error

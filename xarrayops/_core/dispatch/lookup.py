@@ -38,6 +38,7 @@ from xarrayops._core.dispatch.arguments import (
     roles,
     signature,
 )
+from xarrayops._core.dispatch.listed import are_listed, converting_lists
 from xarrayops._core.dispatch.python_scalars import choosing_numbers, is_limited, joining_numbers, within_limits
 from xarrayops._core.modes import defaults, precision, tables as modes
 from xarrayops.plugin.candidates import constant_while_tracing as constant_while_tracing
@@ -104,6 +105,9 @@ def resolve(verb: str, key: Classes) -> str:
 
 def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
     """`resolve` for the tables that ``in_modes`` selects: another thread may open or close a block meanwhile."""
+    if are_listed(verb, key):
+        function = converting_lists(verb, lambda served: getattr(resolved, resolve(verb, served)))
+        return _enter(verb, key, f"{verb}:lists", function, None, in_modes=in_modes)
     classes = key if isinstance(key, (tuple, frozenset)) else (key,)
     arrays = [cls for cls in classes if cls not in NON_ARRAY_TYPES]
     backends = {find.of_class(cls) for cls in arrays}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.arrays import shifts_and_axes
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import compat, da
 from xarrayops_backends.numpy import _standard as _numpy
@@ -62,13 +63,12 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
 
 def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
     """Dask's roll requires one shift per axis, and fails on empty arrays if axis is None."""
+    shifts, axes = shifts_and_axes(shift, axis)
     if x.size == 0:
         return x.copy()
-    if isinstance(axis, tuple) and isinstance(shift, int):
-        shift = (shift,) * len(axis)
     if axis is None:
-        return reshape(da.roll(reshape(x, (-1,)), shift, axis=0), x.shape)
-    return da.roll(x, shift, axis=axis)
+        return reshape(da.roll(reshape(x, (-1,)), shifts, axis=(0,)), x.shape)
+    return da.roll(x, shifts, axis=axes)
 
 
 def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:

@@ -10,6 +10,7 @@ import array_api_compat.torch as aac
 import torch
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.arrays import shifts_and_axes
 from xarrayops_backends.torch._dtypes import result_type
 from xarrayops_backends.torch._standard.statistics import _as_axes
 from xarrayops_backends.torch._standard.wide import WIDE, _by_bits, _value
@@ -98,12 +99,8 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
 
 def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
     """torch.roll takes axis=() for all axes, and requires one shift for each axis."""
-    if isinstance(axis, tuple):
-        if not axis:
-            return x.clone()
-        if isinstance(shift, int):
-            shift = (shift,) * len(axis)
-    return torch.roll(x, shift, () if axis is None else axis)
+    shifts, axes = shifts_and_axes(shift, axis)
+    return torch.roll(x, shifts, axes) if axes or axis is None else x.clone()
 
 
 def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:

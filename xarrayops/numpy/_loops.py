@@ -1,0 +1,90 @@
+"""The dtypes in which NumPy computes an elementwise function: its loops, by ``numpy.<function>.resolve_dtypes``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import xarrayops as xo
+from xarrayops._core.backends.dtype_names import name_of
+from xarrayops._core.modes.defaults import floating_dtype
+from xarrayops.numpy import _operands as ops
+from xarrayops.plugin.candidates import constant_while_tracing
+
+_WEAK = (int, float, complex)
+"""The Python numbers that NumPy types weakly."""
+_found: dict[Any, tuple[str, ...] | None] = {}
+
+
+def loop(name: str, values: list[Any], dtype: str | None, casting: str) -> tuple[str, ...] | None:
+    """The dtypes of NumPy's operands and results; `TypeError` where it has no loop, or the cast is not allowed.
+
+    None for dtypes that NumPy lacks, and where the default of `xarrayops.use` decides.
+    """
+    default = floating_dtype()
+    kinds = tuple([x.dtype if hasattr(x, "dtype") else type(x) for x in values])
+    key = name, kinds, dtype, casting, default
+    if key not in _found:
+        names = [kind if kind in ops.NUMBERS else name_of(kind) for kind in kinds]
+        if not {*names, dtype} - {None, *ops.NUMBERS} <= ops.DTYPES_OF_NUMPY or None in names:
+            _found[key] = None
+        else:
+            found = _resolved(name, names, dtype, "same_kind" if casting == "same_value" else casting)
+            _found[key] = found if default is None or dtype is not None else _in_default(names, found, default)
+    return _found[key]
+
+
+@constant_while_tracing
+def _resolved(name: str, kinds: list[Any], dtype: str | None, casting: str) -> tuple[str, ...]:
+    import numpy
+
+    function: Any = getattr(numpy, name)
+    outputs = [None] * function.nout
+    chosen = {} if dtype is None else {"signature": (*[None] * len(kinds), *[numpy.dtype(dtype)] * function.nout)}
+    if any(kind in _WEAK for kind in kinds):
+        # resolve_dtypes crashes the process (NumPy 2.4) where a Python number may not be cast, so a call looks first.
+        function(*(kind(1) if kind in _WEAK else numpy.ones(0, kind) for kind in kinds), dtype=dtype, casting=casting)
+        casting = "unsafe"
+    given = [kind if kind in _WEAK else numpy.dtype(kind) for kind in kinds]
+    found = function.resolve_dtypes((*given, *outputs), casting=casting, **chosen)
+    return tuple([each.name for each in found])
+
+
+def _in_default(names: list[Any], found: tuple[str, ...], default: str) -> tuple[str, ...] | None:
+    """The default floating-point dtype in place of NumPy's where all operands are integers; else the library's."""
+    if any(name in (float, complex) or (name not in _WEAK and not _is_integer(name)) for name in names):
+        return None
+    return tuple(default if xo.isdtype(name, "real floating") else name for name in found)
+
+
+def _is_integer(name: Any) -> bool:
+    return name is bool or xo.isdtype(name, ("integral", "bool"))
+
+
+def reduction_loop(name: str, method: str, x: Any, dtype: str | None) -> str | None:
+    """The dtype in which NumPy reduces or accumulates an array; `TypeError` if it has no loop; None as in `loop`."""
+    default = floating_dtype()
+    key = name, method, x.dtype, dtype, default
+    if key not in _found:
+        own = name_of(x.dtype)
+        is_known = {own, dtype or own} <= ops.DTYPES_OF_NUMPY
+        found = _reduced(name, method, own, dtype) if is_known else None
+        is_default = found is not None and default is not None and dtype is None and not _is_integer(found)
+        wanted = default if is_default and _is_integer(own) else found
+        _found[key] = None if wanted is None else (wanted,)
+    dtypes = _found[key]
+    return dtype if dtypes is None else dtypes[0]
+
+
+@constant_while_tracing
+def _reduced(name: str, method: str, own: str | None, dtype: str | None) -> str:
+    import numpy
+
+    return getattr(getattr(numpy, name), method)(numpy.ones(2, own), dtype=dtype).dtype.name
+
+
+def in_loop(values: list[Any], dtypes: tuple[str, ...]) -> list[Any]:
+    """The arrays cast to the dtypes; Python numbers stay."""
+    return [
+        x if not hasattr(x, "dtype") or name_of(x.dtype) == dtype else xo.astype(x, dtype)
+        for x, dtype in zip(values, dtypes, strict=False)
+    ]

@@ -1,0 +1,36 @@
+"""NumPy's warnings about slices without elements, which depend on shapes: for every library.
+
+Warnings that depend on values, such as those about slices of NaN and about divisions, come from NumPy itself for its
+arrays. Other libraries give none: each would wait for their devices.
+"""
+
+from __future__ import annotations
+
+import warnings
+from math import prod
+from typing import Any
+
+import xarrayops as xo
+from xarrayops.numpy import _operands as ops
+
+NO_MEAN, NO_FREEDOM = "Mean of empty slice", "Degrees of freedom <= 0 for slice."
+_USER = 3
+"""The frame of the user, below those of the public function and of the function here."""
+
+
+def of_empty(x: Any, axis: Any) -> None:
+    """Warn if the mean of a slice is one of no elements."""
+    if 0 in x.shape and not prod([x.shape[a] for a in ops.axes_of(x, axis)]):
+        warnings.warn(NO_MEAN, RuntimeWarning, stacklevel=_USER)
+
+
+def of_freedom(x: Any, axis: Any, ddof: Any, is_nan: bool) -> None:
+    """Warn if slices have no degrees of freedom. NumPy warns of its own arrays, but ours serve complex numbers."""
+    is_complex = ops.is_complex(x)
+    if ops.is_numpys(x) and not is_complex:
+        return
+    count: Any = prod([x.shape[a] for a in ops.axes_of(x, axis)])
+    if is_nan and is_complex and ops.is_numpys(x):
+        count = xo.min(xo.count_nonzero(xo.isnan(x) == 0, axis=axis)) if ops.size_of(x) else 0
+    if count <= ddof:
+        warnings.warn(NO_FREEDOM, RuntimeWarning, stacklevel=_USER)
