@@ -85,7 +85,7 @@ def _stone(x: Any, limits: Any) -> float:
 
     def loss(bins: int) -> float:
         counts = xo.histogram(ops.floating(x), bins, range=limits)[0]
-        shares = xo.astype(counts, "float64") / n
+        shares = xo.astype(counts, float) / n
         return (2 - (n + 1) * float(xo.sum(shares * shares))) / (extent / bins)
 
     most = max(100, int(math.sqrt(n)))

@@ -10,7 +10,6 @@ from math import ceil, floor, isfinite, nan
 from typing import Any, Literal
 
 import xarrayops as xo
-from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops.numpy import _operands as ops
 
 Rounding = Literal["down", "up", "exact"]
@@ -25,19 +24,10 @@ _OF_INTEGERS: dict[str, Rounding] = {"less": "down", "less_equal": "up", "greate
 
 
 def compared(name: str, x1: Any, x2: Any) -> Any:
-    """The comparison of that name: in NumPy's common dtype, or exactly without it."""
-    try:
-        x1, x2 = ops.harmonised(x1, x2)
-    except xo.Unsupported:
-        x1, x2 = _comparable(*map(as_number, (x1, x2)))
-        if lack_common_dtype(x1, x2):
-            return _compared_exactly(name, x1, x2)
-        x1, x2 = ops.harmonised(x1, x2)
-    return getattr(xo, name)(x1, x2)
-
-
-def _compared_exactly(name: str, x1: Any, x2: Any) -> Any:
-    """The comparison of integers with fractions."""
+    """The comparison of that name, on a library that lacks NumPy's common dtype."""
+    x1, x2 = _comparable(x1, x2)
+    if not lack_common_dtype(x1, x2):
+        return getattr(xo, name)(*ops.harmonised(x1, x2))
     if not _is_integer(x1):
         name, x1, x2 = _MIRRORED.get(name, name), x2, x1
     if type(x2) is float:

@@ -7,6 +7,7 @@ arrays. Other libraries give none: each would wait for their devices.
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from typing import Any
 
@@ -22,6 +23,14 @@ def of_empty(x: Any, axis: Any) -> None:
     """Warn if the mean of a slice is one of no elements."""
     if 0 in x.shape and not prod([x.shape[a] for a in ops.axes_of(x, axis)]):
         warnings.warn(NO_MEAN, RuntimeWarning, stacklevel=_USER)
+
+
+def once_of_empty(x: Any, axis: Any) -> AbstractContextManager[Any]:
+    """Warn as `of_empty`; for NumPy's arrays, of which only some dtypes warn, their own warnings are left out."""
+    if 0 not in x.shape or prod([x.shape[a] for a in ops.axes_of(x, axis)]):
+        return nullcontext()
+    warnings.warn(NO_MEAN, RuntimeWarning, stacklevel=_USER)
+    return warnings.catch_warnings(action="ignore", category=RuntimeWarning)
 
 
 def of_freedom(x: Any, axis: Any, ddof: Any, is_nan: bool) -> None:

@@ -25,7 +25,7 @@ def weighted_quantile(name: str, x: Any, q: Any, axis: Any, method: str, keepdim
         given = xo.where(missing, 0, given)
     order = xo.argsort(values, axis=-1)
     values, share = (xo.take_along_axis(each, order, axis=-1) for each in (values, given))
-    share = xo.cumulative_sum(xo.astype(share, "float64"), axis=-1)
+    share = xo.cumulative_sum(xo.astype(share, float), axis=-1)
     share = xo.divide(share, share[..., -1:])
     _require_total(name, share)
     share = xo.astype(share, probabilities.dtype) if probabilities.dtype != share.dtype else share
@@ -41,11 +41,16 @@ def weighted_quantile(name: str, x: Any, q: Any, axis: Any, method: str, keepdim
 def _probabilities(name: str, x: Any, q: Any) -> Any:
     """q as an array of floating-point numbers from 0 to 1; a Python number has the dtype of a floating-point x."""
     is_weak = type(q) in ops.NUMBERS and xo.isdtype(x.dtype, "real floating")
-    p = xo.asarray(q, dtype=x.dtype, like=x) if is_weak else ops.inexact(ops.arrays(x, q)[1])
+    p = xo.asarray(q, dtype=x.dtype, like=x) if is_weak else as_fractions(ops.arrays(x, q)[1])
     kind, end = ("Percentiles", 100) if name.endswith("percentile") else ("Quantiles", 1)
     if not xo.is_lazy(p) and not bool(xo.all(xo.logical_and(p >= 0, p <= end))):
         raise ValueError(f"{kind} must be in the range [0, {end}]")
     return xo.divide(p, end)
+
+
+def as_fractions(q: Any) -> Any:
+    """Quantiles that are integers, 0 or 1, as floating-point numbers."""
+    return xo.astype(q, float) if ops.is_integer(q) else q
 
 
 def _weights_of(x: Any, weights: Any, axis: Any) -> Any:

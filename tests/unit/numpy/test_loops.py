@@ -85,6 +85,7 @@ def calls_of_reductions(library):
                     )
 
 
+@pytest.mark.more_in_sweeps
 @pytest.mark.parametrize("calls", [calls_of_loops, calls_of_reductions])
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])
 def test_dtypes_choose_the_loop(calls, library, sweeping):

@@ -27,6 +27,7 @@ def both(library, call, *arrays, **options):
         return [as_numpy(x) for x in (found if isinstance(found, tuple) else (found,))], call(numpy, *arrays, **options)
 
 
+@pytest.mark.more_in_sweeps
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("name", ["quantile", "percentile", "nanquantile", "nanpercentile"])
 def test_quantiles_with_weights(name, library, sweeping):
@@ -100,6 +101,7 @@ SAMPLES = {
 }
 
 
+@pytest.mark.more_in_sweeps
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("rule", RULES)
 def test_named_rules_of_bins(rule, library, sweeping):

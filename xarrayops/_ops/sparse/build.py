@@ -99,14 +99,10 @@ def from_dense(
         index = None if index_dtype is None else _index_name(index_dtype, format, sparse)
     except ValueError as error:
         raise ValueError(f"xo.sparse.from_dense({sparse.shown(x)}): {error}") from None
-    x = _in_native_order(x)
+    if not getattr(x.dtype, "isnative", True):  # NumPy's arrays may have the byte order of a file
+        x = x.astype(x.dtype.newbyteorder("="))
     checked = None if block is None else (operator.index(block[0]), operator.index(block[1]))
     return sparse, (x, Compaction(format, where, index, checked, nnz_max))
-
-
-def _in_native_order(x: Array) -> Array:
-    """x in the byte order of this machine: those of NumPy may have the other one, which files have."""
-    return x if getattr(x.dtype, "isnative", True) else x.astype(x.dtype.newbyteorder("="))
 
 
 def _check_extents(x: Array, format: str, block: Any) -> None:
