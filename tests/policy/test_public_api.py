@@ -13,6 +13,7 @@ REFERENCE = json.loads((HERE / "public_api.json").read_text())
 IMPROVED = {
     "BuildError": "error",
     "CrossingError": "error",
+    "InvalidArguments": "error",
     "convert": "(x, to, /, *, device=None, copy=None, dtype=None)",
     "operation": "(name, /, *, blockwise=None)",
     "profile": "class(*, show=True)",

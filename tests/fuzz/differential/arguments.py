@@ -15,20 +15,6 @@ from tests.fuzz.differential.outcomes import evaluated
 from tests.fuzz.differential.values import INTEGERS, REALS, Operand
 
 Generator = Callable[["Draw"], "str | None"]
-NOT_CALLED = {
-    "ndarray": "NumPy's constructor takes memory; ours is for isinstance only",
-    "from_dlpack": "it converts from other libraries, which NumPy cannot",
-    **dict.fromkeys(("errstate", "seterr", "geterr"), "it sets what NumPy does with floating-point errors"),
-    **dict.fromkeys(("empty", "empty_like"), "the values are undefined"),
-    **dict.fromkeys(("shares_memory", "may_share_memory"), "copies for a library share no memory"),
-    **dict.fromkeys(
-        ("generic", "number", "integer", "signedinteger", "unsignedinteger", "inexact", "floating", "complexfloating"),
-        "an abstract class, which the calls of issubdtype use",
-    ),
-    "ufunc": "a class, which has no public constructor",
-    "random.Generator": "NumPy's constructor takes a bit generator",
-}
-"""The names that are not called, and why."""
 RANDOM = ("random", "uniform", "normal", "standard_normal", "lognormal", "exponential", "standard_exponential")
 RANDOM += ("integers", "choice", "permutation", "permuted")
 """The methods of random generators: their numbers differ, so shape, dtype and range are compared."""

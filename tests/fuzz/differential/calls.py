@@ -16,6 +16,21 @@ MODULES = ("", "fft", "linalg")
 METHODS = ("reduce", "accumulate", "reduceat", "outer")
 """The methods of ufuncs of two operands that are called too; `at` is in the table of whole calls."""
 
+NOT_CALLED = {
+    "ndarray": "NumPy's constructor takes memory; ours is for isinstance only",
+    "from_dlpack": "it converts from other libraries, which NumPy cannot",
+    **dict.fromkeys(("errstate", "seterr", "geterr"), "it sets what NumPy does with floating-point errors"),
+    **dict.fromkeys(("empty", "empty_like"), "the values are undefined"),
+    **dict.fromkeys(("shares_memory", "may_share_memory"), "copies for a library share no memory"),
+    **dict.fromkeys(
+        ("generic", "number", "integer", "signedinteger", "unsignedinteger", "inexact", "floating", "complexfloating"),
+        "an abstract class, which the calls of issubdtype use",
+    ),
+    "ufunc": "a class, which has no public constructor",
+    "random.Generator": "NumPy's constructor takes a bit generator",
+}
+"""The names that are not called, and why."""
+
 
 def names() -> list[str]:
     """Every public name of `xarrayops.numpy`, and the methods of ufuncs of two operands."""
@@ -47,7 +62,7 @@ def draw_call(name: str, seed: int) -> Call | None:
         expression = whole.CALLS[name](d)
         return Call(name, (), d.operands, expression).pruned()
     function = _of_numpy(name)
-    if name in arguments.NOT_CALLED or not callable(function):
+    if name in NOT_CALLED or not callable(function):
         return None
     chosen: list[tuple[str, str]] = []
     is_positional = True

@@ -257,7 +257,7 @@ ROWS = (
         libraries=("dask",),
     ),
     Row(
-        "arrays of no elements beside others in `concatenate`",
+        "arrays of no elements next to others in `concatenate`",
         "Dask ignores them; NumPy compares all their extents",
         ("NumPy raises",),
         "concat|concatenate|vstack|hstack|dstack|row_stack|column_stack|stack|block|append|[cr]_",

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from tests.fuzz.differential.arguments import NOT_CALLED
-from tests.fuzz.differential.calls import draw_call, names
+from tests.fuzz.differential.calls import NOT_CALLED, draw_call, names
 from tests.fuzz.differential.draw import Call
 from tests.fuzz.differential.known import ROWS
 from tests.fuzz.differential.outcomes import LIBRARIES, bits, compared, evaluated

@@ -1,4 +1,4 @@
-"""Lists and tuples of numbers beside an array: options such as quantiles, bins, indices and weights, as in NumPy."""
+"""Lists and tuples of numbers next to an array: options such as quantiles, bins, indices and weights, as in NumPy."""
 
 from __future__ import annotations
 
