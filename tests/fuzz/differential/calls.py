@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 import xarrayops.numpy as ours
-from tests.fuzz.differential import arguments, whole
+from tests.fuzz.differential import arguments, parameters, whole
 from tests.fuzz.differential.draw import Call, Draw
 
 MODULES = ("", "fft", "linalg")
@@ -44,7 +44,7 @@ def names() -> list[str]:
             function = getattr(where, name)
             if not module and isinstance(function, ours.ufunc) and _has_methods(name):
                 found += [f"{name}.{method}" for method in METHODS]
-    return found + [f"random.{name}" for name in arguments.RANDOM]
+    return found + [f"random.{name}" for name in parameters.RANDOM]
 
 
 def _has_methods(name: str) -> bool:

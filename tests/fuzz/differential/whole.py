@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.fuzz.differential.arguments import DTYPE_CODES, RANDOM, REAL
+from tests.fuzz.differential.parameters import DTYPE_CODES, RANDOM, REAL
 
 if TYPE_CHECKING:
     from tests.fuzz.differential.draw import Draw
