@@ -6,6 +6,7 @@ from typing import Any
 
 from xarrayops import standard as xp
 from xarrayops._core.backends import find
+from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.dispatch.lookup import native_dtype
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.explanation import Explanation
@@ -53,7 +54,11 @@ def _limited(x: Array, source: str, target: str) -> Array:
 
 def explain_cast(verb: str, /, *args: Any, saturate: bool = False, **kwargs: Any) -> Explanation:
     """The function that casts, with ``saturate=True`` after the limits."""
-    return explain_call(verb, *args, **kwargs)
+    try:
+        return explain_call(verb, *args, **kwargs)
+    except FAILURES as error:
+        add_call(error, verb, *args[:1])
+        raise
 
 
 VERBS = (Verb("astype", xp.astype, explain=explain_cast),)

@@ -48,7 +48,7 @@ def values(call, library):
     return ", ".join(str(value) for value in parts[-1].reshape(-1))
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:var:UserWarning")
 @pytest.mark.parametrize("call", ROWS)
 def test_a_row_of_the_contract(call):
     jax = pytest.importorskip("jax")

@@ -27,6 +27,11 @@ HOOK_ROLES = {"x": "array", "arrays": "arrays", "operands": "arrays"}
 """The roles of the parameters of hooks. The table of the standard has the roles for its functions."""
 PUBLIC_NAMES = {hook: verb for verb, hook in OWN.items() if hook}
 """The public name of a verb, by its hook."""
+OPTIONS = {"astype": ("saturate", "xarrayops._ops.casts"), "matmul": ("out_dtype", "xarrayops._ops.products")}
+"""The keyword options that we add to functions of the standard, and the modules that serve calls with them, by verb.
+
+So other calls cost nothing more, and backends define only the function of the standard.
+"""
 
 
 def roles(verb: str) -> dict[str, str]:

@@ -31,6 +31,7 @@ from xarrayops._core.backends.integer_inputs import CASTING, casting_integers
 from xarrayops._core.backends.numpy_scalars import as_number, converting_scalars, with_python_numbers
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import (
+    OPTIONS,
     PUBLIC_NAMES,
     array_arguments,
     is_misplaced,
@@ -240,13 +241,6 @@ def native_device(cls: type, device: Any) -> Any:
     return device if backend is None else backend.native_device(device)
 
 
-OPTIONS = {"astype": "xarrayops._ops.casts", "matmul": "xarrayops._ops.products"}
-"""The modules that serve calls with keyword options that we add to functions of the standard, by verb.
-
-So other calls cost nothing more, and backends define only the function of the standard.
-"""
-
-
 def with_options(verb: str, /, *args: Any, **options: Any) -> Any:
     """Call a function of the standard with options that we add."""
     return getattr(resolved, _publish_with_options(verb))(*args, **options)
@@ -254,4 +248,4 @@ def with_options(verb: str, /, *args: Any, **options: Any) -> Any:
 
 @constant_while_tracing
 def _publish_with_options(verb: str) -> str:
-    return publish(f"{verb}:options", import_module(OPTIONS[verb]).with_options)
+    return publish(f"{verb}:options", import_module(OPTIONS[verb][1]).with_options)

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from xarrayops._core.dispatch.arguments import roles, signature
+from xarrayops._core.dispatch.arguments import OPTIONS, roles, signature
 from xarrayops._core.numpy_names.renamed import RENAMED
 from xarrayops._surface import CREATION
 
@@ -100,10 +100,10 @@ def _listed(names: list[str]) -> str:
 
 
 def parameters(verb: str) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a function, with those that select the library."""
+    """The parameters of a function, with those that select the library and the option that we add."""
     ours = {name: _with_default(p) for name, p in signature(verb).parameters.items()}
-    library = ("like", "backend") if verb in CREATION else ()
-    return ours | {name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in library}
+    more = ("like", "backend") if verb in CREATION else OPTIONS.get(verb, ())[:1]
+    return ours | {name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in more}
 
 
 def _with_default(parameter: inspect.Parameter) -> inspect.Parameter:

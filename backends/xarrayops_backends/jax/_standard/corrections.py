@@ -170,7 +170,7 @@ def floor_divide(x1: Array, x2: Array, /) -> Array:
     quotient = jnp.floor_divide(x1, x2)
     if not jnp.isdtype(quotient.dtype, "real floating"):
         return quotient
-    exact = (x1 == 0) | jnp.isinf(x1) | jnp.isinf(x2)
+    exact = (x1 == 0) | (x2 == 0) | jnp.isinf(x1) | jnp.isinf(x2)  # JAX 0.10.1 divides by 0 to NaN
     # The derivative of a step function is zero; without stop_gradient, where() would propagate NaN in the gradient.
     ratio = jax.lax.stop_gradient(jnp.divide(x1, x2))
     return jnp.where(exact, ratio, jnp.where(quotient == 0, 0, quotient))
