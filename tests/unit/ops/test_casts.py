@@ -109,7 +109,7 @@ def test_errors(library):
         xo.astype(xo.astype(x, "complex64"), "int8", saturate=True)
     with pytest.raises(xo.BackendNotFound, match=r"xo\.astype"):
         xo.astype([1.0], "int8", saturate=True)
-    with pytest.raises(TypeError, match=r"xo\.astype takes copy= and device="):
+    with pytest.raises(TypeError, match=r"xo\.astype takes copy=, device= and saturate= by keyword"):
         xo.astype(x, "int8", True)
     assert xo.explain("astype", x, "int8", saturate=True).chosen == f"{library.name}:astype"
 
