@@ -19,7 +19,7 @@ def number_of_bins(x: Any, rule: str, limits: Any, weights: Any) -> int:
         raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
     x = ops.raveled(x)
     if limits is not None:
-        x = xo.compress(xo.logical_and(x >= limits[0], x <= limits[1]), x)
+        x = xo.compute(xo.compress(xo.logical_and(x >= limits[0], x <= limits[1]), x))  # Dask knows no sizes
     if not ops.size_of(x):
         return 1
     low, high = (xo.min(x), xo.max(x)) if limits is None else limits

@@ -372,11 +372,6 @@ def axes_of(x: Any, axis: Any) -> tuple[int, ...]:
     return tuple(one_axis(a, x.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
 
 
-def reduction_axes(x: Any, axis: Any) -> tuple[int, ...]:
-    """The axes as a tuple of non-negative integers; a 0-d array is reduced along the axes 0 and -1 too."""
-    return axes_of(x, axis_of_scalar(x, axis))
-
-
 def axis_of_scalar(x: Any, axis: Any) -> Any:
     """The axis of a reduction; none for a 0-d array and the axes 0 and -1, which NumPy accepts."""
     return () if x.ndim == 0 and axis in (0, -1) else axis

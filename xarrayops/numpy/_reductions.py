@@ -35,7 +35,7 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
     x = ops.array(a)
     if isinstance(axis, list):
         raise TypeError(f"np.{verb}: axis must be an integer or a tuple of integers, not a list")
-    axis = None if axis is None else ops.reduction_axes(x, axis)
+    axis = None if axis is None else ops.axes_of(x, ops.axis_of_scalar(x, axis))
     if dtype is not None and verb in LIMITED:
         x = xo.astype(x, named(dtype))
     initial = _of_class(x, initial)

@@ -156,7 +156,7 @@ class ufunc:  # noqa: N801 - NumPy's name
 
     def _folded(self, x: Any, axis: int | tuple[int, ...] | None, dtype: Any, keepdims: bool, initial: Any) -> Any:
         x = self._for_reduction("reduce", x, dtype)
-        axes = ops.reduction_axes(x, axis)
+        axes = ops.axes_of(x, ops.axis_of_scalar(x, axis))
         if len(axes) > 1 and self.identity is None and self.__name__ not in ("fmax", "fmin"):
             raise ValueError(f"reduction operation '{self.__name__}' is not reorderable, so give one axis at most")
         if not axes:

@@ -68,16 +68,14 @@ def _has_tangent(x: Array) -> bool:
 
 def export_refusal(x: Array, /) -> str | None:
     """Refuse tensors with a gradient, which cannot flow into another library, and tensors without values."""
-    if x.is_meta:
-        return "x is on the device meta, so it has no values. Instead: make it on a device that has them"
+    if _is_without_values(x):
+        return "x has no values: it is a meta or fake tensor. Instead: convert the real tensor"
     if x.requires_grad:
         return "x requires a gradient, which another library cannot record. Instead: convert x.detach()"
     if _has_tangent(x):
         return "x carries a tangent, which another library cannot propagate. Instead: convert x.detach()"
     if x.layout is not torch.strided:
         return f"x has the layout {x.layout}. Instead: convert x.to_dense()"
-    if _is_without_values(x):
-        return "x has no values: it is a meta or fake tensor. Instead: convert the real tensor"
     return None
 
 

@@ -226,9 +226,9 @@ class TestAsarray:
 
     @pytest.mark.parametrize("bad", ["text", object(), {1}, {1: 2}, None, range(3), iter([1])])
     def test_objects_that_are_not_numbers(self, bad):
-        with pytest.raises(
-            xo.BackendNotFound, match=f"of class .*{type(bad).__name__}.* Instead: a number, a nested list"
-        ):
+        name = type(bad).__name__
+        advice = r"Instead: xo\.asarray\(list\(obj\)\)" if name == "range" else "takes a number, a nested list"
+        with pytest.raises(xo.BackendNotFound, match=f"of class .*{name}.* {advice}"):
             xo.asarray(bad)
 
     @pytest.mark.parametrize("bad", [[None], ["a"], [["a"]], [object()], [np.datetime64("2020")], [1, "a"]])

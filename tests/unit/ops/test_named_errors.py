@@ -172,9 +172,11 @@ def test_classes_that_take_no_text():
     with pytest.raises(ValueError, match=r"^xo\.pad\(numpy float64 \(3,\)\): a and then b$") as caught:
         add_call(Positional("a", "b"), "pad", X)
     assert isinstance(caught.value.__cause__, Positional)
-    without_text = NotImplementedError()
+    without_text = ArithmeticError()
     add_call(without_text, "pad", X)
-    assert str(without_text) == "xo.pad(numpy float64 (3,)): NotImplementedError"
+    assert str(without_text) == "xo.pad(numpy float64 (3,)): ArithmeticError"
+    with pytest.raises(xo.Unsupported, match=r"^xo\.pad\(numpy float64 \(3,\)\): NotImplementedError\. Instead: "):
+        add_call(NotImplementedError(), "pad", X)
 
 
 def test_long_sequences_are_shown_in_part():

@@ -206,5 +206,5 @@ def test_arrays_without_a_memory_address(of):
         "list": lambda: [1, 2],
         "object": object,
     }[of]()
-    with pytest.raises((xo.Unsupported, xo.BackendNotFound), match=r"Instead|Make it one"):
+    with pytest.raises((xo.Unsupported, xo.BackendNotFound), match=r"Instead|Make it one|xo\.asarray takes"):
         xo.as_strided(x, (1,), (1,))

@@ -114,6 +114,8 @@ def test_what_is_not_proved_stays(name, checked):
 
 
 DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool", "complex128")
+NARROW = ("uint8", "bool")
+"""The dtypes for which NumPy's loops give float16 or int8; xo gives more precise numbers in a wider dtype."""
 EXTRA = {
     "astype": "np.float32",
     "broadcast_to": "(2, 3, 3)",
@@ -171,6 +173,11 @@ def result(function, x, library):
     return [numpy.asarray(xo.convert(each, "numpy")) for each in found]
 
 
+def rounded(x, dtype):
+    """x in a narrower dtype of floating-point numbers or integers."""
+    return x.astype(dtype) if dtype in ("float16", "int8") and x.dtype.itemsize > dtype.itemsize else x
+
+
 @pytest.mark.parametrize("library", SHARED["LIBRARIES"])
 @pytest.mark.parametrize("function", SAME)
 def test_our_functions_do_the_same_for_every_dtype(function, library, programs):
@@ -187,6 +194,8 @@ def test_our_functions_do_the_same_for_every_dtype(function, library, programs):
                 assert not isinstance(found[0], str), (dtype, found)
                 if function == "empty_like":
                     wanted, found = ([numpy.zeros_like(each) for each in values] for values in (wanted, found))
+                if dtype in NARROW:
+                    found = [rounded(x, want.dtype) for x, want in zip(found, wanted, strict=True)]
                 assert not SHARED["differences"](wanted, found, exact=False), dtype
 
 
