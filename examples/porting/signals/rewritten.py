@@ -60,7 +60,7 @@ def overlap_add(frames, window, hop, length):
 
 def denoise(x, size=512, hop=128, strength=8.0, floor=0.05):
     """The recording without most of its noise, and the share of the spectrum that was attenuated."""
-    window = np.asarray(np.hanning(size), like=x)
+    window = np.hanning(size, like=x)
     spectra = np.fft.rfft(frames_of(x, size, hop) * window)
     share = gate(spectra, strength, floor)
     return overlap_add(np.fft.irfft(spectra), window, hop, x.shape[1]), share
