@@ -41,7 +41,7 @@ def test_the_order_is_that_of_numpy(library, sweeping):
         pytest.skip(f"{library} is not installed")
     faults, calls = [], 0
     with importlib.import_module("jax").enable_x64(True) if library == "jax" else nullcontext():
-        for seed in range(12) if sweeping else SEEDS:
+        for seed in range(12) if sweeping else SEEDS[:1] if library == "jax" else SEEDS:
             for dtype in DTYPES if sweeping else DTYPES[:1]:
                 for shape in _shapes(library, sweeping):
                     x, y = drawn(seed, dtype, shape)

@@ -109,6 +109,7 @@ def test_numbers_lists_and_scalars_are_weak(dtype, sweeping):
     calls = [*WEAK["CALLS"], *(WEAK["OF_INTEGERS"] if dtype == "int32" else ())]
     if dtype == "bfloat16":  # JAX does not solve equations of it
         calls = [call for call in calls if not any(name in call for name in ("polyfit", "lstsq", "solve", "rank"))]
+    calls = calls if sweeping or dtype == "float32" else calls[::4]
     theirs = {"np": numpy, "L": weak, "S": lambda number: number, "arrays": wide}
     scope = {"np": np, "L": lambda listed: listed, "S": of_width, **ours}
     assert not report(calls if sweeping else calls[::EACH], scope, theirs, dtype)

@@ -78,8 +78,9 @@ def test_containers_are_refused(kind, sweeping):
     make, *args = KINDS[kind]
     dense, sparse = make(*args)
     tried, wrong = set(), []
+    limit = None if sweeping else 1 if kind.startswith("jax") else 2  # JAX compiles for each shape
     for name, row in ROWS.items():
-        for case in calls(row, dense, sparse, None if sweeping else 2):
+        for case in calls(row, dense, sparse, limit):
             tried.add(row.verb)
             try:
                 answer = row.public(*case.args, **case.kwargs)
@@ -94,6 +95,7 @@ def test_containers_are_refused(kind, sweeping):
     assert not wrong, "\n".join(sorted(set(wrong)))
 
 
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")  # PyTorch's sparse layouts are in beta
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("verb", ["asarray", "from_dlpack", "einsum", "unique", "sum", "ones_like"])
 def test_other_calls_are_refused(kind, verb):
