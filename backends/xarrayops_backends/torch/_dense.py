@@ -7,15 +7,14 @@ functions refuse sparse tensors. PyTorch itself refuses them in all others. Test
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
-from xarrayops_backends.torch._standard.linalg import SPARSE_LAYOUTS
+from xarrayops_backends.torch._dtypes import _refuse_sparse
 
 _STRIDED = torch.strided
 _UNARY = frozenset(
@@ -27,7 +26,7 @@ _UNARY = frozenset(
 )
 _OF_ONE = frozenset(
     (
-        *("asarray", "astype", "clip", "empty_like", "full_like", "linalg.matrix_power", "ones_like", "pad", "sum"),
+        *("asarray", "astype", "clip", "empty_like", "full_like", "linalg.matrix_power", "ones_like", "pad"),
         *("unique", "unstack", "zeros_like"),
     )
 )
@@ -37,11 +36,7 @@ _OF_SEVERAL = frozenset(("array_equal", "compress", "concat", "einsum", "isin", 
 
 def refusing_sparse(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     """The function; if PyTorch computes it for sparse tensors, too, a function that refuses them."""
-
-    def refuse(x: Array) -> None:
-        if x.layout in SPARSE_LAYOUTS:  # not the layout of nested tensors
-            instead = f"xo.{verb} of the dense array xo.sparse.to_dense(x)"
-            raise Unsupported(f"xo.{verb}: an argument is a sparse Tensor. Instead: {instead}")
+    refuse = partial(_refuse_sparse, verb)
 
     @wraps(function)
     def of_one(x: Array, /) -> Array:

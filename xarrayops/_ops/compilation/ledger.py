@@ -38,19 +38,11 @@ class Choice:
         self.expected = expected
         self.eager_calls = 0
         self.eager_total = 0.0
+        self.eager_s: float | None = None
         self._eager_times: deque[float] = deque(maxlen=PATIENCE)
         self.compilation_s: float | None = None
+        self.compiled_s: float | None = None
         self._compiled_times: deque[float] = deque(maxlen=PATIENCE)
-
-    @property
-    def eager_s(self) -> float | None:
-        """The typical time of an eager call; None before the first one."""
-        return _median(self._eager_times)
-
-    @property
-    def compiled_s(self) -> float | None:
-        """The typical time of a compiled call; None before the first one that was timed."""
-        return _median(self._compiled_times)
 
     @property
     def timed_calls(self) -> int:
@@ -83,8 +75,9 @@ class Choice:
     @property
     def _is_faster(self) -> bool:
         """Whether compiled calls are faster than eager ones, or the comparison does not matter."""
-        compiled_s, eager_s = self.compiled_s, self.eager_s
-        return self.when != "pays" or compiled_s is None or eager_s is None or compiled_s < eager_s
+        if self.when != "pays" or self.compiled_s is None or self.eager_s is None:
+            return True
+        return self.compiled_s < self.eager_s
 
     def ran_eagerly(self, seconds: float) -> None:
         """Count an eager call."""
@@ -95,6 +88,7 @@ class Choice:
     def timed_eagerly(self, seconds: float) -> None:
         """Record the time of a run that was not a call of the user."""
         self._eager_times.append(seconds)
+        self.eager_s = _median(self._eager_times)
 
     def compiled(self, seconds: float) -> None:
         """Record the time of the compilation."""
@@ -103,11 +97,12 @@ class Choice:
     def ran_compiled(self, seconds: float) -> None:
         """Count a compiled call that was timed."""
         self._compiled_times.append(seconds)
+        self.compiled_s = _median(self._compiled_times)
 
 
-def _median(times: Collection[float]) -> float | None:
+def _median(times: Collection[float]) -> float:
     """The time in the middle. The shortest one would depend on the number of calls, which differs by far."""
-    return sorted(times)[len(times) // 2] if times else None
+    return sorted(times)[len(times) // 2]
 
 
 class Entry(Record):

@@ -17,8 +17,8 @@ import torch
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
 from xarrayops.plugin.sparse import Container, Parts
+from xarrayops_backends.torch._dtypes import _SPARSE_LAYOUTS
 from xarrayops_backends.torch._sparse import entries
-from xarrayops_backends.torch._standard.linalg import SPARSE_LAYOUTS
 
 _LAYOUTS = {"csr": torch.sparse_csr, "csc": torch.sparse_csc, "bsr": torch.sparse_bsr}
 _FORMATS = {layout: format for format, layout in _LAYOUTS.items()}
@@ -31,7 +31,7 @@ with warnings.catch_warnings():
 
 def holds(x: Any, /) -> bool:
     """Whether x is a tensor of a sparse layout, including bsc, which is not supported."""
-    return isinstance(x, torch.Tensor) and x.layout in SPARSE_LAYOUTS
+    return isinstance(x, torch.Tensor) and x.layout in _SPARSE_LAYOUTS
 
 
 def parts(s: Container, /) -> Parts:

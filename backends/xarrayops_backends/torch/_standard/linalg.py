@@ -15,7 +15,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call, constant_while_tracing
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.products import exact_terms
-from xarrayops_backends.torch._dtypes import _pair, result_type
+from xarrayops_backends.torch._dtypes import _SPARSE_LAYOUTS, _pair, result_type
 from xarrayops_backends.torch._standard.elementwise import _binary, multiply
 from xarrayops_backends.torch._standard.statistics import Axes, _as_axes, sum as _sum
 from xarrayops_backends.torch._standard.wide import WIDE, _value
@@ -26,7 +26,6 @@ _CHECKED = _INTEGERS | {torch.float16}
 _HALVES = (torch.float16, torch.bfloat16)
 _LIMB = 16
 _STRIDED = torch.strided
-SPARSE_LAYOUTS = frozenset((torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc))
 _FUNCTORCH: Any = torch._C._functorch
 # On CUDA it takes more than 16 rows, and multiples of 8 terms and columns (keras#19207).
 _CUDA_ROWS, _CUDA_STEP = 16, 8
@@ -93,7 +92,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 
 def _of_layouts(x1: Array, x2: Array) -> Array:
     """The product by the sparse kernels, or by PyTorch for other layouts, such as nested tensors."""
-    if x1.layout not in SPARSE_LAYOUTS and x2.layout not in SPARSE_LAYOUTS:
+    if x1.layout not in _SPARSE_LAYOUTS and x2.layout not in _SPARSE_LAYOUTS:
         return _dense_matmul(x1, x2)
     untraced = "torch._dynamo" in sys.modules  # Dynamo would try to trace the NumPy code of the kernels
     function: Any = torch.compiler.disable(_sparse_matmul) if untraced else _sparse_matmul  # type: ignore[no-untyped-call]
