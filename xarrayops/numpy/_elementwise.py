@@ -171,7 +171,7 @@ def _ours(name: str) -> Callable[..., Any]:
     return ops.entitled(function, name, f"By `xarrayops.{name}`.")
 
 
-_OTHERS = ("clip", "imag", "pow", "real", "reciprocal", "round")
+_OTHERS = ("clip", "imag", "nextafter", "pow", "real", "reciprocal", "round")
 """Elementwise functions of the standard that are not ufuncs, or that need more than our function."""
 _SAME = [*(n for n, family in FAMILIES.items() if family == "standard.elementwise" and n not in _OTHERS), "cbrt"]
 SAME_UNARY = [name for name in _SAME if len(ROLES[name]) == 1]
@@ -184,7 +184,7 @@ _UNARY = (
 _BINARY = (
     _extremum_of_numbers("fmax", xo.maximum),
     _extremum_of_numbers("fmin", xo.minimum),
-    *(_float_power, _fmod, _heaviside, _logaddexp2, _pow),
+    *(_float_power, _fmod, _heaviside, _logaddexp2, _ours("nextafter"), _pow),
 )
 _NAMED = (
     *map(UnaryUfunc, (*map(_ours, SAME_UNARY), *_UNARY)),

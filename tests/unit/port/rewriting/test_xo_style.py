@@ -116,6 +116,8 @@ def test_what_is_not_proved_stays(name, checked):
 DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool", "complex128")
 NARROW = ("uint8", "bool")
 """The dtypes for which NumPy's loops give float16 or int8; xo gives more precise numbers in a wider dtype."""
+NO_LOOP = ("TypeError", "UFuncTypeError", "_UFuncNoLoopError")
+"""The errors of a ufunc without a loop for the dtype."""
 EXTRA = {
     "astype": "np.float32",
     "broadcast_to": "(2, 3, 3)",
@@ -173,15 +175,16 @@ def result(function, x, library):
     return [numpy.asarray(xo.convert(each, "numpy")) for each in found]
 
 
-def rounded(x, dtype):
-    """x in a narrower dtype of floating-point numbers or integers."""
-    return x.astype(dtype) if dtype in ("float16", "int8") and x.dtype.itemsize > dtype.itemsize else x
+def same_numbers(wanted, found):
+    """Whether two lists of arrays have the same numbers to the precision of float16, in any dtypes."""
+    pairs = zip(wanted, found, strict=True)
+    return all(x.shape == y.shape and numpy.allclose(x, y, rtol=1e-3, atol=1e-3, equal_nan=True) for x, y in pairs)
 
 
 @pytest.mark.parametrize("library", SHARED["LIBRARIES"])
 @pytest.mark.parametrize("function", SAME)
 def test_our_functions_do_the_same_for_every_dtype(function, library, programs):
-    """The oracle is xarrayops.numpy, which NumPy's own tests check."""
+    """The oracle is xarrayops.numpy, which NumPy's own tests check. Where it has no loop, xo may have a result."""
     before, after = (each[f"f{SAME.index(function)}"] for each in programs)
     with SHARED["with_64_bits"](library), warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -189,13 +192,14 @@ def test_our_functions_do_the_same_for_every_dtype(function, library, programs):
             wanted = result(before, values(dtype), library)
             found = result(after, values(dtype), library)
             if isinstance(wanted[0], str):
-                assert isinstance(found[0], str), dtype
+                assert isinstance(found[0], str) or wanted[0] in NO_LOOP, (dtype, wanted)
             else:
                 assert not isinstance(found[0], str), (dtype, found)
                 if function == "empty_like":
                     wanted, found = ([numpy.zeros_like(each) for each in values] for values in (wanted, found))
                 if dtype in NARROW:
-                    found = [rounded(x, want.dtype) for x, want in zip(found, wanted, strict=True)]
+                    assert same_numbers(wanted, found), dtype
+                    continue
                 assert not SHARED["differences"](wanted, found, exact=False), dtype
 
 
