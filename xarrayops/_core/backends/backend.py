@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends.creation_values import CREATING, requiring_fit
 from xarrayops._core.backends.entry_points import dtype_backend_name, entry_points
+from xarrayops._core.backends.half_inputs import computing_in_single
 from xarrayops._core.backends.integer_inputs import casting_integers
 from xarrayops._core.backends.namespace import (
     COMPLETED,
@@ -26,7 +27,7 @@ from xarrayops.errors import MixedBackends, Unsupported
 from xarrayops.plugin.arrays import Array, Device, Gap, gap_of, unsupported
 from xarrayops.plugin.candidates import Kernel, KnownBad, constant_while_tracing
 from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, REAL_OF, checked_kind
-from xarrayops.plugin.precision import Plan, Policy, plan
+from xarrayops.plugin.precision import IN_SINGLE, Plan, Policy, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,6 +83,10 @@ class Backend:
             if gap_of(standard[verb].function) is None:
                 function = casting_integers(verb, standard[verb].function, self.functions)
                 standard[verb] = standard[verb]._replace(function=function, origin=COMPLETED)
+        for verb in IN_SINGLE & standard.keys():
+            if gap_of(standard[verb].function) is None:
+                function = computing_in_single(standard[verb].function, self.functions)
+                standard[verb] = standard[verb]._replace(function=function)
         for verb in CREATING:
             if gap_of(standard[verb].function) is None:
                 wraps = getattr(module, "WRAPS_INTEGERS", False)
@@ -118,7 +123,10 @@ class Backend:
         self.origins[verb] = found.origin
         if found.kernels:
             self.kernels[verb] = found.kernels
-        return self._named(verb, found.function)
+        function = found.function
+        if verb in IN_SINGLE and gap_of(function) is None:
+            function = computing_in_single(function, self.functions)
+        return self._named(verb, function)
 
     def _named(self, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function; for a gap, a function that raises `Unsupported` with the names of the verb and the library."""
