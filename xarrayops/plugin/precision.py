@@ -36,18 +36,6 @@ AUTOCAST = {
 All other functions use the widest dtype of their operands, as without a block.
 """
 
-IN_SINGLE = frozenset(
-    (
-        *("prod", "cumulative_prod", "linalg.matrix_norm", "linalg.trace", "linalg.vector_norm"),
-        *("allclose", "average", "bincount", "convolve", "corrcoef", "correlate", "cov", "gradient", "histogram"),
-        *("interp", "isclose", "linalg.cond", "linalg.lstsq", "linalg.norm", "logsumexp", "median", "nanmean"),
-        *("nanmedian", "nanpercentile", "nanquantile", "nanstd", "nansum", "nanvar", "percentile", "polyval", "ptp"),
-        *("quantile", "segment_mean", "segment_sum", "softmax", "trapezoid"),
-    )
-)
-"""The functions that compute in float32 for operands of half types: their intermediate results may overflow, or sums
-may stop growing. The other functions of the standard that sum are correct in each backend."""
-
 
 def refuse_forced_tf32(products: str) -> None:
     """Raise if the environment makes NVIDIA's libraries multiply float32 in TF32 although IEEE is required."""

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import jax
+import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.precision import refuse_forced_tf32
@@ -24,6 +25,13 @@ def product_precision(products: str, /, *arrays: Array) -> AbstractContextManage
 def rounded(x: Array, dtype: Any, /) -> Array:
     """A cast behind a barrier: XLA may skip a cast to a narrower dtype whose result is widened again."""
     return _jax.lax.optimization_barrier(x.astype(dtype))
+
+
+def has_overflowed(x: Array, /) -> bool:
+    """On the CPU, where NumPy reads the memory of x."""
+    if isinstance(x, jax.core.Tracer) or x.sharding.device_set != {jax.devices("cpu")[0]}:
+        return False
+    return not np.isfinite(np.asarray(x)).all()
 
 
 def register_state(cls: type, data: tuple[str, ...], constants: tuple[str, ...], /) -> None:

@@ -128,7 +128,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """NumPy's function; half precision is widened for BLAS."""
     narrow = _narrow(x1, x2)
-    return np.vecdot(x1, x2, axis=axis) if narrow is None else products.vecdot(x1, x2, narrow, axis)  # type: ignore[call-overload]
+    return sums.vecdot(x1, x2, axis) if narrow is None else products.vecdot(x1, x2, narrow, axis)
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
@@ -155,6 +155,18 @@ def linalg_eig(x: Array, /) -> tuple[Array, Array]:
 def linalg_eigvals(x: Array, /) -> Array:
     """As for eig."""
     return np.linalg.eigvals(x).astype(np.result_type(x.dtype, np.complex64), copy=False)
+
+
+def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
+    """NumPy's function adds numbers one after the other along some axes, and computes with integers in float64."""
+    if x.dtype.char not in "fF" or not x.size or ord in (np.inf, -np.inf):
+        return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    if ord == 2 and x.dtype.char == "f":
+        return np.sqrt(sums.sum(x * x, axis, None, keepdims))
+    size = np.abs(x)
+    if ord == 0:
+        return sums.sum((size != 0).astype(size.dtype), axis, None, keepdims)
+    return sums.sum(size**ord, axis, None, keepdims) ** size.dtype.type(1 / ord)
 
 
 def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:

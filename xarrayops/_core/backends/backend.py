@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends.creation_values import CREATING, requiring_fit
 from xarrayops._core.backends.entry_points import dtype_backend_name, entry_points
-from xarrayops._core.backends.half_inputs import computing_in_single
 from xarrayops._core.backends.integer_inputs import casting_integers
 from xarrayops._core.backends.namespace import (
     COMPLETED,
@@ -21,13 +20,14 @@ from xarrayops._core.backends.namespace import (
     implementation_of_function,
     implementation_of_hook,
 )
+from xarrayops._core.backends.narrow_inputs import DEGREES, IN_SINGLE, without_overflow
 from xarrayops._generic.hooks import HOOKS
 from xarrayops._surface import SURFACE
 from xarrayops.errors import MixedBackends, Unsupported
 from xarrayops.plugin.arrays import Array, Device, Gap, gap_of, unsupported
 from xarrayops.plugin.candidates import Kernel, KnownBad, constant_while_tracing
 from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, REAL_OF, checked_kind
-from xarrayops.plugin.precision import IN_SINGLE, Plan, Policy, plan
+from xarrayops.plugin.precision import Plan, Policy, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,10 +83,8 @@ class Backend:
             if gap_of(standard[verb].function) is None:
                 function = casting_integers(verb, standard[verb].function, self.functions)
                 standard[verb] = standard[verb]._replace(function=function, origin=COMPLETED)
-        for verb in IN_SINGLE & standard.keys():
-            if gap_of(standard[verb].function) is None:
-                function = computing_in_single(standard[verb].function, self.functions)
-                standard[verb] = standard[verb]._replace(function=function)
+        for verb in (IN_SINGLE | DEGREES.keys()) & standard.keys():
+            standard[verb] = standard[verb]._replace(function=self._without_overflow(verb, standard[verb].function))
         for verb in CREATING:
             if gap_of(standard[verb].function) is None:
                 wraps = getattr(module, "WRAPS_INTEGERS", False)
@@ -123,10 +121,14 @@ class Backend:
         self.origins[verb] = found.origin
         if found.kernels:
             self.kernels[verb] = found.kernels
-        function = found.function
-        if verb in IN_SINGLE and gap_of(function) is None:
-            function = computing_in_single(function, self.functions)
-        return self._named(verb, function)
+        return self._named(verb, self._without_overflow(verb, found.function))
+
+    def _without_overflow(self, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function; if it sums, averages or normalises, without overflow in half and single precision."""
+        looks = hasattr(self.module, "has_overflowed")
+        if gap_of(function) is not None or verb not in (IN_SINGLE | DEGREES.keys() if looks else IN_SINGLE):
+            return function
+        return without_overflow(verb, function, self.functions, looks=looks)
 
     def _named(self, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function; for a gap, a function that raises `Unsupported` with the names of the verb and the library."""

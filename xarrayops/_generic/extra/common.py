@@ -25,11 +25,24 @@ def floating_beside(xp: ModuleType, x1: Array, x2: Array) -> tuple[Array, Array]
 
 
 def widest(xp: ModuleType, x: Array) -> Array:
-    """x, with integers and booleans in float64 if the library has it: for steps whose result is cast back."""
+    """x, with integers and booleans in float64 if the library has it, and half types in float32.
+
+    For steps whose result is cast back.
+    """
+    if xp.isdtype(x.dtype, "real floating"):
+        return astype(xp, x, xp.float32) if xp.finfo(x.dtype).bits < 32 else x
     if not xp.isdtype(x.dtype, ("bool", "integral")):
         return x
     found = xp.__array_namespace_info__().dtypes(device=device_of(x), kind="real floating")
     return astype(xp, x, found["float64"]) if "float64" in found else floating(xp, x)
+
+
+def doubled(xp: ModuleType, x: Array) -> Array:
+    """x, with float32 and complex64 in double precision if the library has it."""
+    wider = {"float32": "float64", "complex64": "complex128"}
+    known = xp.__array_namespace_info__().dtypes(device=device_of(x), kind=("real floating", "complex floating"))
+    found = next((known[wide] for narrow, wide in wider.items() if x.dtype == known[narrow] and wide in known), x.dtype)
+    return astype(xp, x, found)
 
 
 def astype(xp: ModuleType, x: Array, dtype: object) -> Array:

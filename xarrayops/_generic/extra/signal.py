@@ -73,17 +73,22 @@ def _repeated(xp: ModuleType, x: Array, points: Array, values: Array, period: fl
 def trapezoid(xp: ModuleType, y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
     """The sum of the means of neighbours times their distances."""
     axis = common.normal_axis(axis, y.ndim)
-    step: Any = dx
     if x is None:
         y = common.floating(xp, y)
     else:
         require_coordinates(y, x, axis)
         y, x = common.floating_beside(xp, y, x)
-        step = xp.diff(x, axis=0 if x.ndim == 1 else axis)
+    return xp.sum(areas(xp, y, x, dx, axis), axis=axis)
+
+
+def areas(xp: ModuleType, y: Array, x: Any, dx: float, axis: int) -> Array:
+    """The areas between neighbours. Half the distances: the sum of two values and some distances overflow."""
+    half: Any = dx / 2
+    if x is not None:
+        half = xp.diff(x / 2, axis=0 if x.ndim == 1 else axis)
         if x.ndim == 1:
-            step = xp.reshape(step, (-1, *(1,) * (y.ndim - axis - 1)))
-    lower, upper = common.part(y, axis, 0, -1), common.part(y, axis, 1, None)
-    return xp.sum(step * (lower + upper) / 2, axis=axis)
+            half = xp.reshape(half, (-1, *(1,) * (y.ndim - axis - 1)))
+    return half * common.part(y, axis, 0, -1) + half * common.part(y, axis, 1, None)
 
 
 def require_coordinates(y: Array, x: Array, axis: int) -> None:
