@@ -35,6 +35,9 @@ Data that it may define:
     The names of functions whose integer arguments are cast to the default floating-point dtype before the call:
     functions of `xarrayops.plugin.dtypes.FLOATING_RESULTS` for which the library returns another dtype or raises; and
     ``clip``, whose result is floating-point if a bound is.
+``COMPUTES_IN_DOUBLE``
+    The names of functions that average or normalise and compute float32 in float64: for a lazy library, which cannot
+    look at a result to see that an intermediate one overflowed, as the hook ``has_overflowed`` does.
 ``NO_STRIDES``
     If the library's arrays have no strides, the `Gap` that says why.
 ``SHARED_ENVIRONMENT``

@@ -21,8 +21,8 @@ class Call(NamedTuple):
     """The call, of an array of any library."""
     want: Oracle
     """The result, of NumPy's float64."""
-    terms: Callable[[Any, Any], Any] = lambda w, want: np.abs(want)
-    """The sum of the absolute values of its terms, of NumPy's float64 and of the result. By default the result's."""
+    terms: Callable[[Any, Any], Any] | None = lambda w, want: np.abs(want)
+    """The sum of the absolute values of its terms, of NumPy's float64 and of the result. None: it must be finite."""
     rows: bool = False
     """Whether it also serves the columns of a matrix, by axis 0."""
     least: int = 1
@@ -198,13 +198,13 @@ CALLS: dict[str, list[Call]] = {
         ),
     ],
     "histogram": [
-        Call(lambda x: xo.histogram(x, 5)[0], lambda w: np.histogram(w, 5)[0], lambda w, want: want + np.inf),
+        Call(lambda x: xo.histogram(x, 5)[0], lambda w: np.histogram(w, 5)[0], None),
         Call(lambda x: xo.histogram(x, 5)[1], lambda w: np.histogram(w, 5)[1], _of_greatest),
         Call(lambda x: xo.sum(xo.histogram(x, 5)[0]), lambda w: np.sum(np.histogram(w, 5)[0]), _of_result),
         Call(
             lambda x: xo.histogram(x, 5, density=True)[0],
             lambda w: np.histogram(w, 5, density=True)[0],
-            lambda w, want: want + np.inf,
+            None,
         ),
         Call(
             lambda x: xo.sum(xo.histogram(x, 5, weights=xo.ones_like(xo.astype(x, _floating(x))))[0]),
@@ -567,12 +567,14 @@ def fault(call: Call, wide: Any, want: Any, got: Any, *, is_bounded: bool) -> st
     got = xo.convert(xo.compute(got), "numpy")
     name = str(got.dtype)
     got = np.asarray(got, dtype=np.float64)
+    is_bounded = is_bounded and call.terms is not None
     with np.errstate(all="ignore"):
         terms = np.broadcast_to(np.asarray(call.terms(wide, want), np.float64) if is_bounded else 0.0, want.shape)
     if got.shape != want.shape:
         return f"has the shape {got.shape}, not {want.shape}"
+    bound = _bound(name, wide, want, terms) if is_bounded and name in EPS else 0.0
     limit = GREATEST.get(name, math.inf) * (1 - EPS.get(name, 0))
-    should = np.isfinite(want) & (np.abs(want) <= limit)
+    should = np.isfinite(want) & (np.abs(want) + bound <= limit)
     if not np.all(np.isfinite(got[should])):
         at = np.argmax(should & ~np.isfinite(got))
         return f"is {got.flat[at]}, not {want.flat[at]:.6g}"
@@ -581,18 +583,21 @@ def fault(call: Call, wide: Any, want: Any, got: Any, *, is_bounded: bool) -> st
     if name not in EPS:
         limits = np.iinfo(name)
         is_held = (want >= limits.min) & (want <= limits.max)
-        return None if np.all((np.abs(got - want) <= 0.5) | np.isinf(terms) | ~is_held) else "counts wrongly"
-    steps = math.log2(max(2, wide.shape[0]))
-    if EPS[name] > EPS["float32"]:
-        bound = 4 * (EPS[name] * np.abs(want) + LEAST[name]) + 4 * EPS["float32"] * steps * terms
-    else:
-        bound = 4 * EPS[name] * steps * terms + LEAST[name]
+        return None if np.all((np.abs(got - want) <= 0.5) | ~is_held) else "counts wrongly"
     error = np.abs(got - want)
     wrong = should & (error > bound)
     if not wrong.any():
         return None
     at = np.argmax(wrong)
     return f"is {got.flat[at]:.9g}, not {want.flat[at]:.9g}: {error.flat[at] / bound.flat[at]:.3g} times the bound"
+
+
+def _bound(name: str, wide: Any, want: Any, terms: Any) -> Any:
+    """The greatest error that the law allows."""
+    steps = math.log2(max(2, wide.shape[0]))
+    if EPS[name] > EPS["float32"]:
+        return 4 * (EPS[name] * np.abs(want) + LEAST[name]) + 4 * EPS["float32"] * steps * terms
+    return 4 * EPS[name] * steps * terms + LEAST[name]
 
 
 def served(call: Call, x: Any) -> bool:

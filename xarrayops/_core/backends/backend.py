@@ -126,9 +126,10 @@ class Backend:
     def _without_overflow(self, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function; if it sums, averages or normalises, without overflow in half and single precision."""
         looks = hasattr(self.module, "has_overflowed")
-        if gap_of(function) is not None or verb not in (IN_SINGLE | DEGREES.keys() if looks else IN_SINGLE):
+        doubles = verb in getattr(self.module, "COMPUTES_IN_DOUBLE", ())
+        if gap_of(function) is not None or not (verb in IN_SINGLE or doubles or (looks and verb in DEGREES)):
             return function
-        return without_overflow(verb, function, self.functions, looks=looks)
+        return without_overflow(verb, function, self.functions, looks=looks, doubles=doubles)
 
     def _named(self, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function; for a gap, a function that raises `Unsupported` with the names of the verb and the library."""

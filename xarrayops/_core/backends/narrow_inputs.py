@@ -2,7 +2,8 @@
 
 - Half types are computed in float32, and the result is rounded once: `IN_SINGLE`.
 - Where a result in float32 is not finite, it is computed again from operands times a power of 2: `DEGREES`. This needs
-  a look at the result, so only libraries with the hook `has_overflowed` do it, for values that they know.
+  a look at the result, so only libraries with the hook `has_overflowed` do it, for values that they know. A lazy library
+  computes these functions in float64 instead.
 """
 
 from __future__ import annotations
@@ -36,46 +37,50 @@ DEGREES = {
 PAIRED = ("corrcoef", "cov")
 EXPONENT = 70
 """Of the scale: the squares of the greatest numbers and a sum of 2**50 of them stay in range."""
+_INTEGERS = {"bool", *INTEGER_LIMITS}
+_NARROW = (*HALVES, "float32")
 
 
 def without_overflow(
-    verb: str, function: Callable[..., Any], hooks: Mapping[str, Callable[..., Any]], *, looks: bool
+    verb: str, function: Callable[..., Any], hooks: Mapping[str, Callable[..., Any]], *, looks: bool, doubles: bool
 ) -> Callable[..., Any]:
-    """The function of a verb; ``looks`` says whether the library has the hook `has_overflowed`.
+    """The function of a verb, or of `IN_SINGLE` and `DEGREES`, for narrow dtypes.
 
-    Results have the promoted dtype of the arrays, as the function itself would give. For other dtypes a call costs a
-    look at the dtypes.
+    ``looks`` says whether the library has the hook `has_overflowed`; ``doubles``, whether it computes the function in
+    float64 instead. Results have the promoted dtype of the arrays, as the function itself would give. For
+    other dtypes a call costs a look at the dtypes.
     """
+    is_scaled = verb in DEGREES and looks
+    wide = "float64" if doubles else "float32"
+    cast_names = _NARROW if wide == "float64" else HALVES if verb in IN_SINGLE else ()
     known: dict[Any, str | None] = {}
-    is_scaled = looks and verb in DEGREES
-    in_single = verb in IN_SINGLE
 
     @constant_while_tracing
     def narrow_name(dtype: Any) -> str | None:
         if dtype not in known:
             name = hooks["dtype_name"](dtype)
-            known[dtype] = name if name in (*HALVES, "float32") else None
+            known[dtype] = name if name in _NARROW else None
         return known[dtype]
 
     @wraps(function)
     def computed(*args: Any, **kwargs: Any) -> Any:
-        has_single = False
+        is_narrow = False
         for value in (*args, *kwargs.values()):
             if hasattr(value, "dtype") and (name := narrow_name(value.dtype)) is not None:
-                if in_single and name != "float32":
+                if name in cast_names:
                     return rounded(args, kwargs)
-                has_single = is_scaled
-        return scaled(args, kwargs) if has_single else function(*args, **kwargs)
+                is_narrow = is_scaled
+        return scaled(args, kwargs) if is_narrow else function(*args, **kwargs)
 
     def rounded(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Computed in float32."""
-        call = widened(Call(args, kwargs), hooks)
+        """Computed in the wide dtype."""
+        call = widened(Call(args, kwargs), hooks, wide)
         found = scaled(*call) if is_scaled else function(*call.args, **call.kwargs)
-        narrow = None if kwargs.get("dtype") is not None else _half_dtype((*args, *kwargs.values()), hooks)
-        if narrow is None:
+        names = {hooks["dtype_name"](x.dtype) for x in (*args, *kwargs.values()) if hasattr(x, "dtype")} - _INTEGERS
+        if kwargs.get("dtype") is not None or not names <= {*_NARROW}:
             return found
-        single = hooks["as_dtype"]("float32")
-        return _each(found, lambda x: hooks["astype"](x, narrow) if getattr(x, "dtype", None) == single else x)
+        narrow, made = (hooks["as_dtype"](name) for name in (names.pop() if len(names) == 1 else "float32", wide))
+        return _each(found, lambda x: hooks["astype"](x, narrow) if getattr(x, "dtype", None) == made else x)
 
     def scaled(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Computed once more where the result is not finite."""
@@ -83,35 +88,26 @@ def without_overflow(
         if not any(map(hooks["has_overflowed"], found if isinstance(found, tuple | list) else (found,))):
             return found
         count = 1 + (verb in PAIRED)
-        small = *(_times(x, -EXPONENT, hooks) for x in args[:count]), *args[count:]
-        again = function(*small, **kwargs)
+        again = function(*(_times(x, -EXPONENT, hooks) for x in args[:count]), *args[count:], **kwargs)
 
         def chosen(x: Any, other: Any) -> Any:
             other = hooks["astype"](_times(other, EXPONENT * DEGREES[verb], hooks), x.dtype)
             return hooks["where"](hooks["isfinite"](x), x, other)
 
-        if isinstance(found, tuple | list):
-            return type(found)(map(chosen, found, again))
-        return chosen(found, again)
+        return type(found)(map(chosen, found, again)) if type(found) in (tuple, list) else chosen(found, again)
 
     return computed
 
 
-def widened(call: Call, hooks: Mapping[str, Callable[..., Any]]) -> Call:
-    """The call with arrays of half types cast to float32."""
+def widened(call: Call, hooks: Mapping[str, Callable[..., Any]], wide: str = "float32") -> Call:
+    """The call with arrays of half types cast to float32, or all narrow ones to float64."""
+    names = HALVES if wide == "float32" else _NARROW
 
     def cast(value: Any) -> Any:
-        is_half = hasattr(value, "dtype") and hooks["dtype_name"](value.dtype) in HALVES
-        return hooks["astype"](value, hooks["as_dtype"]("float32")) if is_half else value
+        is_narrow = hasattr(value, "dtype") and hooks["dtype_name"](value.dtype) in names
+        return hooks["astype"](value, hooks["as_dtype"](wide)) if is_narrow else value
 
     return Call(tuple(map(cast, call.args)), {name: cast(value) for name, value in call.kwargs.items()})
-
-
-def _half_dtype(values: tuple[Any, ...], hooks: Mapping[str, Callable[..., Any]]) -> Any:
-    """The half type of all floating-point arrays; None if there are several, or others."""
-    names = {hooks["dtype_name"](value.dtype) for value in values if hasattr(value, "dtype")}
-    floating = names - {"bool", *INTEGER_LIMITS}
-    return hooks["as_dtype"](floating.pop()) if len(floating) == 1 else None
 
 
 def _each(found: Any, change: Callable[[Any], Any]) -> Any:

@@ -44,8 +44,9 @@ def interp(
     else:
         high = xp.clip(xp.searchsorted(points, x, side="right"), 1, n - 1)
         (x0, y0), (x1, y1) = (_points(xp, points, values, place) for place in (high - 1, high))
-        slope = (y1 - y0) / (x1 - x0)
-        found = xp.where(x == x0, y0, y0 + slope * (x - x0))
+        step = x1 - x0  # it may overflow, and so may the rise, which is halved
+        weight = xp.where(xp.isfinite(step), (x - x0) / step, (x / 2 - x0 / 2) / (x1 / 2 - x0 / 2))
+        found = xp.where(x == x0, y0, 2 * (y0 / 2 + (y1 / 2 - y0 / 2) * weight))
     found = xp.where(x == points[-1], last, found)
     found = xp.where(x < points[0], first if left is None else common.as_array(xp, left, found), found)
     found = xp.where(x > points[-1], last if right is None else common.as_array(xp, right, found), found)

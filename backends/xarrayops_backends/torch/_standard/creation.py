@@ -76,14 +76,16 @@ def linspace(
     device: Any = None,
     endpoint: bool = True,
 ) -> Array:
-    """torch.linspace has no endpoint, and rounds integers towards zero."""
+    """torch.linspace has no endpoint, rounds integers towards zero, and computes the range in the dtype."""
     is_integer = dtype in _LIMITS
-    work = torch.float64 if is_integer else dtype
+    is_narrow = dtype is not None and dtype.is_floating_point and dtype.itemsize < 8
+    is_wide = is_narrow and isinstance(stop - start, float | int) and abs(stop - start) > torch.finfo(dtype).max / 2
+    work = torch.float64 if is_integer or is_wide else dtype
     if work is None and (isinstance(start, complex) or isinstance(stop, complex)):
         work = _COMPLEX_OF[torch.get_default_dtype()]
     out = torch.linspace(start, stop, num if endpoint else num + 1, dtype=work, device=device)
     out = out if endpoint else out[:-1]
-    return out.floor().to(dtype) if is_integer else out
+    return out.floor().to(dtype) if is_integer else out.to(dtype) if is_wide else out
 
 
 def full(shape: Any, fill_value: Any, *, dtype: torch.dtype | None = None, device: Any = None) -> Array:
