@@ -63,9 +63,8 @@ def sum(x: Array, axis: Axes = None, dtype: Any = None, keepdims: bool = False) 
 
 def vecdot(x1: Array, x2: Array, axis: int = -1) -> Array:
     """The products of vectors. BLAS adds all products of single precision in a few sums; here blocks of them."""
-    dtype = np.result_type(x1, x2)
     count = x1.shape[axis]
-    if count <= LONG or dtype.char not in "fF" or x2.shape[axis] != count:
+    if count <= LONG or x2.shape[axis] != count or (dtype := np.result_type(x1, x2)).char not in "fF":
         return np.vecdot(x1, x2, axis=axis)  # type: ignore[call-overload]
     x1, x2 = (np.moveaxis(x, axis, -1) for x in (x1, x2))
     whole = count // LONG * LONG

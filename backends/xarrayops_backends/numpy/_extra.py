@@ -76,7 +76,7 @@ def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: boo
     if ord is None and x.dtype.kind == "f":
         if axis is None and not keepdims:
             flat = x if x.ndim == 1 else x.ravel("K")
-            return np.sqrt(sums.vecdot(flat, flat))
+            return np.sqrt(flat.dot(flat) if flat.size <= sums.LONG else sums.vecdot(flat, flat))
         if type(axis) is int:
             return np.sqrt(sums.sum(x * x, axis, None, keepdims))
     require_all_numbers("linalg.norm", x)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from xarrayops.plugin import Array
@@ -9,4 +11,4 @@ from xarrayops.plugin import Array
 
 def has_overflowed(x: Array, /) -> bool:
     """Whether a value is not finite."""
-    return not np.isfinite(x).all()
+    return not (np.isfinite(x).all() if x.ndim else math.isfinite(x))

@@ -29,6 +29,8 @@ class Call(NamedTuple):
     """The number of elements that it needs."""
     most: int = 1 << 30
     """The number of elements up to which the oracle is quick."""
+    not_on: tuple[str, ...] = ()
+    """Libraries on which the call takes too long."""
 
 
 def beside(x: Any, values: Any, dtype: Any = None) -> Any:
@@ -248,6 +250,7 @@ CALLS: dict[str, list[Call]] = {
             lambda w: np.convolve(w, np.full(3001, 2.0**-11)),
             lambda w, want: np.convolve(np.abs(w), np.full(3001, 2.0**-11)),
             most=10_000,
+            not_on=("dask",),
         )
     ],
     "correlate": [
@@ -258,6 +261,7 @@ CALLS: dict[str, list[Call]] = {
             lambda w: np.correlate(w, np.full(3001, 2.0**-11), "full"),
             lambda w, want: np.convolve(np.abs(w), np.full(3001, 2.0**-11)),
             most=10_000,
+            not_on=("dask",),
         )
     ],
     "linalg.vector_norm": [
@@ -600,9 +604,9 @@ def _bound(name: str, wide: Any, want: Any, terms: Any) -> Any:
     return 4 * EPS[name] * steps * terms + LEAST[name]
 
 
-def served(call: Call, x: Any) -> bool:
+def served(call: Call, library: str, x: Any) -> bool:
     """Whether a call takes an array of this shape."""
-    return (x.ndim == 1 or call.rows) and call.least <= x.shape[0] <= call.most
+    return (x.ndim == 1 or call.rows) and call.least <= x.shape[0] <= call.most and library not in call.not_on
 
 
 def faults(library: str, dtype: str, is_chosen: Callable[[int], bool] = lambda number: True) -> list[str]:
@@ -615,7 +619,7 @@ def faults(library: str, dtype: str, is_chosen: Callable[[int], bool] = lambda n
         for table, is_bounded in ((CALLS, True), (FINITE, False)):
             for function, calls in table.items():
                 for place, call in enumerate(calls):
-                    if not served(call, host):
+                    if not served(call, library, host):
                         continue
                     number += 1
                     if not is_chosen(number):

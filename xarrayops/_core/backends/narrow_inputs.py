@@ -2,8 +2,8 @@
 
 - Half types are computed in float32, and the result is rounded once: `IN_SINGLE`.
 - Where a result in float32 is not finite, it is computed again from operands times a power of 2: `DEGREES`. This needs
-  a look at the result, so only libraries with the hook `has_overflowed` do it, for values that they know. A lazy library
-  computes these functions in float64 instead.
+  a look at the result, so only libraries with the hook `has_overflowed` do it, for values that they know. A lazy
+  library computes these functions in float64 instead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from xarrayops.plugin.precision import HALVES
 
 IN_SINGLE = frozenset(
     (
-        *("prod", "cumulative_prod", "linalg.matrix_norm", "linalg.trace", "linalg.vector_norm"),
+        *("cumulative_prod", "linalg.matrix_norm", "linalg.trace", "linalg.vector_norm", "prod", "std", "var"),
         *("allclose", "average", "bincount", "convolve", "corrcoef", "correlate", "cov", "gradient", "histogram"),
         *("interp", "isclose", "linalg.cond", "linalg.lstsq", "linalg.norm", "logsumexp", "median", "nanmean"),
         *("nanmedian", "nanpercentile", "nanquantile", "nanstd", "nansum", "nanvar", "percentile", "polyval", "ptp"),
@@ -35,6 +35,14 @@ DEGREES = {
 }
 """The functions f with ``f(s * x) = s**degree * f(x)``, where x is the first argument; also the second in `PAIRED`."""
 PAIRED = ("corrcoef", "cov")
+OF_ONE_ARRAY = frozenset(
+    (
+        *("cumulative_prod", "cumulative_sum", "linalg.matrix_norm", "linalg.norm", "linalg.trace"),
+        *("linalg.vector_norm", "logsumexp", "mean", "median", "nanmean", "nanmedian", "nanstd", "nansum", "nanvar"),
+        *("prod", "ptp", "softmax", "std", "var"),
+    )
+)
+"""Functions whose only array is the first argument."""
 EXPONENT = 70
 """Of the scale: the squares of the greatest numbers and a sum of 2**50 of them stay in range."""
 _INTEGERS = {"bool", *INTEGER_LIMITS}
@@ -63,6 +71,15 @@ def without_overflow(
         return known[dtype]
 
     @wraps(function)
+    def of_one_array(x: Any, /, **kwargs: Any) -> Any:
+        name = narrow_name(x.dtype)
+        if name is None:
+            return function(x, **kwargs)
+        if name in cast_names:
+            return rounded((x,), kwargs)
+        return scaled((x,), kwargs) if is_scaled else function(x, **kwargs)
+
+    @wraps(function)
     def computed(*args: Any, **kwargs: Any) -> Any:
         is_narrow = False
         for value in (*args, *kwargs.values()):
@@ -85,7 +102,8 @@ def without_overflow(
     def scaled(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Computed once more where the result is not finite."""
         found = function(*args, **kwargs)
-        if not any(map(hooks["has_overflowed"], found if isinstance(found, tuple | list) else (found,))):
+        has_overflowed, is_several = hooks["has_overflowed"], type(found) in (tuple, list)
+        if not (any(map(has_overflowed, found)) if is_several else has_overflowed(found)):
             return found
         count = 1 + (verb in PAIRED)
         again = function(*(_times(x, -EXPONENT, hooks) for x in args[:count]), *args[count:], **kwargs)
@@ -94,9 +112,9 @@ def without_overflow(
             other = hooks["astype"](_times(other, EXPONENT * DEGREES[verb], hooks), x.dtype)
             return hooks["where"](hooks["isfinite"](x), x, other)
 
-        return type(found)(map(chosen, found, again)) if type(found) in (tuple, list) else chosen(found, again)
+        return type(found)(map(chosen, found, again)) if is_several else chosen(found, again)
 
-    return computed
+    return of_one_array if verb in OF_ONE_ARRAY else computed
 
 
 def widened(call: Call, hooks: Mapping[str, Callable[..., Any]], wide: str = "float32") -> Call:
