@@ -78,7 +78,7 @@ def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: boo
             flat = x if x.ndim == 1 else x.ravel("K")
             return np.sqrt(flat.dot(flat) if flat.size <= sums.LONG else sums.vecdot(flat, flat))
         if type(axis) is int:
-            return np.sqrt(sums.sum(x * x, axis, None, keepdims))
+            return np.sqrt(sums.sum_along(x * x, axis, keepdims))
     require_all_numbers("linalg.norm", x)
     axes = generic.common.checked_axes(axis, x.ndim)
     if x.dtype.char in "fF" and (type(axes) is int or x.ndim == 1) and not isinstance(ord, str):
@@ -129,9 +129,14 @@ def nansum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool
     return sums.sum(np.where(np.isnan(x), x.dtype.type(0), x), axis, dtype, keepdims)
 
 
+def _is_exact(x: Array, axis: _Axes) -> bool:
+    """Whether NumPy's own sums are within the bound."""
+    return x.dtype.char in sums.EXACT or (x.dtype.char in "fF" and sums.count(x, axis) <= sums.BLOCK)
+
+
 def nanmean(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
     """np.nanmean, with a small error in narrow dtypes."""
-    if x.dtype.char in sums.EXACT:
+    if _is_exact(x, axis):
         return np.nanmean(x, axis=axis, keepdims=keepdims)
     is_nan = np.isnan(x)
     count = _numbers(is_nan, axis, keepdims)
@@ -154,14 +159,14 @@ def _mean(x: Array, is_nan: Array, count: Any, axis: _Axes, keepdims: bool) -> A
 
 def nanvar(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """np.nanvar, in which the correction is called ddof before NumPy 2.2, with a small error in narrow dtypes."""
-    if x.dtype.char in sums.EXACT:
+    if _is_exact(x, axis):
         return np.nanvar(x, axis=axis, ddof=correction, keepdims=keepdims)
     return _nanvar(x, axis, correction, keepdims)
 
 
 def nanstd(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """np.nanstd, in which the correction is called ddof before NumPy 2.2, with a small error in narrow dtypes."""
-    if x.dtype.char in sums.EXACT:
+    if _is_exact(x, axis):
         return np.nanstd(x, axis=axis, ddof=correction, keepdims=keepdims)
     return np.sqrt(_nanvar(x, axis, correction, keepdims))
 
@@ -407,7 +412,7 @@ def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) ->
         generic.signal.require_coordinates(y, x, axis)
         x = x if x.dtype.kind in "fc" else x.astype(y.dtype if y.dtype.kind in "fc" else np.float64)
     y = y if y.dtype.kind in "fc" else y.astype(np.float64)
-    if y.dtype.char in sums.EXACT:
+    if y.dtype.char in sums.EXACT or y.ndim == 1 or y.shape[axis] <= sums.BLOCK:
         return np.trapezoid(y, x, dx, axis)
     return sums.sum(generic.signal.areas(np, y, x, dx, axis), axis)
 

@@ -159,7 +159,7 @@ def linalg_eigvals(x: Array, /) -> Array:
 
 def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
     """NumPy's function adds numbers one after the other along some axes, and computes with integers in float64."""
-    if x.dtype.char not in "fF" or not x.size or ord in (np.inf, -np.inf):
+    if x.dtype.char not in "fF" or ord in (np.inf, -np.inf) or sums.count(x, axis) <= sums.BLOCK:
         return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
     if ord == 2 and x.dtype.char == "f":
         return np.sqrt(sums.sum(x * x, axis, None, keepdims))

@@ -39,10 +39,14 @@ def widest(xp: ModuleType, x: Array) -> Array:
 
 def doubled(xp: ModuleType, x: Array) -> Array:
     """x, with float32 and complex64 in double precision if the library has it."""
-    wider = {"float32": "float64", "complex64": "complex128"}
-    known = xp.__array_namespace_info__().dtypes(device=device_of(x), kind=("real floating", "complex floating"))
-    found = next((known[wide] for narrow, wide in wider.items() if x.dtype == known[narrow] and wide in known), x.dtype)
-    return astype(xp, x, found)
+    for narrow, kind, wide in (
+        ("float32", "real floating", "float64"),
+        ("complex64", "complex floating", "complex128"),
+    ):
+        if x.dtype == getattr(xp, narrow):
+            known = xp.__array_namespace_info__().dtypes(device=device_of(x), kind=kind)
+            return astype(xp, x, known.get(wide, x.dtype))
+    return x
 
 
 def astype(xp: ModuleType, x: Array, dtype: object) -> Array:
