@@ -412,7 +412,7 @@ def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) ->
         generic.signal.require_coordinates(y, x, axis)
         x = x if x.dtype.kind in "fc" else x.astype(y.dtype if y.dtype.kind in "fc" else np.float64)
     y = y if y.dtype.kind in "fc" else y.astype(np.float64)
-    if y.dtype.char in sums.EXACT or y.ndim == 1 or y.shape[axis] <= sums.BLOCK:
+    if y.dtype.char in sums.EXACT or (x is None and (y.ndim == 1 or y.shape[axis] <= sums.BLOCK)):
         return np.trapezoid(y, x, dx, axis)
     return sums.sum(generic.signal.areas(np, y, x, dx, axis), axis)
 

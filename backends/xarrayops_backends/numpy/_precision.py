@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
+import cmath
 
 from xarrayops.plugin import Array
 
@@ -11,6 +10,6 @@ from xarrayops.plugin import Array
 def has_overflowed(x: Array, /) -> bool:
     """By the sum of the squares, which BLAS adds without warnings. One that overflows costs a second computation."""
     if not x.ndim:
-        return not math.isfinite(x)
+        return not cmath.isfinite(x)
     flat = x.ravel("K")
-    return not math.isfinite(flat.dot(flat))
+    return not cmath.isfinite(flat.dot(flat))

@@ -7,7 +7,7 @@ one. Only the new names are written here, so the values of the old names do not 
 
 from __future__ import annotations
 
-import math
+import cmath
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
@@ -151,4 +151,4 @@ def has_overflowed(x: Array, /) -> bool:
     """By their sum, on the CPU. A sum that overflows itself costs a second computation."""
     if not x.is_cpu or _modes.is_traced() or _modes.transforms() or type(x) not in _modes.PLAIN:
         return False
-    return not math.isfinite(x.detach().sum() if x.ndim else x)
+    return not cmath.isfinite(x.detach().sum() if x.ndim else x)
