@@ -75,8 +75,8 @@ def vecdot(x1: Array, x2: Array, axis: int = -1) -> Array:
     x1, x2 = (np.moveaxis(x, axis, -1) for x in (x1, x2))
     whole = count // LONG * LONG
     blocks = (x[..., :whole].reshape(*x.shape[:-1], -1, LONG) for x in (x1, x2))
-    total = _add(np.vecdot(*blocks), -1, _wide(dtype))  # type: ignore[call-overload]
-    return (total + np.vecdot(x1[..., whole:], x2[..., whole:])).astype(dtype)  # type: ignore[call-overload]
+    total = _add(np.vecdot(*blocks), -1, _wide(dtype))
+    return (total + np.vecdot(x1[..., whole:], x2[..., whole:])).astype(dtype)
 
 
 def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:

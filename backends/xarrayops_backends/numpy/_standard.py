@@ -27,6 +27,7 @@ std = sums.std
 var = sums.var
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
+_vector_norm: Any = np.linalg.vector_norm
 _BLAS = frozenset("fdFDgG")
 """The codes of the dtypes that NumPy multiplies with BLAS, or sums in their own precision."""
 _BYTES = frozenset("bB")
@@ -160,7 +161,7 @@ def linalg_eigvals(x: Array, /) -> Array:
 def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
     """NumPy's function adds numbers one after the other along some axes, and computes with integers in float64."""
     if x.dtype.char not in "fF" or ord in (np.inf, -np.inf) or sums.count(x, axis) <= sums.BLOCK:
-        return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+        return _vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
     if ord == 2 and x.dtype.char == "f":
         return np.sqrt(sums.sum(x * x, axis, None, keepdims))
     size = np.abs(x)

@@ -79,7 +79,8 @@ def linspace(
     """torch.linspace has no endpoint, rounds integers towards zero, and computes the range in the dtype."""
     is_integer = dtype in _LIMITS
     is_narrow = dtype is not None and dtype.is_floating_point and dtype.itemsize < 8
-    is_wide = is_narrow and isinstance(stop - start, float | int) and abs(stop - start) > torch.finfo(dtype).max / 2
+    are_numbers = isinstance(start, float | int) and isinstance(stop, float | int)
+    is_wide = is_narrow and are_numbers and abs(stop - start) > torch.finfo(dtype or torch.float32).max / 2
     work = torch.float64 if is_integer or is_wide else dtype
     if work is None and (isinstance(start, complex) or isinstance(stop, complex)):
         work = _COMPLEX_OF[torch.get_default_dtype()]
