@@ -513,7 +513,7 @@ broadcast_to can_cast clip compress concat conj count_nonzero delete diag digiti
 eye fft.fftshift fft.ifftshift fill_diagonal finfo flip from_dlpack full full_like greater greater_equal iinfo imag
 insert intersect1d isclose isdtype isfinite isin isinf isnan less less_equal lexsort linalg.diagonal logical_and
 logical_not logical_or logical_xor matrix_transpose max meshgrid min moveaxis nanmax nanmin nextafter nonzero
-not_equal one_hot ones ones_like partition permute_dims real repeat reshape result_type roll searchsorted setdiff1d
+not_equal one_hot ones ones_like partition permute_dims real repeat reshape result_type roll searchsorted segment_max segment_min setdiff1d
 setxor1d signbit sliding_window_view sort squeeze stack take take_along_axis tile topk tril triu union1d unique_all
 unique_counts unique_inverse unique_values unstack where zeros zeros_like
 """
