@@ -11,7 +11,7 @@ import numpy as np
 from xarrayops.plugin import Array, generic
 from xarrayops.plugin.host import NUMBERS, sums
 from xarrayops_backends.numpy._guard import require_all_numbers, require_numbers
-from xarrayops_backends.numpy._standard import linalg_vector_norm as vector_norm
+from xarrayops_backends.numpy._standard import linalg_matrix_norm, linalg_vector_norm
 
 _np: Any = np
 """Typed as Any: the overloads of some functions do not know arrays of any dtype."""
@@ -80,10 +80,13 @@ def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: boo
         if type(axis) is int:
             return np.sqrt(sums.sum_along(x * x, axis, keepdims))
     require_all_numbers("linalg.norm", x)
-    axes = generic.common.checked_axes(axis, x.ndim)
-    if x.dtype.char in "fF" and (type(axes) is int or x.ndim == 1) and not isinstance(ord, str):
-        return vector_norm(x, axis=axes, keepdims=keepdims, ord=2 if ord is None else ord)
-    return np.linalg.norm(x, ord, axes, keepdims)
+    axes = generic.common.normal_axes(axis, x.ndim)
+    if x.dtype.char not in "fF" or len(axes) not in (1, 2) or (len(axes) == 1 and isinstance(ord, str)):
+        return np.linalg.norm(x, ord, generic.common.checked_axes(axis, x.ndim), keepdims)
+    if len(axes) == 1:
+        return linalg_vector_norm(x, axis=axes, keepdims=keepdims, ord=2 if ord is None else ord)
+    found = linalg_matrix_norm(np.moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord)
+    return np.expand_dims(found, axes) if keepdims else found
 
 
 def linalg_cond(x: Array, /, *, p: Any = None) -> Array:

@@ -28,6 +28,7 @@ var = sums.var
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
 _vector_norm: Any = np.linalg.vector_norm
+_matrix_norm: Any = np.linalg.matrix_norm
 _BLAS = frozenset("fdFDgG")
 """The codes of the dtypes that NumPy multiplies with BLAS, or sums in their own precision."""
 _BYTES = frozenset("bB")
@@ -168,6 +169,17 @@ def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False
     if ord == 0:
         return sums.sum((size != 0).astype(size.dtype), axis, None, keepdims)
     return sums.sum(size**ord, axis, None, keepdims) ** size.dtype.type(1 / ord)
+
+
+def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """NumPy's function adds the numbers of a column one after the other."""
+    if x.dtype.char not in "fF" or ord not in (1, -1, np.inf, -np.inf, "fro") or sums.count(x, (-2, -1)) <= sums.BLOCK:
+        return _matrix_norm(x, keepdims=keepdims, ord=ord)
+    size = np.abs(x)
+    if ord == "fro":
+        return np.sqrt(sums.sum(size * size, (-2, -1), None, keepdims))
+    total = sums.sum(size, -2 if abs(ord) == 1 else -1, None, True)
+    return (np.max if ord > 0 else np.min)(total, axis=(-2, -1), keepdims=keepdims)
 
 
 def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:

@@ -91,12 +91,16 @@ def _log_sum(w: Any) -> Any:
 
 
 def _square(w: Any) -> Any:
-    """The first elements as a square matrix."""
+    """A matrix, or the first elements of a vector as a square one."""
+    if w.ndim == 2:
+        return w
     n = math.isqrt(min(w.shape[0], 4096))
     return w[: n * n].reshape(n, n)
 
 
 def _matrix(x: Any) -> Any:
+    if x.ndim == 2:
+        return x
     n = math.isqrt(min(x.shape[0], 4096))
     return xo.reshape(x[: n * n], (n, n))
 
@@ -272,12 +276,18 @@ CALLS: dict[str, list[Call]] = {
         _reduction(xo.linalg.vector_norm, lambda w: (w != 0).sum(0) + 0.0, _of_result, ord=0),
     ],
     "linalg.matrix_norm": [
-        Call(lambda x: xo.linalg.matrix_norm(_matrix(x)), lambda w: _of_norm(2)(_square(w).ravel()), _of_result),
+        Call(
+            lambda x: xo.linalg.matrix_norm(_matrix(x)),
+            lambda w: _of_norm(2)(_square(w).ravel()),
+            _of_result,
+            rows=True,
+        ),
         *(
             Call(
                 lambda x, ord=ord: xo.linalg.matrix_norm(_matrix(x), ord=ord),
                 lambda w, ord=ord: np.linalg.norm(_square(w), ord),
                 _of_result,
+                rows=True,
             )
             for ord in (1, -1, math.inf, -math.inf)
         ),
@@ -286,6 +296,7 @@ CALLS: dict[str, list[Call]] = {
         _reduction(xo.linalg.norm, _of_norm(2), _of_result),
         Call(xo.linalg.norm, lambda w: _of_norm(2)(w.ravel()), _of_result, rows=True),
         _reduction(xo.linalg.norm, _of_norm(1), _of_result, ord=1),
+        Call(lambda x: xo.linalg.norm(x, ord=1), lambda w: np.linalg.norm(w, 1), _of_result, rows=True),
         _reduction(xo.linalg.norm, _of_norm(3), lambda w, want: 4 * want, ord=3),
     ],
     "linalg.trace": [

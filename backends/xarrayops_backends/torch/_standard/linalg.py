@@ -269,6 +269,16 @@ def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False
     return torch.where(is_zero, 0, torch.sqrt(positive) if ord == 2 else positive ** (1 / ord))
 
 
+def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """PyTorch adds the numbers of a column of float32 one after the other."""
+    if x.dtype not in _SINGLES or x.ndim < 2 or x.numel() <= _SHORT or ord not in (1, -1, math.inf, -math.inf, "fro"):
+        return torch.linalg.matrix_norm(x, ord, keepdim=keepdims)
+    if ord == "fro":
+        return linalg_vector_norm(x, axis=(-2, -1), keepdims=keepdims)
+    total = torch.sum(torch.abs(x), -2 if abs(ord) == 1 else -1, keepdim=True)
+    return (torch.amax if ord > 0 else torch.amin)(total, (-2, -1), keepdim=keepdims)
+
+
 _MKL_FUNCTIONS = (
     *(torch.acos, torch.asin, torch.atan, torch.cos, torch.erf, torch.erfc, torch.erfinv, torch.exp, torch.log),
     *(torch.log2, torch.log10, torch.sin, torch.sqrt, torch.tan, torch.tanh, torch.trunc),
