@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, precision as _precision
 from xarrayops.plugin.host import refuse_discarding
 from xarrayops_backends.jax._devices import _is_at
 from xarrayops_backends.jax._dtypes import _available, _refuse_truncating
@@ -76,6 +76,16 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """Like asarray, return an array that is not weakly typed."""
     return jnp.full(shape, asarray(fill_value, dtype=dtype), device=device)
+
+
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
+) -> Array:
+    """jnp.linspace counts in the dtype, and float16 ends at 65504."""
+    is_half = dtype is not None and jnp.dtype(dtype).name in _precision.HALVES
+    work = jnp.float32 if is_half else dtype
+    values = jnp.linspace(start, stop, num, endpoint=endpoint, dtype=work, device=device)
+    return values.astype(dtype) if is_half else values
 
 
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
