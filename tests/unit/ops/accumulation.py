@@ -427,6 +427,10 @@ FINITE: dict[str, list[Call]] = {
             lambda x: xo.linspace(0.0, 1000.0, x.shape[0], dtype=_floating(x), like=x),
             lambda w: np.linspace(0.0, 1000.0, len(w)),
         ),
+        Call(
+            lambda x: xo.linspace(beside(x, 0.0, _floating(x)), beside(x, 1000.0, _floating(x)), x.shape[0]),
+            lambda w: np.linspace(0.0, 1000.0, len(w)),
+        ),
     ],
     "arange": [
         Call(lambda x: xo.arange(0.0, 1000.0, 200.0, dtype=_floating(x), like=x), lambda w: np.arange(0, 1000, 200.0))
