@@ -112,7 +112,8 @@ def _segmented(x: Array, ids: Array, count: int, is_mean: bool) -> Array:
     with jax.enable_x64(True):
         wide = x.astype(_ADDED_AS.get(x.dtype.name, x.dtype))
         ids = jnp.where((ids < 0) | (ids >= count), count, ids.astype("int64"))
-        total = jnp.zeros((count, *x.shape[1:]), wide.dtype).at[ids].add(wide, mode="drop")
+        target = jnp.zeros((count, *x.shape[1:]), wide.dtype).at[ids]
+        total = (target.max if x.dtype == bool else target.add)(wide, mode="drop")  # JAX does not add booleans
         if is_mean:
             sizes = jnp.zeros(count, "int64").at[ids].add(1, mode="drop")
             total = total / sizes.reshape(-1, *(1,) * (x.ndim - 1))

@@ -50,6 +50,7 @@ def test_law(library, dtype, sweeping):
     assert not found, "\n".join(found)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value")
 @pytest.mark.parametrize("verb", DEGREES)
 def test_functions_that_are_computed_again_are_homogeneous(verb):
     """A function of `DEGREES` may scale its first argument, or both of a pair."""
