@@ -129,7 +129,14 @@ def nansum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool
     """The sum, with 0 for NaN."""
     if x.dtype.char in sums.EXACT:
         return np.nansum(x, axis=axis, dtype=dtype, keepdims=keepdims)
-    return sums.sum(np.where(np.isnan(x), x.dtype.type(0), x), axis, dtype, keepdims)
+    return sums.sum(_filled(x, np.isnan(x)), axis, dtype, keepdims)
+
+
+def _filled(x: Array, is_nan: Array) -> Array:
+    """A copy of x with 0 for NaN, which takes less time than np.where."""
+    filled = np.array(x)
+    np.copyto(filled, 0, where=is_nan)
+    return filled
 
 
 def _is_exact(x: Array, axis: _Axes) -> bool:
@@ -157,7 +164,7 @@ def _mean(x: Array, is_nan: Array, count: Any, axis: _Axes, keepdims: bool) -> A
     # The sum of half types can overflow them although the mean does not: it is divided before it is rounded.
     work = x.dtype if x.dtype.char in "fF" else np.float64
     with np.errstate(invalid="ignore"):
-        return (sums.sum(np.where(is_nan, x.dtype.type(0), x), axis, work, keepdims) / count).astype(x.dtype)
+        return (sums.sum(_filled(x, is_nan), axis, work, keepdims) / count).astype(x.dtype)
 
 
 def nanvar(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
@@ -181,7 +188,7 @@ def _nanvar(x: Array, axis: _Axes, correction: float, keepdims: bool) -> Array:
     if np.any(freedom <= 0):
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=3)
     mean = _mean(x, is_nan, _numbers(is_nan, axis, True), axis, True)
-    centred = np.where(is_nan, x.dtype.type(0), x - mean)
+    centred = _filled(x - mean, is_nan)
     squares = centred * centred if x.dtype.kind == "f" else (centred * centred.conj()).real
     total = sums.sum(squares, axis, None, keepdims)
     return (total / np.where(freedom > 0, freedom, np.nan)).astype(total.dtype)
