@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 from xarrayops.plugin.candidates import Call, constant_while_tracing
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
@@ -106,7 +107,9 @@ def without_overflow(
         if not (any(map(has_overflowed, found)) if is_several else has_overflowed(found)):
             return found
         count = 1 + (verb in PAIRED)
-        again = function(*(_times(x, -EXPONENT, hooks) for x in args[:count]), *args[count:], **kwargs)
+        with catch_warnings():
+            simplefilter("ignore")  # the first computation warned
+            again = function(*(_times(x, -EXPONENT, hooks) for x in args[:count]), *args[count:], **kwargs)
 
         def chosen(x: Any, other: Any) -> Any:
             other = hooks["astype"](_times(other, EXPONENT * DEGREES[verb], hooks), x.dtype)
