@@ -23,7 +23,7 @@ def bincount(
         ones = xp.ones(x.shape, dtype=dtype, device=common.device_of(x))
     else:
         ones = common.floating(xp, weights)
-    return xp.segment_sum(ones, x, length)
+    return xp.segment_sum(ones, common.astype(xp, x, common.index_dtype(xp, x)), length)
 
 
 def require_counts(xp: ModuleType, x: Array, weights: Any, minlength: int, length: int | None) -> None:
