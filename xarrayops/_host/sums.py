@@ -32,6 +32,8 @@ CACHED = 1 << 15
 SPREAD_ELEMENTS = 1 << 21
 # Elements that one task adds. The number does not depend on the number of threads, and so neither does the sum.
 SHARE = 1 << 19
+# Products that BLAS adds in single precision.
+LONG = 1 << 13
 # The codes of the dtypes for which NumPy's sums are used: integers, and floating point of 64 bits or more.
 EXACT = frozenset("?bBhHiIlLqQnNpPdDgG")
 
@@ -57,6 +59,24 @@ def sum(x: Array, axis: Axes = None, dtype: Any = None, keepdims: bool = False) 
     for each in sorted(axes, key=lambda i: abs(x.strides[i])):
         x = _along(x, each)
     return x if keepdims else np.squeeze(x, axes)[()]
+
+
+def sum_along(x: Array, axis: int, keepdims: bool) -> Array:
+    """The sum of numbers along one axis. Few of them are within the bound in any order."""
+    is_short = -x.ndim <= axis < x.ndim and x.shape[axis] <= BLOCK
+    return _add(x, axis, keepdims=keepdims) if is_short else sum(x, axis, None, keepdims)
+
+
+def vecdot(x1: Array, x2: Array, axis: int = -1) -> Array:
+    """The products of vectors. BLAS adds all products of single precision in a few sums; here blocks of them."""
+    count = x1.shape[axis]
+    if count <= LONG or x2.shape[axis] != count or (dtype := np.result_type(x1, x2)).char not in "fF":
+        return np.vecdot(x1, x2, axis=axis)  # type: ignore[call-overload]
+    x1, x2 = (np.moveaxis(x, axis, -1) for x in (x1, x2))
+    whole = count // LONG * LONG
+    blocks = (x[..., :whole].reshape(*x.shape[:-1], -1, LONG) for x in (x1, x2))
+    total = _add(np.vecdot(*blocks), -1, _wide(dtype))
+    return (total + np.vecdot(x1[..., whole:], x2[..., whole:])).astype(dtype)
 
 
 def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xarrayops._core.backends import find
+from xarrayops._core.backends.narrow_inputs import IN_SINGLE, widened
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import array_arguments, signature
 from xarrayops._core.dispatch.refused import wrong_call
@@ -37,7 +38,7 @@ def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None 
     name, hook = hook or verb, hook or hook_of(verb)
     gap, kernels = gap_of(backend.functions[hook]), backend.kernels.get(hook)
     if kernels:
-        listed = candidates(backend.name, kernels, call)
+        listed = candidates(backend.name, kernels, widened(call, backend.functions) if hook in IN_SINGLE else call)
     else:
         listed = (Candidate(f"{backend.name}:{name}", gap is None, str(gap) if gap else backend.origins[hook]),)
     chosen = chosen_name(listed)

@@ -35,6 +35,9 @@ Data that it may define:
 ``ORDERS_COMPLEX``
     True if the functions that order elements, such as ``sort``, ``max`` and ``less``, order complex numbers as NumPy
     does. Otherwise generic functions serve complex arrays.
+``COMPUTES_IN_DOUBLE``
+    The names of functions that average or normalise and compute float32 in float64: for a lazy library, which cannot
+    look at a result to see that an intermediate one overflowed, as the hook ``has_overflowed`` does.
 ``NO_STRIDES``
     If the library's arrays have no strides, the `Gap` that says why.
 ``SHARED_ENVIRONMENT``

@@ -37,6 +37,11 @@ WRAPS_INTEGERS = True
 EXTRA = "xarrayops_backends.dask._extra"
 ORDERS_COMPLEX = True
 CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")
+COMPUTES_IN_DOUBLE = (
+    *("average", "corrcoef", "cov", "gradient", "linalg.matrix_norm", "linalg.norm", "linalg.vector_norm", "median"),
+    *("nanmean", "nanmedian", "nanpercentile", "nanquantile", "nanstd", "nansum", "nanvar", "percentile", "polyval"),
+    *("quantile", "segment_mean", "trapezoid"),
+)
 ARRAY_TYPES = (dask.array.Array,)
 ENVIRONMENT = ("DASK_SCHEDULER", "DASK_NUM_WORKERS", "DASK_ARRAY__CHUNK_SIZE")
 ATTENTION_CANDIDATES = [("chunks", _attention, _chunks_refusal)]

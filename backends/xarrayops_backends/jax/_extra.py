@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array, Call
-from xarrayops.plugin.generic import common, order, padding, signal
+from xarrayops.plugin.generic import common, counting, order, padding, signal
 from xarrayops_backends.jax._compiler import _jit
 
 _UNROLLED = 16
@@ -102,6 +102,34 @@ def _has_order(call: Call, /) -> str | None:
     if dtype.kind == "b" or jnp.issubdtype(dtype, jnp.complexfloating):
         return f"it has no code for {dtype}"
     return None
+
+
+_ADDED_AS = {"float32": "float64", "complex64": "complex128"}
+"""The dtypes in which numbers are added one after the other, by index, also while JAX's 64-bit types are off."""
+
+
+@partial(_jit, static_argnums=(2, 3))
+def _segmented(x: Array, ids: Array, count: int, is_mean: bool) -> Array:
+    with jax.enable_x64(True):
+        wide = x.astype(_ADDED_AS.get(x.dtype.name, x.dtype))
+        ids = jnp.where((ids < 0) | (ids >= count), count, ids.astype("int64"))
+        target = jnp.zeros((count, *x.shape[1:]), wide.dtype).at[ids]
+        total = (target.max if x.dtype == bool else target.add)(wide, mode="drop")  # JAX does not add booleans
+        if is_mean:
+            sizes = jnp.zeros(count, "int64").at[ids].add(1, mode="drop")
+            total = total / sizes.reshape(-1, *(1,) * (x.ndim - 1))
+        return total.astype(x.dtype)
+
+
+def segment_sum(x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
+    """Sums in double precision."""
+    return _segmented(x, segment_ids, counting.segments(jnp, x, segment_ids, num_segments), False)
+
+
+def segment_mean(x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
+    """Sums in double precision, divided before they are rounded."""
+    count = counting.segments(jnp, x, segment_ids, num_segments)
+    return _segmented(common.floating(jnp, x), segment_ids, count, True)
 
 
 GRADIENT_CANDIDATES = [("gradient", _gradient, _simple_gradient)]

@@ -6,9 +6,11 @@ from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import jax
+import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.precision import refuse_forced_tf32
+from xarrayops_backends.jax._devices import _platform_of
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 # The names of ``jax_default_matmul_precision``: "high" is TF32 on GPUs, and three passes of bfloat16 on TPUs.
@@ -24,6 +26,14 @@ def product_precision(products: str, /, *arrays: Array) -> AbstractContextManage
 def rounded(x: Array, dtype: Any, /) -> Array:
     """A cast behind a barrier: XLA may skip a cast to a narrower dtype whose result is widened again."""
     return _jax.lax.optimization_barrier(x.astype(dtype))
+
+
+def has_overflowed(x: Array, /) -> bool:
+    """On the CPU, where NumPy reads the memory of x. `xo.profile` does not count that as a transfer."""
+    if isinstance(x, jax.core.Tracer) or len(x.devices()) > 1 or _platform_of(x) != "cpu":
+        return False
+    x = x if x.dtype.itemsize > 2 else x.astype("float32")  # NumPy has no bfloat16 of its own
+    return not np.isfinite(np.from_dlpack(_jax.block_until_ready(x))).all()
 
 
 def register_state(cls: type, data: tuple[str, ...], constants: tuple[str, ...], /) -> None:

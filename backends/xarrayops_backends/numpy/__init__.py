@@ -25,6 +25,7 @@ from xarrayops_backends.numpy._guard import ARRAY_TYPES, refusing as _refusing
 from xarrayops_backends.numpy._indexing import *
 from xarrayops_backends.numpy._layout import *
 from xarrayops_backends.numpy._operations import *
+from xarrayops_backends.numpy._precision import *
 from xarrayops_backends.numpy._random import *
 from xarrayops_backends.numpy._standard import *
 

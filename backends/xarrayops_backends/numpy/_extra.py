@@ -11,6 +11,7 @@ import numpy as np
 from xarrayops.plugin import Array, generic
 from xarrayops.plugin.host import NUMBERS, sums
 from xarrayops_backends.numpy._guard import require_all_numbers, require_numbers
+from xarrayops_backends.numpy._standard import linalg_matrix_norm, linalg_vector_norm
 
 _np: Any = np
 """Typed as Any: the overloads of some functions do not know arrays of any dtype."""
@@ -75,12 +76,17 @@ def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: boo
     if ord is None and x.dtype.kind == "f":
         if axis is None and not keepdims:
             flat = x if x.ndim == 1 else x.ravel("K")
-            return np.sqrt(flat.dot(flat))
+            return np.sqrt(flat.dot(flat) if flat.size <= sums.LONG else sums.vecdot(flat, flat))
         if type(axis) is int:
-            squares: Array = np.add.reduce(x * x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
-            return np.sqrt(squares)
+            return np.sqrt(sums.sum_along(x * x, axis, keepdims))
     require_all_numbers("linalg.norm", x)
-    return np.linalg.norm(x, ord, generic.common.checked_axes(axis, x.ndim), keepdims)
+    axes = generic.common.normal_axes(axis, x.ndim)
+    if x.dtype.char not in "fF" or len(axes) not in (1, 2) or (len(axes) == 1 and isinstance(ord, str)):
+        return np.linalg.norm(x, ord, generic.common.checked_axes(axis, x.ndim), keepdims)
+    if len(axes) == 1:
+        return linalg_vector_norm(x, axis=axes, keepdims=keepdims, ord=2 if ord is None else ord)
+    found = linalg_matrix_norm(np.moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord)
+    return np.expand_dims(found, axes) if keepdims else found
 
 
 def linalg_cond(x: Array, /, *, p: Any = None) -> Array:
@@ -120,27 +126,72 @@ def linalg_lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple
 
 
 def nansum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """np.nansum without the options of memory. Half types are summed in float64 and rounded once."""
-    if dtype is None and sums.is_half(x.dtype):
-        return np.nansum(x, axis=axis, dtype=np.float64, keepdims=keepdims).astype(x.dtype)
-    return np.nansum(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    """The sum, with 0 for NaN."""
+    if x.dtype.char in sums.EXACT:
+        return np.nansum(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    return sums.sum(_filled(x, np.isnan(x)), axis, dtype, keepdims)
+
+
+def _filled(x: Array, is_nan: Array) -> Array:
+    """A copy of x with 0 for NaN, which takes less time than np.where."""
+    filled = np.array(x)
+    np.copyto(filled, 0, where=is_nan)
+    return filled
+
+
+def _is_exact(x: Array, axis: _Axes) -> bool:
+    """Whether NumPy's own sums are within the bound."""
+    return x.dtype.char in sums.EXACT or (x.dtype.char in "fF" and sums.count(x, axis) <= sums.BLOCK)
 
 
 def nanmean(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """np.nanmean without the options of memory. Half types are summed in float64 and rounded once."""
-    if sums.is_half(x.dtype):
-        return np.nanmean(x, axis=axis, dtype=np.float64, keepdims=keepdims).astype(x.dtype)
-    return np.nanmean(x, axis=axis, keepdims=keepdims)
+    """np.nanmean, with a small error in narrow dtypes."""
+    if _is_exact(x, axis):
+        return np.nanmean(x, axis=axis, keepdims=keepdims)
+    is_nan = np.isnan(x)
+    count = _numbers(is_nan, axis, keepdims)
+    if not np.all(count):
+        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
+    return _mean(x, is_nan, count, axis, keepdims)
 
 
-def nanstd(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """np.nanstd, in which the correction is called ddof before NumPy 2.2."""
-    return np.nanstd(x, axis=axis, ddof=correction, keepdims=keepdims)
+def _numbers(is_nan: Array, axis: _Axes, keepdims: bool) -> Any:
+    """The number of elements that are not NaN in each reduction."""
+    return sums.count(is_nan, axis) - np.count_nonzero(is_nan, axis, keepdims=keepdims)
+
+
+def _mean(x: Array, is_nan: Array, count: Any, axis: _Axes, keepdims: bool) -> Array:
+    # The sum of half types can overflow them although the mean does not: it is divided before it is rounded.
+    work = x.dtype if x.dtype.char in "fF" else np.float64
+    with np.errstate(invalid="ignore"):
+        return (sums.sum(_filled(x, is_nan), axis, work, keepdims) / count).astype(x.dtype)
 
 
 def nanvar(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """np.nanvar, in which the correction is called ddof before NumPy 2.2."""
-    return np.nanvar(x, axis=axis, ddof=correction, keepdims=keepdims)
+    """np.nanvar, in which the correction is called ddof before NumPy 2.2, with a small error in narrow dtypes."""
+    if _is_exact(x, axis):
+        return np.nanvar(x, axis=axis, ddof=correction, keepdims=keepdims)
+    return _nanvar(x, axis, correction, keepdims)
+
+
+def nanstd(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """np.nanstd, in which the correction is called ddof before NumPy 2.2, with a small error in narrow dtypes."""
+    if _is_exact(x, axis):
+        return np.nanstd(x, axis=axis, ddof=correction, keepdims=keepdims)
+    return np.sqrt(_nanvar(x, axis, correction, keepdims))
+
+
+def _nanvar(x: Array, axis: _Axes, correction: float, keepdims: bool) -> Array:
+    """The variance in two passes."""
+    is_nan = np.isnan(x)
+    freedom = _numbers(is_nan, axis, keepdims) - correction
+    if np.any(freedom <= 0):
+        warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=3)
+    mean = _mean(x, is_nan, _numbers(is_nan, axis, True), axis, True)
+    centred = _filled(x - mean, is_nan)
+    squares = centred * centred if x.dtype.kind == "f" else (centred * centred.conj()).real
+    total = sums.sum(squares, axis, None, keepdims)
+    return (total / np.where(freedom > 0, freedom, np.nan)).astype(total.dtype)
 
 
 def _extreme(reduce: Any) -> Any:
@@ -216,7 +267,11 @@ def pad(
         "stat_length": stat_length,
         "reflect_type": reflect_type,
     }
-    return _np.pad(x, pad_width, mode, **{name: given[name] for name in _OPTIONS[mode]})
+    options = {name: given[name] for name in _OPTIONS[mode]}
+    if mode in ("mean", "median", "linear_ramp") and x.dtype.char not in sums.EXACT:
+        wide = np.complex128 if x.dtype.kind == "c" else np.float64  # sums and differences of neighbours
+        return _np.pad(x.astype(wide), pad_width, mode, **options).astype(x.dtype)
+    return _np.pad(x, pad_width, mode, **options)
 
 
 def _surrounded(x: Array, widths: list[tuple[int, int]], values: list[tuple[Any, Any]]) -> Array:
@@ -355,13 +410,17 @@ def interp(
 
 
 def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
-    """np.trapezoid also takes its options by position."""
+    """np.trapezoid for numbers of 64 bits: of others it adds neighbours in their dtype, one after the other."""
     if y.dtype.kind not in NUMBERS or x is not None:
         require_all_numbers("trapezoid", y, x)
+    axis = generic.common.normal_axis(axis, y.ndim)
     if x is not None:
-        generic.signal.require_coordinates(y, x, generic.common.normal_axis(axis, y.ndim))
-        x = x.astype(y.dtype) if x.dtype.kind not in "fc" and y.dtype.kind in "fc" else x
-    return np.trapezoid(y, x, dx, axis)
+        generic.signal.require_coordinates(y, x, axis)
+        x = x if x.dtype.kind in "fc" else x.astype(y.dtype if y.dtype.kind in "fc" else np.float64)
+    y = y if y.dtype.kind in "fc" else y.astype(np.float64)
+    if y.dtype.char in sums.EXACT or (x is None and (y.ndim == 1 or y.shape[axis] <= sums.BLOCK)):
+        return np.trapezoid(y, x, dx, axis)
+    return sums.sum(generic.signal.areas(np, y, x, dx, axis), axis)
 
 
 def gradient(x: Array, /, *spacing: Any, axis: _Axes = None, edge_order: int = 1) -> Any:
@@ -386,11 +445,9 @@ def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: b
         weights = generic.statistics.along(np, weights, x, axis)
     floating = [a for a in (x, weights) if a.dtype.kind in "fc"]
     dtype = np.result_type(*floating) if floating else np.dtype(np.float64)
-    # The sum of half types can overflow them although the average does not.
-    wide = np.dtype(np.float32) if sums.is_half(dtype) else dtype
-    total = np.multiply(x, weights, dtype=wide).sum(axis, keepdims=keepdims)
+    total = sums.sum(np.multiply(x, weights, dtype=dtype), axis, None, keepdims)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (total / weights.sum(axis, wide, keepdims=keepdims)).astype(dtype, copy=False)
+        return total / sums.sum(weights, axis, dtype, keepdims)
 
 
 def cov(
@@ -434,7 +491,13 @@ def histogram(
         raise generic.common.unordered(x.dtype)
     if weights is not None and weights.dtype.kind in "biu":
         weights = weights.astype(np.float64)
-    found, edges = np.histogram(x, bins, density=density, weights=weights, **options)
+    try:
+        found, edges = np.histogram(x, bins, density=density, weights=weights, **options)
+    except (ValueError, IndexError):  # the range of float32 may overflow; other errors are raised again
+        if x.dtype.char != "f":
+            raise
+        found, edges = np.histogram(x.astype(np.float64), bins, density=density, weights=weights, **options)
+        edges = edges.astype(x.dtype)
     if not density:
         return found, edges
     dtype = weights.dtype if weights is not None else x.dtype if x.dtype.kind == "f" else np.float64

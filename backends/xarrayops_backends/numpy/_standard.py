@@ -27,6 +27,8 @@ std = sums.std
 var = sums.var
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
+_vector_norm: Any = np.linalg.vector_norm
+_matrix_norm: Any = np.linalg.matrix_norm
 _BLAS = frozenset("fdFDgG")
 """The codes of the dtypes that NumPy multiplies with BLAS, or sums in their own precision."""
 _BYTES = frozenset("bB")
@@ -130,7 +132,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """NumPy's function; half precision is widened for BLAS."""
     narrow = _narrow(x1, x2)
-    return np.vecdot(x1, x2, axis=axis) if narrow is None else products.vecdot(x1, x2, narrow, axis)  # type: ignore[call-overload]
+    return sums.vecdot(x1, x2, axis) if narrow is None else products.vecdot(x1, x2, narrow, axis)
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
@@ -157,6 +159,29 @@ def linalg_eig(x: Array, /) -> tuple[Array, Array]:
 def linalg_eigvals(x: Array, /) -> Array:
     """As for eig."""
     return np.linalg.eigvals(x).astype(np.result_type(x.dtype, np.complex64), copy=False)
+
+
+def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
+    """NumPy's function adds numbers one after the other along some axes, and computes with integers in float64."""
+    if x.dtype.char not in "fF" or ord in (np.inf, -np.inf) or sums.count(x, axis) <= sums.BLOCK:
+        return _vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    if ord == 2 and x.dtype.char == "f":
+        return np.sqrt(sums.sum(x * x, axis, None, keepdims))
+    size = np.abs(x)
+    if ord == 0:
+        return sums.sum((size != 0).astype(size.dtype), axis, None, keepdims)
+    return sums.sum(size**ord, axis, None, keepdims) ** size.dtype.type(1 / ord)
+
+
+def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """NumPy's function adds the numbers of a column one after the other."""
+    if x.dtype.char not in "fF" or ord not in (1, -1, np.inf, -np.inf, "fro") or sums.count(x, (-2, -1)) <= sums.BLOCK:
+        return _matrix_norm(x, keepdims=keepdims, ord=ord)
+    size = np.abs(x)
+    if ord == "fro":
+        return np.sqrt(sums.sum(size * size, (-2, -1), None, keepdims))
+    total = sums.sum(size, -2 if abs(ord) == 1 else -1, None, True)
+    return (np.max if ord > 0 else np.min)(total, axis=(-2, -1), keepdims=keepdims)
 
 
 def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:

@@ -7,6 +7,7 @@ one. Only the new names are written here, so the values of the old names do not 
 
 from __future__ import annotations
 
+import cmath
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
@@ -17,7 +18,7 @@ import torch
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, constant_while_tracing
 from xarrayops.plugin.precision import refuse_forced_tf32
-from xarrayops_backends.torch._attention.modes import unrounded as _unrounded
+from xarrayops_backends.torch._attention import modes as _modes
 
 _torch: Any = torch  # untyped: PyTorch does not declare these functions
 # What ``torch.backends`` reads and writes. Writing ``torch.backends.mkldnn.fp32_precision`` sets another switch.
@@ -41,7 +42,7 @@ def product_precision(products: str, /, *arrays: Array) -> AbstractContextManage
             "xo.precision and xo.autocast do not serve sparse tensors. Instead: the call in a block of "
             "xo.autocast(None), or dense arrays"
         )
-    kind, plain = arrays[0].device.type, _unrounded(arrays[0])
+    kind, plain = arrays[0].device.type, _modes.unrounded(arrays[0])
     if kind == "cuda":
         refuse_forced_tf32(products)
     elif kind != "cpu":
@@ -144,3 +145,11 @@ def _cast_batch(info: Any, in_dims: tuple[Any, ...], x: torch.Tensor, dtype: tor
 
 _rounded.register_autograd(_cast_gradient, setup_context=_keep_dtype)
 _rounded.register_vmap(_cast_batch)
+
+
+def has_overflowed(x: Array, /) -> bool:
+    """By their sum, on the CPU. A sum that overflows itself costs a second computation."""
+    if not x.is_cpu or _modes.is_traced() or _modes.transforms() or type(x) not in _modes.PLAIN:
+        return False
+    with _torch._C.DisableTorchFunction():  # `xo.profile` counts only waits of the program
+        return not cmath.isfinite(x.detach().sum() if x.ndim else x)

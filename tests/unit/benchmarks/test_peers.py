@@ -239,3 +239,10 @@ def test_worked_ports(tmp_path):
     assert all(set(row["times as quick"]) == {"rewritten, numpy", "port, numpy"} for row in results["rows"])
     assert all(port["verify"] == {"numpy": "same"} for port in results["ports"].values())
     assert all(0 < port["lines changed by hand"] < 60 for port in results["ports"].values())
+
+
+def test_accumulation(tmp_path):
+    options = ("--rounds", 1, "--sizes", 100, "--libraries", "numpy")
+    rows = results_of("accumulation.py", tmp_path, *options)["rows"]
+    assert {row["call"] for row in rows} > {"mean of float32, 100", "norm, axis 0 of float64, 100"}
+    assert all(row["ratio"] > 0 for row in rows)

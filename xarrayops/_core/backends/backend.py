@@ -21,6 +21,7 @@ from xarrayops._core.backends.namespace import (
     implementation_of_function,
     implementation_of_hook,
 )
+from xarrayops._core.backends.narrow_inputs import DEGREES, IN_SINGLE, without_overflow
 from xarrayops._generic.hooks import HOOKS
 from xarrayops._surface import SURFACE
 from xarrayops.errors import MixedBackends, Unsupported
@@ -91,6 +92,8 @@ class Backend:
             if gap_of(standard[verb].function) is None:
                 function = casting_integers(verb, standard[verb].function, self.functions)
                 standard[verb] = standard[verb]._replace(function=function, origin=COMPLETED)
+        for verb in (IN_SINGLE | DEGREES.keys()) & standard.keys():
+            standard[verb] = standard[verb]._replace(function=self._without_overflow(verb, standard[verb].function))
         for verb in CREATING:
             if gap_of(standard[verb].function) is None:
                 wraps = getattr(module, "WRAPS_INTEGERS", False)
@@ -132,7 +135,15 @@ class Backend:
         self.origins[verb] = found.origin
         if found.kernels:
             self.kernels[verb] = found.kernels
-        return self._named(verb, found.function)
+        return self._named(verb, self._without_overflow(verb, found.function))
+
+    def _without_overflow(self, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function; if it sums, averages or normalises, without overflow in half and single precision."""
+        looks = hasattr(self.module, "has_overflowed")
+        doubles = verb in getattr(self.module, "COMPUTES_IN_DOUBLE", ())
+        if gap_of(function) is not None or not (verb in IN_SINGLE or doubles or (looks and verb in DEGREES)):
+            return function
+        return without_overflow(verb, function, self.functions, looks=looks, doubles=doubles)
 
     def _named(self, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function; for a gap, a function that raises `Unsupported` with the names of the verb and the library."""

@@ -18,6 +18,7 @@ from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import FLOATING_DTYPES, INTEGER_LIMITS, REAL_OF, does_not_fit
 from xarrayops.plugin.indexing import Index
 from xarrayops.plugin.nested import fill, members
+from xarrayops.plugin.precision import HALVES
 
 CREATING = ("arange", "asarray", "full", "full_like", "linspace", "fft.fftfreq", "fft.rfftfreq")
 """The functions that make arrays from Python numbers or 0-d arrays."""
@@ -239,14 +240,16 @@ def of_arrays(verb: str, function: Callable[..., Array], hooks: Hooks) -> Callab
         start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
     ) -> Array:
         _require_0d(verb, start=start, stop=stop)
-        work = hooks["result_type"](start, stop, 1.0)
+        made = hooks["result_type"](start, stop, 1.0)
+        work = hooks["as_dtype"]("float32") if hooks["dtype_name"](made) in HALVES else made
         start, stop = (hooks["asarray"](end, dtype=work, device=device) for end in (start, stop))
         intervals = num - 1 if endpoint else num
         numbers = hooks["arange"](num, device=device)
-        values = start + hooks["astype"](numbers, work) * ((stop - start) / (intervals or 1))  # as in NumPy
+        step = (stop / 2 - start / 2) / (intervals or 1)  # half of NumPy's, whose range may overflow
+        values = 2 * (start / 2 + hooks["astype"](numbers, work) * step)
         values = hooks["where"](numbers == intervals, stop, values) if endpoint and num > 1 else values
         if dtype is None:
-            return values
+            return values if work is made else hooks["astype"](values, made)
         is_integer = type(number_like(hooks["dtype_name"](dtype))) is int
         return hooks["astype"](hooks["floor"](values) if is_integer else values, dtype)
 

@@ -25,11 +25,28 @@ def floating_beside(xp: ModuleType, x1: Array, x2: Array) -> tuple[Array, Array]
 
 
 def widest(xp: ModuleType, x: Array) -> Array:
-    """x, with integers and booleans in float64 if the library has it: for steps whose result is cast back."""
+    """x, with integers and booleans in float64 if the library has it, and half types in float32.
+
+    For steps whose result is cast back.
+    """
+    if xp.isdtype(x.dtype, "real floating"):
+        return astype(xp, x, xp.float32) if xp.finfo(x.dtype).bits < 32 else x
     if not xp.isdtype(x.dtype, ("bool", "integral")):
         return x
     found = xp.__array_namespace_info__().dtypes(device=device_of(x), kind="real floating")
     return astype(xp, x, found["float64"]) if "float64" in found else floating(xp, x)
+
+
+def doubled(xp: ModuleType, x: Array) -> Array:
+    """x, with float32 and complex64 in double precision if the library has it."""
+    for narrow, kind, wide in (
+        ("float32", "real floating", "float64"),
+        ("complex64", "complex floating", "complex128"),
+    ):
+        if x.dtype == getattr(xp, narrow):
+            known = xp.__array_namespace_info__().dtypes(device=device_of(x), kind=kind)
+            return astype(xp, x, known.get(wide, x.dtype))
+    return x
 
 
 def astype(xp: ModuleType, x: Array, dtype: object) -> Array:

@@ -23,7 +23,7 @@ def bincount(
         ones = xp.ones(x.shape, dtype=dtype, device=common.device_of(x))
     else:
         ones = common.floating(xp, weights)
-    return _summed(xp, ones, x, length)
+    return xp.segment_sum(ones, common.astype(xp, x, common.index_dtype(xp, x)), length)
 
 
 def require_counts(xp: ModuleType, x: Array, weights: Any, minlength: int, length: int | None) -> None:
@@ -63,8 +63,9 @@ def length_unknown(option: str) -> Unsupported:
 
 
 def segment_sum(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
-    """Sums by index."""
-    return _summed(xp, x, segment_ids, segments(xp, x, segment_ids, num_segments))
+    """Sums by index, in double precision: the elements of a segment are added one after the other."""
+    count = segments(xp, x, segment_ids, num_segments)
+    return common.astype(xp, _reduced(xp, "add", 0, common.doubled(xp, x), segment_ids, count), x.dtype)
 
 
 def segment_mean(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
@@ -72,8 +73,9 @@ def segment_mean(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: 
     count = segments(xp, x, segment_ids, num_segments)
     x = common.floating(xp, x)
     ones = xp.ones(segment_ids.shape, dtype=common.index_dtype(xp, segment_ids), device=common.device_of(x))
-    sizes = xp.astype(_summed(xp, ones, segment_ids, count), x.dtype)
-    return _summed(xp, x, segment_ids, count) / xp.reshape(sizes, (count, *(1,) * (x.ndim - 1)))
+    total = xp.segment_sum(common.doubled(xp, x), segment_ids, count)
+    sizes = xp.astype(xp.segment_sum(ones, segment_ids, count), total.dtype)
+    return common.astype(xp, total / xp.reshape(sizes, (count, *(1,) * (x.ndim - 1))), x.dtype)
 
 
 def segment_max(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
@@ -111,10 +113,6 @@ def segments(xp: ModuleType, x: Array, segment_ids: Array, num_segments: int | N
             return 0
         return known(xp.max(xp.astype(segment_ids, common.index_dtype(xp, segment_ids))), "num_segments") + 1
     return common.counted("num_segments", num_segments)
-
-
-def _summed(xp: ModuleType, x: Array, ids: Array, count: int) -> Array:
-    return _reduced(xp, "add", 0, x, ids, count)
 
 
 def _reduced(xp: ModuleType, operation: str, start: Any, x: Array, ids: Array, count: int) -> Array:

@@ -26,20 +26,16 @@ def nansum(xp: ModuleType, x: Array, /, *, axis: Axes = None, dtype: Any = None,
 
 
 def _numbers(xp: ModuleType, x: Array, axis: Axes, *, keepdims: bool) -> Array:
-    """The number of elements that are not NaN, in a floating-point dtype that does not promote complex x.
-
-    It is float32 for narrow x: float16 represents integers up to 2048, bfloat16 up to 256.
-    """
+    """The number of elements that are not NaN, in a floating-point dtype that does not promote complex x."""
     real = xp.real(x) if xp.isdtype(x.dtype, "complex floating") else x
-    dtype = xp.float32 if xp.finfo(real.dtype).bits < 32 else real.dtype
-    return xp.astype(xp.count_nonzero(~xp.isnan(x), axis=axis, keepdims=keepdims), dtype)
+    return xp.astype(xp.count_nonzero(~xp.isnan(x), axis=axis, keepdims=keepdims), real.dtype)
 
 
 def nanmean(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """The sum divided by the number of elements."""
     x = common.floating(xp, x)
     total, count = nansum(xp, x, axis=axis, keepdims=keepdims), _numbers(xp, x, axis, keepdims=keepdims)
-    return common.astype(xp, xp.divide(total, count), x.dtype)
+    return xp.divide(total, count)
 
 
 def nanvar(xp: ModuleType, x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
@@ -52,7 +48,7 @@ def nanvar(xp: ModuleType, x: Array, /, *, axis: Axes = None, correction: float 
     freedom = _numbers(xp, x, axis, keepdims=keepdims) - correction
     total = xp.sum(squares, axis=axis, keepdims=keepdims)
     total = xp.where(freedom > 0, total, xp.full_like(total, math.nan))
-    return common.astype(xp, xp.divide(total, freedom), total.dtype)
+    return xp.divide(total, freedom)
 
 
 def nanstd(xp: ModuleType, x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.extra import common
-from xarrayops._generic.extra.quantiles import median
 from xarrayops.plugin.arrays import Array
 
 PERIODIC = ("reflect", "symmetric", "wrap")
@@ -112,8 +110,7 @@ def _statistic(xp: ModuleType, x: Array, axis: int, side: int, mode: str, length
         return (xp.max if mode == "maximum" else xp.min)(chosen, axis=axis, keepdims=True)
     is_whole = xp.isdtype(x.dtype, "integral")
     reduced = common.widest(xp, chosen)
-    average = xp.mean if mode == "mean" else partial(median, xp)
-    found = average(reduced, axis=axis, keepdims=True)
+    found = (xp.mean if mode == "mean" else xp.median)(reduced, axis=axis, keepdims=True)
     return common.astype(xp, xp.round(found) if is_whole else found, x.dtype)
 
 

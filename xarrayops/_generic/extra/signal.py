@@ -43,8 +43,9 @@ def interp(
     else:
         high = xp.clip(xp.searchsorted(points, x, side="right"), 1, n - 1)
         (x0, y0), (x1, y1) = (_points(xp, points, values, place) for place in (high - 1, high))
-        slope = (y1 - y0) / (x1 - x0)
-        found = xp.where(x == x0, y0, y0 + slope * (x - x0))
+        step = x1 - x0  # it may overflow, and so may the rise, which is halved
+        weight = xp.where(xp.isfinite(step), (x - x0) / step, (x / 2 - x0 / 2) / (x1 / 2 - x0 / 2))
+        found = xp.where(x == x0, y0, 2 * (y0 / 2 + (y1 / 2 - y0 / 2) * weight))
     found = xp.where(x == points[-1], last, found)
     found = xp.where(x < points[0], first if left is None else common.as_array(xp, left, found), found)
     found = xp.where(x > points[-1], last if right is None else common.as_array(xp, right, found), found)
@@ -72,17 +73,22 @@ def _repeated(xp: ModuleType, x: Array, points: Array, values: Array, period: fl
 def trapezoid(xp: ModuleType, y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
     """The sum of the means of neighbours times their distances."""
     axis = common.normal_axis(axis, y.ndim)
-    step: Any = dx
     if x is None:
         y = common.floating(xp, y)
     else:
         require_coordinates(y, x, axis)
         y, x = common.floating_beside(xp, y, x)
-        step = xp.diff(x, axis=0 if x.ndim == 1 else axis)
+    return xp.sum(areas(xp, y, x, dx, axis), axis=axis)
+
+
+def areas(xp: ModuleType, y: Array, x: Any, dx: float, axis: int) -> Array:
+    """The areas between neighbours. Half the distances: the sum of two values and some distances overflow."""
+    half: Any = dx / 2
+    if x is not None:
+        half = xp.diff(x / 2, axis=0 if x.ndim == 1 else axis)
         if x.ndim == 1:
-            step = xp.reshape(step, (-1, *(1,) * (y.ndim - axis - 1)))
-    lower, upper = common.part(y, axis, 0, -1), common.part(y, axis, 1, None)
-    return xp.sum(step * (lower + upper) / 2, axis=axis)
+            half = xp.reshape(half, (-1, *(1,) * (y.ndim - axis - 1)))
+    return half * common.part(y, axis, 0, -1) + half * common.part(y, axis, 1, None)
 
 
 def require_coordinates(y: Array, x: Array, axis: int) -> None:

@@ -177,5 +177,5 @@ def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] |
     half = xp.where(first == last, xp.full_like(first, 0.5), xp.zeros_like(first))
     first, last = first - half, last + half
     steps = xp.linspace(0.0, 1.0, count + 1, dtype=dtype, device=common.device_of(x))
-    inner = first + (last - first) * steps
+    inner = 2 * (first / 2 + (last / 2 - first / 2) * steps)  # the range itself may overflow
     return xp.where(steps == 1, last, inner)

@@ -39,3 +39,11 @@ def opaque(xp: ModuleType, x: Array, shape: tuple[Any, ...], /) -> Array:
     twice. They must not do so with the result.
     """
     return x  # the standard has no gradients and no compiler
+
+
+def has_overflowed(xp: ModuleType, x: Array, /) -> bool:
+    """Whether x is known to have a value that is not finite. False if that is unknown, or costs a wait for a device.
+
+    If so, functions that average or normalise compute float32 again, from operands times a power of 2.
+    """
+    return False  # the standard does not tell whether a value is known

@@ -111,19 +111,27 @@ def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fa
     narrow = _narrow(x, dtype)
     if narrow is None or axis == ():
         return compat.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
-    options = {"axis": axis, "keepdims": keepdims, "dtype": narrow[0]}
-    return da.reduction(x.astype(narrow[0]), _sum_of_chunk, _sum_of_chunk, **options)
+    return _total(x.astype(narrow[0]), axis, keepdims, narrow[1]).astype(narrow[0])
 
 
-def _sum_of_chunk(x: Any, axis: Any, keepdims: bool) -> Any:
-    return sums.sum(x, axis, None, keepdims) if isinstance(x, np.ndarray) else x.sum(axis=axis, keepdims=keepdims)
+def _total(x: Array, axis: Any, keepdims: bool, wide: Any) -> Array:
+    """The sum in double precision, so that it overflows in no chunk."""
+    chunk = partial(_sum_of_chunk, wide=wide)
+    return da.reduction(x, chunk, da.core.chunk.sum, axis=axis, keepdims=keepdims, dtype=wide)
+
+
+def _sum_of_chunk(x: Any, axis: Any, keepdims: bool, wide: Any) -> Any:
+    if not isinstance(x, np.ndarray) or sums.is_half(x.dtype):
+        return x.sum(axis=axis, keepdims=keepdims, dtype=wide)
+    total = sums.sum(x, axis, None, keepdims)
+    return total.astype(wide) if np.isfinite(total).all() else x.sum(axis=axis, keepdims=keepdims, dtype=wide)
 
 
 def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Dask's mean, with a small error in narrow dtypes."""
-    count = sums.count(x, axis)
-    if x.dtype.char in "fF" and count >= 1:  # not of an unknown length
-        return (sum(x, axis=axis, keepdims=keepdims) / count).astype(x.dtype)
+    count, narrow = sums.count(x, axis), _narrow(x)
+    if narrow is not None and axis != () and count >= 1:  # not of an unknown length
+        return (_total(x, axis, keepdims, narrow[1]) / count).astype(x.dtype)
     return _moment(compat.mean, x, x.dtype, axis=axis, keepdims=keepdims)
 
 

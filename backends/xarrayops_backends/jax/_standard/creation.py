@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, precision as _precision
 from xarrayops.plugin.host import refuse_discarding
 from xarrayops_backends.jax._devices import _is_at
 from xarrayops_backends.jax._dtypes import _available, _refuse_truncating
@@ -83,10 +83,16 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
 def linspace(
     start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
 ) -> Array:
-    """NumPy's integers, also while 64-bit types are off: rounding errors move those of JAX, from 1 to 1 to 0."""
-    if dtype is None or not jnp.issubdtype(dtype, jnp.integer):
-        return jnp.linspace(start, stop, num, endpoint=endpoint, dtype=dtype, device=device)
-    return jnp.asarray(np.linspace(start, stop, num, endpoint=endpoint, dtype=np.dtype(dtype)), device=device)
+    """NumPy's integers, also while 64-bit types are off: rounding errors move those of JAX, from 1 to 1 to 0.
+
+    jnp.linspace counts in the dtype, and float16 ends at 65504.
+    """
+    if dtype is not None and jnp.issubdtype(dtype, jnp.integer):
+        return jnp.asarray(np.linspace(start, stop, num, endpoint=endpoint, dtype=np.dtype(dtype)), device=device)
+    is_half = dtype is not None and jnp.dtype(dtype).name in _precision.HALVES
+    work = jnp.float32 if is_half else dtype
+    values = jnp.linspace(start, stop, num, endpoint=endpoint, dtype=work, device=device)
+    return values.astype(dtype) if is_half else values
 
 
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:

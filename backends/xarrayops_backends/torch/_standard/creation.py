@@ -76,18 +76,25 @@ def linspace(
     device: Any = None,
     endpoint: bool = True,
 ) -> Array:
-    """torch.linspace has no endpoint, and its rounding errors move integers: from 3 to -5 it gives -2 for -1."""
+    """torch.linspace has no endpoint, and computes the range in the dtype.
+
+    Its rounding errors move integers: from 3 to -5 it gives -2 for -1.
+    """
     if dtype in _LIMITS:
         intervals = num - 1 if endpoint else num
         numbers = torch.arange(num, dtype=torch.float64, device=device)
         values = numbers * ((float(stop) - start) / (intervals or 1)) + start  # as in NumPy
         values = torch.where((numbers == intervals) & (numbers > 0), float(stop), values)
         return _cast(values.floor(), dtype)
-    work = dtype
+    is_narrow = dtype is not None and dtype.is_floating_point and dtype.itemsize < 8
+    are_numbers = isinstance(start, float | int) and isinstance(stop, float | int)
+    is_wide = is_narrow and are_numbers and abs(stop - start) > torch.finfo(dtype or torch.float32).max / 2
+    work = torch.float64 if is_wide else dtype
     if work is None and (isinstance(start, complex) or isinstance(stop, complex)):
         work = _COMPLEX_OF[torch.get_default_dtype()]
     out = torch.linspace(start, stop, num if endpoint else num + 1, dtype=work, device=device)
-    return out if endpoint else out[:-1]
+    out = out if endpoint else out[:-1]
+    return out.to(dtype) if is_wide else out
 
 
 def full(shape: Any, fill_value: Any, *, dtype: torch.dtype | None = None, device: Any = None) -> Array:

@@ -13,6 +13,7 @@ from torch import Tensor
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import complex_order
 from xarrayops_backends.torch._dtypes import _LIMITS, _pair, _tensor, result_type
+from xarrayops_backends.torch._precision import has_overflowed as _has_overflowed
 from xarrayops_backends.torch._standard.wide import (
     UNORDERED,
     WIDE,
@@ -250,3 +251,21 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     x1, x2 = _tensor(x1, dtype, condition), _tensor(x2, dtype, condition)
     out = torch.where(condition, _bits(x1), _bits(x2))
     return out.view(dtype) if dtype in WIDE else out
+
+
+def cosh(x: Array, /) -> Array:
+    """torch.cosh overflows where exp does, which is twice as large."""
+    return _hyperbolic(torch.cosh, x)
+
+
+def sinh(x: Array, /) -> Array:
+    """Like cosh."""
+    return _hyperbolic(torch.sinh, x)
+
+
+def _hyperbolic(native: _Unary, x: Array) -> Array:
+    found = native(x)
+    if found.is_complex() or not _has_overflowed(found):
+        return found
+    root = torch.exp(torch.abs(x).to(found.dtype) / 2)
+    return torch.where(torch.isinf(found), torch.copysign(root / 2 * root, found), found)

@@ -24,6 +24,9 @@ _INTEGERS = WIDE | {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int
 _CHECKED = _INTEGERS | {torch.float16}
 """The dtypes of operands for which `torch.matmul` is not always the best kernel."""
 _HALVES = (torch.float16, torch.bfloat16)
+_SINGLES = (torch.float32, torch.complex64)
+_UNORDERED = (0, math.inf, -math.inf)
+"""The orders of norms that do not add."""
 _LIMB = 16
 _STRIDED = torch.strided
 _FUNCTORCH: Any = torch._C._functorch
@@ -116,8 +119,25 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     if x1.dtype in _HALVES:
         return torch.linalg.vecdot(x1.to(torch.float32), x2.to(torch.float32), dim=axis).to(x1.dtype)
     if x1.is_floating_point() or x1.is_complex():
-        return torch.linalg.vecdot(x1, x2, dim=axis)
+        return _vecdot(x1, x2, axis)
     return _sum(multiply(x1, x2), axis=axis, dtype=x1.dtype)
+
+
+_ADDED = 1 << 12
+"""Products that `torch.linalg.vecdot` adds in float32."""
+_SHORT, _ROW = 128, 1 << 14
+"""Elements whose norm `torch.linalg.vector_norm` computes within the bound, in any order and in contiguous rows."""
+
+
+def _vecdot(x1: Array, x2: Array, axis: int) -> Array:
+    """In blocks, whose results `torch.sum` adds."""
+    count = x1.shape[axis]
+    if count <= _ADDED or x1.dtype not in _SINGLES:
+        return torch.linalg.vecdot(x1, x2, dim=axis)
+    x1, x2 = x1.movedim(axis, -1), x2.movedim(axis, -1)
+    whole = count // _ADDED * _ADDED
+    blocks = (x[..., :whole].unflatten(-1, (-1, _ADDED)) for x in (x1, x2))
+    return torch.linalg.vecdot(*blocks).sum(-1) + torch.linalg.vecdot(x1[..., whole:], x2[..., whole:])
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
@@ -232,8 +252,30 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
 
 
 def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
-    """array-api-compat compares the axis with ()."""
-    return _vector_norm(x, axis=_as_axes(axis), keepdims=keepdims, ord=ord)
+    """array-api-compat compares the axis with (). PyTorch adds the powers of float32 one after the other."""
+    axis = _as_axes(axis)
+    if x.dtype not in _SINGLES or x.numel() <= _SHORT or ord in _UNORDERED or axis == ():
+        return _vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    is_row = x.is_contiguous() and (axis is None or axis in (-1, x.ndim - 1))
+    if is_row and ord == 2 and (x.numel() if axis is None else x.shape[-1]) <= _ROW:
+        return _vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    size = x if ord == 2 and x.is_floating_point() else torch.abs(x)
+    total = torch.sum(size * size if ord == 2 else size if ord == 1 else size**ord, axis, keepdim=keepdims)
+    if ord == 1:
+        return total
+    is_zero = total == 0  # the root has no gradient there; the gradient of the norm is 0
+    positive = torch.where(is_zero, 1, total)
+    return torch.where(is_zero, 0, torch.sqrt(positive) if ord == 2 else positive ** (1 / ord))
+
+
+def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """PyTorch adds the numbers of a column of float32 one after the other."""
+    if x.dtype not in _SINGLES or x.ndim < 2 or x.numel() <= _SHORT or ord not in (1, -1, math.inf, -math.inf, "fro"):
+        return torch.linalg.matrix_norm(x, ord, keepdim=keepdims)
+    if ord == "fro":
+        return linalg_vector_norm(x, axis=(-2, -1), keepdims=keepdims)
+    total = torch.sum(torch.abs(x), -2 if abs(ord) == 1 else -1, keepdim=True)
+    return (torch.amax if ord > 0 else torch.amin)(total, (-2, -1), keepdim=keepdims)
 
 
 _MKL_FUNCTIONS = (
