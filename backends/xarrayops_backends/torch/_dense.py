@@ -1,7 +1,8 @@
 """Functions of dense arrays that PyTorch also computes for sparse tensors, which have the class of dense ones.
 
 Its answers differ: `torch.ones_like` of a csr tensor has ones at the stored entries only. As in every library, these
-functions refuse sparse tensors. PyTorch itself refuses them in all others. Tests try every function.
+functions refuse sparse tensors. Those of two operands do so in `_standard.elementwise`. PyTorch itself refuses them in
+all others. Tests try every function.
 """
 
 from __future__ import annotations
@@ -10,13 +11,11 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from xarrayops.plugin import Array
-from xarrayops_backends.torch._dtypes import _refuse_sparse
+from xarrayops_backends.torch._dtypes import _STRIDED, _refuse_sparse
 
-_STRIDED = torch.strided
 _UNARY = frozenset(
     (
         *("abs", "asin", "asinh", "atan", "atanh", "ceil", "conj", "expm1", "floor", "imag", "isinf", "isnan"),
@@ -30,7 +29,6 @@ _OF_ONE = frozenset(
         *("unique", "unstack", "zeros_like"),
     )
 )
-_BINARY = frozenset(("add", "divide", "floor_divide", "multiply", "pow", "subtract"))
 _OF_SEVERAL = frozenset(("array_equal", "compress", "concat", "einsum", "isin", "polyval", "stack", "vecdot"))
 
 
@@ -43,14 +41,6 @@ def refusing_sparse(verb: str, function: Callable[..., Any], /) -> Callable[...,
         if x.layout is not _STRIDED:
             refuse(x)
         return function(x)
-
-    @wraps(function)
-    def of_two(x1: Any, x2: Any, /) -> Array:
-        if isinstance(x1, Tensor) and x1.layout is not _STRIDED:
-            refuse(x1)
-        if isinstance(x2, Tensor) and x2.layout is not _STRIDED:
-            refuse(x2)
-        return function(x1, x2)
 
     @wraps(function)
     def of_first(x: Any, /, *args: Any, **options: Any) -> Any:
@@ -68,8 +58,6 @@ def refusing_sparse(verb: str, function: Callable[..., Any], /) -> Callable[...,
 
     if verb in _UNARY:
         return of_one
-    if verb in _BINARY:
-        return of_two
     if verb in _OF_ONE:
         return of_first
     return of_several if verb in _OF_SEVERAL else function

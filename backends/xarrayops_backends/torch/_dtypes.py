@@ -36,12 +36,13 @@ _COMPLEX_OF = {_DTYPE_OF[real]: _DTYPE_OF[name] for real, name in COMPLEX_OF.ite
 """A table: Dynamo does not trace dtype.to_complex, which also maps float16 to a half complex with few kernels."""
 _REAL_OF = {_DTYPE_OF[name]: _DTYPE_OF[real] for name, real in REAL_OF.items()}
 _SCALARS = (bool, int, float, complex)
+_STRIDED = torch.strided
 _SPARSE_LAYOUTS = frozenset((torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc))
 
 
-def _refuse_sparse(verb: str, x: Array) -> None:
+def _refuse_sparse(verb: str, *arrays: Array) -> None:
     """Raise for a sparse tensor. A nested tensor has another layout."""
-    if x.layout in _SPARSE_LAYOUTS:
+    if any(x.layout in _SPARSE_LAYOUTS for x in arrays):
         instead = f"xo.{verb} of the dense array xo.sparse.to_dense(x)"
         raise Unsupported(f"xo.{verb}: an argument is a sparse Tensor. Instead: {instead}")
 

@@ -149,7 +149,7 @@ _rounded.register_vmap(_cast_batch)
 
 def has_overflowed(x: Array, /) -> bool:
     """By their sum, on the CPU. A sum that overflows itself costs a second computation."""
-    if not x.is_cpu or _modes.is_traced() or _modes.transforms() or type(x) not in _modes.PLAIN:
+    if type(x) not in _modes.PLAIN or not x.is_cpu or _modes.is_traced() or _modes.transforms():
         return False
     with _torch._C.DisableTorchFunction():  # `xo.profile` counts only waits of the program
-        return not cmath.isfinite(x.detach().sum() if x.ndim else x)
+        return not cmath.isfinite((x.detach().sum() if x.ndim else x).item())

@@ -73,12 +73,16 @@ def without_overflow(
 
     @wraps(function)
     def of_one_array(x: Any, /, **kwargs: Any) -> Any:
-        name = narrow_name(x.dtype)
-        if name is None:
-            return function(x, **kwargs)
-        if name in cast_names:
+        # In one function: this is the price of every mean.
+        name = known.get(x.dtype, "")
+        if name == "":
+            name = narrow_name(x.dtype)
+        if name is not None and name in cast_names:
             return rounded((x,), kwargs)
-        return scaled((x,), kwargs) if is_scaled else function(x, **kwargs)
+        found = function(x, **kwargs)
+        if name is None or not is_scaled or not hooks["has_overflowed"](found):
+            return found
+        return again((x,), kwargs, found)
 
     @wraps(function)
     def computed(*args: Any, **kwargs: Any) -> Any:
@@ -103,19 +107,21 @@ def without_overflow(
     def scaled(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Computed once more where the result is not finite."""
         found = function(*args, **kwargs)
-        has_overflowed, is_several = hooks["has_overflowed"], type(found) in (tuple, list)
-        if not (any(map(has_overflowed, found)) if is_several else has_overflowed(found)):
-            return found
+        each = found if type(found) in (tuple, list) else (found,)
+        return again(args, kwargs, found) if any(map(hooks["has_overflowed"], each)) else found
+
+    def again(args: tuple[Any, ...], kwargs: dict[str, Any], found: Any) -> Any:
+        """The result that was found, with that of smaller operands where it is not finite."""
         count = 1 + (verb in PAIRED)
         with catch_warnings():
             simplefilter("ignore")  # the first computation warned
-            again = function(*(_times(x, -EXPONENT, hooks) for x in args[:count]), *args[count:], **kwargs)
+            other = function(*(_times(x, -EXPONENT, hooks) for x in args[:count]), *args[count:], **kwargs)
 
         def chosen(x: Any, other: Any) -> Any:
             other = hooks["astype"](_times(other, EXPONENT * DEGREES[verb], hooks), x.dtype)
             return hooks["where"](hooks["isfinite"](x), x, other)
 
-        return type(found)(map(chosen, found, again)) if is_several else chosen(found, again)
+        return type(found)(map(chosen, found, other)) if type(found) in (tuple, list) else chosen(found, other)
 
     return of_one_array if verb in OF_ONE_ARRAY else computed
 

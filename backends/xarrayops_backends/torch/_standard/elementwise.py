@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import array_api_compat.torch as aac
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import complex_order
-from xarrayops_backends.torch._dtypes import _LIMITS, _pair, _tensor, result_type
+from xarrayops_backends.torch._dtypes import _LIMITS, _STRIDED, _pair, _refuse_sparse, _tensor, result_type
 from xarrayops_backends.torch._precision import has_overflowed as _has_overflowed
 from xarrayops_backends.torch._standard.wide import (
     UNORDERED,
@@ -38,28 +39,37 @@ def _binary(
     takes_scalar: str = "both",
     promotes: bool = True,
     hard: frozenset[torch.dtype] = WIDE,
+    takes_sparse: bool = False,
 ) -> _Binary:
     """The native function with the standard's promotion; `wide` replaces it for two arrays of one of the `hard` dtypes.
 
     For equal dtypes this adds two type tests and two dtype look-ups. In PyTorch the dtype of a 0-d array yields to
     another dtype of the same kind, so arrays of different ranks are cast first. ``takes_scalar`` is the position where
     native accepts a Python scalar ("both", "second", "second, real" or "no"), ``promotes`` whether it promotes.
+    ``takes_sparse`` says that it computes sparse tensors, which are refused, as in every library.
     """
     hard = hard if wide else frozenset()
     kept = hard | WIDE
     scalar_first, scalar_second = takes_scalar == "both", takes_scalar != "no"
     takes_complex = takes_scalar != "second, real"
+    refuse = partial(_refuse_sparse, native.__name__)
 
     def function(x1: Any, x2: Any, /) -> Array:
         if isinstance(x1, Tensor) and isinstance(x2, Tensor):
+            if takes_sparse and (x1.layout is not _STRIDED or x2.layout is not _STRIDED):
+                refuse(x1, x2)
             dtype = x1.dtype
             if dtype is x2.dtype:
                 return native(x1, x2) if wide is None or dtype not in hard else wide(x1, x2)
             if promotes and x1.ndim and x2.ndim and dtype not in kept and x2.dtype not in kept:
                 return native(x1, x2)
         elif isinstance(x1, Tensor):
+            if takes_sparse and x1.layout is not _STRIDED:
+                refuse(x1)
             if scalar_second and x1.dtype not in hard and (takes_complex or not isinstance(x2, complex)):
                 return native(x1, x2)
+        elif takes_sparse and x2.layout is not _STRIDED:
+            refuse(x2)
         elif scalar_first and x2.dtype not in hard:
             return native(x1, x2)
         x1, x2 = _pair(x1, x2)
@@ -113,7 +123,7 @@ def _testing(native: _Binary) -> _Binary:
     return lambda x1, x2: native(_bits(x1), _bits(x2))
 
 
-add = _binary(torch.add, _wrapping(torch.add))
+add = _binary(torch.add, _wrapping(torch.add), takes_sparse=True)
 atan2 = _binary(torch.atan2, takes_scalar="no")
 bitwise_and = _binary(torch.bitwise_and)
 bitwise_left_shift = _binary(torch.bitwise_left_shift, _wrapping(torch.bitwise_left_shift))
@@ -121,9 +131,9 @@ bitwise_or = _binary(torch.bitwise_or)
 bitwise_right_shift = _binary(torch.bitwise_right_shift, _shifted_right)
 bitwise_xor = _binary(torch.bitwise_xor)
 copysign = _binary(torch.copysign, takes_scalar="second")
-divide = _binary(torch.divide)
+divide = _binary(torch.divide, takes_sparse=True)
 equal = _binary(torch.eq, takes_scalar="second")
-floor_divide = _binary(torch.floor_divide, lambda x1, x2: _divided(torch.floor_divide, x1, x2))
+floor_divide = _binary(torch.floor_divide, lambda x1, x2: _divided(torch.floor_divide, x1, x2), takes_sparse=True)
 greater = _binary(torch.greater, _ordering(torch.greater), takes_scalar="second, real", hard=UNORDERED)
 greater_equal = _binary(
     torch.greater_equal, _ordering(torch.greater_equal), takes_scalar="second, real", hard=UNORDERED
@@ -137,12 +147,12 @@ logical_or = _binary(torch.logical_or, _testing(torch.logical_or), takes_scalar=
 logical_xor = _binary(torch.logical_xor, _testing(torch.logical_xor), takes_scalar="no")
 maximum = _binary(torch.maximum, _choosing(torch.maximum), takes_scalar="no", hard=UNORDERED)
 minimum = _binary(torch.minimum, _choosing(torch.minimum), takes_scalar="no", hard=UNORDERED)
-multiply = _binary(torch.multiply)
+multiply = _binary(torch.multiply, takes_sparse=True)
 nextafter = _binary(torch.nextafter, takes_scalar="no")
 not_equal = _binary(torch.not_equal, takes_scalar="second")
-pow = _binary(torch.pow, _power)
+pow = _binary(torch.pow, _power, takes_sparse=True)
 remainder = _binary(torch.remainder, lambda x1, x2: _divided(torch.remainder, x1, x2))
-subtract = _binary(torch.subtract, _wrapping(torch.subtract))
+subtract = _binary(torch.subtract, _wrapping(torch.subtract), takes_sparse=True)
 
 abs = _unary(torch.abs, lambda x: x.clone())
 bitwise_invert = _unary(torch.bitwise_not, lambda x: _by_bits(torch.bitwise_not, x))

@@ -15,7 +15,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call, constant_while_tracing
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.products import exact_terms
-from xarrayops_backends.torch._dtypes import _SPARSE_LAYOUTS, _pair, result_type
+from xarrayops_backends.torch._dtypes import _SPARSE_LAYOUTS, _STRIDED, _pair, result_type
 from xarrayops_backends.torch._standard.elementwise import _binary, multiply
 from xarrayops_backends.torch._standard.statistics import Axes, _as_axes, sum as _sum
 from xarrayops_backends.torch._standard.wide import WIDE, _value
@@ -28,7 +28,6 @@ _SINGLES = (torch.float32, torch.complex64)
 _UNORDERED = (0, math.inf, -math.inf)
 """The orders of norms that do not add."""
 _LIMB = 16
-_STRIDED = torch.strided
 _FUNCTORCH: Any = torch._C._functorch
 # On CUDA it takes more than 16 rows, and multiples of 8 terms and columns (keras#19207).
 _CUDA_ROWS, _CUDA_STEP = 16, 8
