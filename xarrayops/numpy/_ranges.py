@@ -47,9 +47,8 @@ def linspace(
     parts = num - 1 if endpoint else num
     if _are_numbers(start, stop):
         start, stop = ops.plain_number(start), ops.plain_number(stop)
-        widest = complex if complex in (type(start), type(stop)) else float
-        dtype_of_numbers = ops.name_of_default(widest) if dtype is None else widest
-        x = xo.linspace(start, stop, num, dtype=dtype_of_numbers, device=device, endpoint=endpoint, like=like)
+        work = _dtype_of_steps(dtype, start, stop)
+        x = xo.linspace(start, stop, num, dtype=work, device=device, endpoint=endpoint, like=like)
         step = (stop - start) / parts if parts > 0 else xo.nan
     else:
         first, last = (start, stop) if like is None else ops.arrays(like, start, stop)[1:]
@@ -58,6 +57,12 @@ def linspace(
         x = xo.astype(xo.floor(x) if xo.isdtype(named(dtype), "integral") else x, named(dtype))
     x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 else x
     return (x, step) if retstep else x
+
+
+def _dtype_of_steps(dtype: Any, *ends: Any) -> Any:
+    """The default dtype; before a cast the widest one, which is float32 on JAX without 64-bit types."""
+    cls = complex if complex in map(type, ends) else float
+    return ops.name_of_default(cls) if dtype is None else cls
 
 
 def _are_numbers(*values: Any) -> bool:
@@ -88,7 +93,11 @@ def logspace(
     like: Any = None,
 ) -> Any:
     """Values from ``base**start`` to ``base**stop``, evenly spaced by factors, by `xarrayops.pow`."""
-    if _are_numbers(base):
+    if dtype is not None and _are_numbers(start, stop, base):
+        first, last, number = map(ops.plain_number, (start, stop, base))
+        work, like = _dtype_of_steps(dtype, first, last), ops.reference(like)
+        x = xo.pow(number, xo.linspace(first, last, index(num), dtype=work, endpoint=endpoint, like=like))
+    elif _are_numbers(base):
         x = xo.pow(ops.plain_number(base), linspace(start, stop, num, endpoint, axis=axis, like=like))
     else:
         start, stop, bases = ops.arrays(ops.reference(like), start, stop, base)[1:]
@@ -115,7 +124,7 @@ def geomspace(
         start, stop = (xo.astype(x, named(dtype)) for x in ops.arrays(like, start, stop)[1:])
     if _are_numbers(start, stop) and _have_one_sign(*map(ops.plain_number, (start, stop))):
         first, last = map(ops.plain_number, (start, stop))
-        x = xo.geomspace(first, last, num, endpoint=endpoint, dtype=ops.name_of_default(float), like=like)
+        x = xo.geomspace(first, last, num, endpoint=endpoint, dtype=_dtype_of_steps(dtype), like=like)
     else:
         first, last = ops.arrays(like, start, stop)[1:]
         x = _between_by_factors(first, last, num, endpoint)

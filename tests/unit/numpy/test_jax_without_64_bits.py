@@ -254,3 +254,12 @@ def test_random_numbers_follow_the_default_dtypes():
     assert [x.dtype.name for x in found] == ["int32", "float32", "float32", "int32"]
     with pytest.raises(xo.Unsupported, match='dtype="float32"'):
         rng.random(3, dtype="float64")
+
+
+@pytest.mark.parametrize("name", ["linspace", "logspace", "geomspace"])
+def test_ranges_of_float32(name):
+    """The steps are computed in the widest dtype, and cast."""
+    found = getattr(np, name)(1, 3, 4, dtype="float32", like=jax.numpy.ones(2))
+    numpy.testing.assert_allclose(found, getattr(numpy, name)(1, 3, 4, dtype="float32"), rtol=1e-5)
+    with pytest.raises(xo.Unsupported, match="64-bit types are off"):
+        getattr(np, name)(1, 3, 4, like=jax.numpy.ones(2))
