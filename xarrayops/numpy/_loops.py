@@ -32,9 +32,7 @@ def loop(name: str, values: list[Any], dtype: str | None, casting: str) -> Loop 
 
 
 @constant_while_tracing
-def _loop_of(
-    name: str, kinds: tuple[Any, ...], dtype: str | None, casting: str, default: str | None
-) -> Loop | None:
+def _loop_of(name: str, kinds: tuple[Any, ...], dtype: str | None, casting: str, default: str | None) -> Loop | None:
     key = name, kinds, dtype, casting, default
     try:
         return _found[key]  # type: ignore[no-any-return]

@@ -275,7 +275,7 @@ def _spread(name: str, text: str) -> _Spread:
         correction: Any = None,
     ) -> Any:
         if dtype is not None and xo.isdtype(named(dtype), ("integral", "bool")):
-            raise Unsupported(f"np.{name}: the dtype is {named(dtype)}. Instead: np.astype of the result")
+            raise Unsupported(f"np.{name} cannot compute in {named(dtype)}. Instead: np.astype(np.{name}(x), dtype)")
         if correction is not None:
             if ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
@@ -408,7 +408,8 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
     """The weighted mean along the axes, by `xarrayops.average`; with ``returned`` also the sum of the weights."""
     x, axis = ops.floating(ops.array(a)), ops.axis_or_axes(axis)
     if weights is None:
-        result = xo.mean(x, axis=axis, keepdims=keepdims)
+        with _warnings.once_of_empty(x, axis):
+            result = xo.mean(x, axis=axis, keepdims=keepdims)
         count = xo.count_nonzero(xo.ones_like(x, dtype="bool"), axis=axis, keepdims=keepdims)
         total = xo.astype(count, result.dtype)
     else:

@@ -28,7 +28,10 @@ from xarrayops.plugin.sparse import CONTAINER_VERBS
 
 SHOWN = 8
 """The number of members of a sequence that a message shows."""
-NOT_OF_ARGUMENTS = ("allocate memory", "out of memory", "CUDA error", "HIP error", "ASSERT", "Inference tensor", "autograd", "backward", "requires grad")
+NOT_OF_ARGUMENTS = (
+    *("allocate memory", "out of memory", "CUDA error", "HIP error", "ASSERT"),
+    *("Inference tensor", "autograd", "backward", "requires grad"),
+)
 """Parts of the messages of a RuntimeError whose cause is the machine, or the state of the library."""
 OF_DTYPES = ("not implemented for", "dtypes not supported", "not supported for dtype")
 """Parts of messages of functions that lack a dtype."""
