@@ -91,7 +91,7 @@ def _stone(x: Any, limits: Any) -> float:
     most = max(100, int(math.sqrt(n)))
     best = min(range(1, most + 1), key=loss)
     if best == most:
-        warnings.warn("The number of bins estimated may be suboptimal.", RuntimeWarning, stacklevel=4)
+        warnings.warn("The number of bins estimated may be suboptimal.", RuntimeWarning, stacklevel=5)
     return extent / best
 
 

@@ -220,7 +220,7 @@ def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, like: Any = None) -> Any:
     """A matrix with ones on and below a diagonal, by `xarrayops.tril`."""
-    return xo.tril(ones((N, N if M is None else M), dtype, like=like), k=index(k))
+    return xo.tril(ones((N, N if M is None else M), dtype, like=like), k=ops.whole(k))
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Literal["xy", "ij"] = "xy") -> Any:

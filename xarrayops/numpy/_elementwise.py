@@ -23,7 +23,7 @@ def _fabs(x: Any) -> Any:
 
 def _float_power(x1: Any, x2: Any) -> Any:
     """x1 to the power of x2, in at least double precision."""
-    return xo.pow(x1, x2)
+    return xo.pow(*ops.doubles(x1, x2))  # bfloat16 has no loop of NumPy that would cast it
 
 
 def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:

@@ -217,20 +217,29 @@ def _repeated(values: Any, count: int, like: Any) -> Any:
     return xo.astype(xo.take(ops.raveled(values), places, axis=0), like.dtype)
 
 
+_ONE_VALUE = "arr = np.where(mask, value, arr), for one value"
+
+
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Set the elements where the mask is true to the repeated values in order, in place, by `xarrayops.at`."""
     if not ops.is_array(arr):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}")
     m, v = ops.arrays(arr, mask, vals)[1:]
     if xo.is_lazy(arr):
-        ops.overwritten("place", arr, ..., arr, "arr = xo.where(mask, vals, arr)")
+        ops.overwritten("place", arr, ..., arr, _ONE_VALUE)
     index = xo.nonzero(ops.raveled(m))[0]
     if index.shape[0] == 0:
         return
     if ops.size_of(v) == 0:
         raise ValueError("Cannot insert from an empty array!")
     chosen = _repeated(v, index.shape[0], arr)
-    ops.overwritten("place", arr, tuple(_unraveled(index, tuple(arr.shape))), chosen, "arr = xo.where(mask, vals, arr)")
+    ops.overwritten(
+        "place",
+        arr,
+        tuple(_unraveled(index, tuple(arr.shape))),
+        chosen,
+        _ONE_VALUE,
+    )
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:

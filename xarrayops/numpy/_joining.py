@@ -43,7 +43,7 @@ _PAD_OPTIONS = {"constant": "constant_values", "linear_ramp": "end_values"} | {
 
 def _plain(value: Any) -> Any:
     """An array as nested lists; other values are unchanged. A lazy array is computed."""
-    value = xo.compute(value) if hasattr(value, "dtype") else value
+    value = xo.compute(value) if ops.is_array(value) else value
     return value.tolist() if hasattr(value, "tolist") else value
 
 

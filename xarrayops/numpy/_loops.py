@@ -12,28 +12,45 @@ from xarrayops.plugin.candidates import constant_while_tracing
 
 _WEAK = (int, float, complex)
 """The Python numbers that NumPy types weakly."""
-_found: dict[Any, tuple[str, ...] | None] = {}
+_found: dict[Any, Any] = {}
 
 
-def loop(name: str, values: list[Any], dtype: str | None, casting: str) -> tuple[str, ...] | None:
-    """The dtypes of NumPy's operands and results; `TypeError` where it has no loop, or the cast is not allowed.
+Loop = tuple[tuple[str, ...], tuple[str | None, ...] | None, tuple[str, ...]]
+"""The dtypes of the operands and results; those to which operands are cast; those that no operand has, but bool.
+
+If no operand is cast, and the library has all dtypes, the second is None.
+"""
+
+
+def loop(name: str, values: list[Any], dtype: str | None, casting: str) -> Loop | None:
+    """The loop in which NumPy computes; `TypeError` where it has none, or the cast is not allowed.
 
     None for dtypes that NumPy lacks, and where the default of `xarrayops.use` decides.
     """
-    default = floating_dtype()
     kinds = tuple([x.dtype if hasattr(x, "dtype") else type(x) for x in values])
-    key = name, kinds, dtype, casting, default
-    if key not in _found:
-        names = [kind if kind in ops.NUMBERS else name_of(kind) for kind in kinds]
-        if not {*names, dtype} - {None, *ops.NUMBERS} <= ops.DTYPES_OF_NUMPY or None in names:
-            _found[key] = None
-        else:
-            found = _resolved(name, names, dtype, "same_kind" if casting == "same_value" else casting)
-            _found[key] = found if default is None or dtype is not None else _in_default(names, found, default)
-    return _found[key]
+    return _loop_of(name, kinds, dtype, casting, floating_dtype())
 
 
 @constant_while_tracing
+def _loop_of(name: str, kinds: tuple[Any, ...], dtype: str | None, casting: str, default: str | None) -> Loop | None:
+    key = name, kinds, dtype, casting, default
+    try:
+        return _found[key]  # type: ignore[no-any-return]
+    except KeyError:
+        names = [kind if kind in ops.NUMBERS else name_of(kind) for kind in kinds]
+        dtypes: tuple[str, ...] | None = None
+        if {*names, dtype} - {None, *ops.NUMBERS} <= ops.DTYPES_OF_NUMPY and None not in names:
+            dtypes = _resolved(name, names, dtype, "same_kind" if casting == "same_value" else casting)
+            dtypes = dtypes if default is None or dtype is not None else _in_default(names, dtypes, default)
+        found = None
+        if dtypes is not None:
+            pairs = zip(names, dtypes, strict=False)
+            casts = tuple(None if own in ops.NUMBERS or own == wanted else wanted for own, wanted in pairs)
+            added = tuple(dict.fromkeys(each for each in dtypes if each not in (*names, "bool")))
+            found = dtypes, casts if added or any(casts) else None, added
+        return _found.setdefault(key, found)  # type: ignore[no-any-return]
+
+
 def _resolved(name: str, kinds: list[Any], dtype: str | None, casting: str) -> tuple[str, ...]:
     import numpy
 
@@ -62,29 +79,23 @@ def _is_integer(name: Any) -> bool:
 
 def reduction_loop(name: str, method: str, x: Any, dtype: str | None) -> str | None:
     """The dtype in which NumPy reduces or accumulates an array; `TypeError` if it has no loop; None as in `loop`."""
-    default = floating_dtype()
-    key = name, method, x.dtype, dtype, default
+    return _reduction_loop_of(name, method, x.dtype, dtype, floating_dtype())
+
+
+@constant_while_tracing
+def _reduction_loop_of(name: str, method: str, kind: Any, dtype: str | None, default: str | None) -> str | None:
+    key = name, method, kind, dtype, default
     if key not in _found:
-        own = name_of(x.dtype)
+        own = name_of(kind)
         is_known = {own, dtype or own} <= ops.DTYPES_OF_NUMPY
         found = _reduced(name, method, own, dtype) if is_known else None
         is_default = found is not None and default is not None and dtype is None and not _is_integer(found)
         wanted = default if is_default and _is_integer(own) else found
-        _found[key] = None if wanted is None else (wanted,)
-    dtypes = _found[key]
-    return dtype if dtypes is None else dtypes[0]
+        _found[key] = dtype if wanted is None else wanted
+    return _found[key]  # type: ignore[no-any-return]
 
 
-@constant_while_tracing
 def _reduced(name: str, method: str, own: str | None, dtype: str | None) -> str:
     import numpy
 
     return getattr(getattr(numpy, name), method)(numpy.ones(2, own), dtype=dtype).dtype.name
-
-
-def in_loop(values: list[Any], dtypes: tuple[str, ...]) -> list[Any]:
-    """The arrays cast to the dtypes; Python numbers stay."""
-    return [
-        x if not hasattr(x, "dtype") or name_of(x.dtype) == dtype else xo.astype(x, dtype)
-        for x, dtype in zip(values, dtypes, strict=False)
-    ]

@@ -19,7 +19,7 @@ from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.backends.foreign import has_buffer
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.modes.defaults import floating_dtype
-from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.errors import Unsupported
 from xarrayops.plugin import nested
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import STANDARD_DTYPES
@@ -50,15 +50,14 @@ def is_array(x: Any) -> bool:
     """Whether x is an array of a known library; NumPy's scalars count."""
     known = _is_array_class.get(type(x))
     if known is None:
-        known = _is_array_class[type(x)] = not isinstance(x, str) and _has_backend(x)
+        known = _is_array_class[type(x)] = not isinstance(x, (str, list, tuple)) and _has_backend(x)
     return known
 
 
 def _has_backend(x: Any) -> bool:
-    try:
-        xo.backend(x)
-    except BackendNotFound:
+    if find.if_array(x) is None and find.refusal(x) is None:
         return False
+    xo.backend(x)  # raises for an array that is not supported
     return True
 
 
@@ -81,12 +80,14 @@ def first_array(values: Iterable[Any]) -> Any:
 
 def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = None, copy: bool | None = None) -> Any:
     """An array of anything that NumPy makes arrays of, with its default dtype unless `xarrayops.use` names another."""
-    if type(obj) not in NUMBERS and not is_array(obj):
+    listed = nested.members(obj)
+    if not {*map(type, listed)} <= NUMBERS.keys() and not is_array(obj):
         obj, is_foreign = _as_values(obj)
+        listed = nested.members(obj)
         if is_foreign and like is None:  # xo.asarray would leave the values with NumPy
             like = xo.zeros(0, dtype="uint8", device=device)
     if dtype is None and (type(obj) in NUMBERS or isinstance(obj, (list, tuple))):
-        dtype = _default_of(nested.members(obj))
+        dtype = _default_of(listed)
     return xo.asarray(obj, dtype=dtype, like=like, device=device, copy=copy)
 
 
@@ -253,14 +254,23 @@ def harmonised(*values: Any) -> list[Any]:
 def _common_dtype(values: Sequence[Any]) -> str | None:
     """The dtype to which NumPy promotes; None if the library agrees, or if NumPy has no such dtypes."""
     key = tuple([(type(x), x.dtype) if hasattr(x, "dtype") else type(x) for x in values])
-    try:
-        dtype, is_agreed = _harmonised[key]
-    except KeyError:
-        dtype, is_agreed = _harmonised[key] = _promotion(values)
+    found = _known_promotion(key)
+    dtype, is_agreed = _keep_promotion(key, *_promotion(values)) if found is None else found
     if dtype is None or not is_agreed:
         return dtype
     # JAX agrees only while it has the dtype.
     return dtype if [x for x in values if _class_lacks(type(x), dtype)] else None
+
+
+@constant_while_tracing  # torch.compile would compile again whenever the dict grows
+def _known_promotion(key: tuple[Any, ...]) -> tuple[str | None, bool] | None:
+    return _harmonised.get(key)
+
+
+@constant_while_tracing
+def _keep_promotion(key: tuple[Any, ...], dtype: str | None, is_agreed: bool) -> tuple[str | None, bool]:
+    _harmonised[key] = dtype, is_agreed
+    return dtype, is_agreed
 
 
 def missing_dtype(*values: Any) -> str | None:
@@ -351,6 +361,12 @@ def size_of(x: Any) -> int:
 def integers(values: Any) -> tuple[int, ...]:
     """One integer, or those of a sequence or a vector, as Python's: each is read by ``operator.index``."""
     return tuple(map(operator.index, values)) if is_several(values) else (operator.index(values),)
+
+
+def whole(value: Any) -> int:
+    """An integer, also one in floating point, where NumPy does not ask for ``operator.index``."""
+    number = plain_number(value)
+    return int(number) if isinstance(number, float) and number.is_integer() else operator.index(number)
 
 
 def axis_or_axes(values: Any) -> Any:

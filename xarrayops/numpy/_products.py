@@ -143,7 +143,7 @@ def diagflat(v: Any, k: int = 0) -> Any:
 def _triangle(name: str, m: Any, k: int) -> Any:
     x = ops.array(m)
     x = xo.broadcast_to(x, (x.shape[0], x.shape[0])) if x.ndim == 1 else x
-    return getattr(xo, name)(x, k=index(k))
+    return getattr(xo, name)(x, k=ops.whole(k))
 
 
 def tril(m: Any, k: int = 0) -> Any:

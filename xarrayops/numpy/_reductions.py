@@ -38,7 +38,7 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
     axis = None if axis is None else ops.axes_of(x, ops.axis_of_scalar(x, axis))
     if dtype is not None and verb in LIMITED:
         x = xo.astype(x, named(dtype))
-    initial = _of_class(x, initial)
+    initial = _of_class(x, initial) if verb in LIMITED else initial  # a sum may have a wider dtype than x
     if where is not True:
         x = _selected(verb, x, where, initial)
     options = {"dtype": named(dtype)} if verb in ("sum", "prod") else {}
@@ -275,7 +275,7 @@ def _spread(name: str, text: str) -> _Spread:
         correction: Any = None,
     ) -> Any:
         if dtype is not None and xo.isdtype(named(dtype), ("integral", "bool")):
-            raise Unsupported(f"np.{name}: the dtype is {named(dtype)}. Instead: np.astype of the result")
+            raise Unsupported(f"np.{name} cannot compute in {named(dtype)}. Instead: np.astype(np.{name}(x), dtype)")
         if correction is not None:
             if ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
@@ -348,31 +348,32 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
     return _extreme_place("argmin", xo.inf, a, axis, out, keepdims)
 
 
-def _accumulated(verb: str, x: Any, axis: int | None, dtype: Any, out: Any) -> Any:
+def _accumulated(name: str, x: Any, axis: int | None, dtype: Any, out: Any) -> Any:
+    accumulate = xo.cumulative_sum if name.endswith("sum") else xo.cumulative_prod
     if axis is None or ops.axis_of_scalar(x, index(axis)) == ():
         x, axis = ops.raveled(x), 0
     axis = index(axis)
-    return ops.written(verb, getattr(xo, verb)(x, axis=axis, dtype=named(dtype)), out)
+    return ops.written(name, accumulate(x, axis=axis, dtype=named(dtype)), out, "unsafe")  # as in NumPy
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """The partial sums along an axis, by default of all elements, by `xarrayops.cumulative_sum`."""
-    return _accumulated("cumulative_sum", ops.array(a), axis, dtype, out)
+    return _accumulated("cumsum", ops.array(a), axis, dtype, out)
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """The partial products along an axis, by default of all elements, by `xarrayops.cumulative_prod`."""
-    return _accumulated("cumulative_prod", ops.array(a), axis, dtype, out)
+    return _accumulated("cumprod", ops.array(a), axis, dtype, out)
 
 
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """The partial sums with NaN as 0, by `xarrayops.cumulative_sum`."""
-    return _accumulated("cumulative_sum", _replaced(a, 0), axis, dtype, out)
+    return _accumulated("nancumsum", _replaced(a, 0), axis, dtype, out)
 
 
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """The partial products with NaN as 1, by `xarrayops.cumulative_prod`."""
-    return _accumulated("cumulative_prod", _replaced(a, 1), axis, dtype, out)
+    return _accumulated("nancumprod", _replaced(a, 1), axis, dtype, out)
 
 
 class _Cumulative(Protocol):
@@ -407,7 +408,8 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
     """The weighted mean along the axes, by `xarrayops.average`; with ``returned`` also the sum of the weights."""
     x, axis = ops.floating(ops.array(a)), ops.axis_or_axes(axis)
     if weights is None:
-        result = xo.mean(x, axis=axis, keepdims=keepdims)
+        with _warnings.once_of_empty(x, axis):
+            result = xo.mean(x, axis=axis, keepdims=keepdims)
         count = xo.count_nonzero(xo.ones_like(x, dtype="bool"), axis=axis, keepdims=keepdims)
         total = xo.astype(count, result.dtype)
     else:

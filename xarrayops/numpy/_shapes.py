@@ -199,7 +199,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     first, second = ops.axes_of(x, ops.integers(axes))
     if first == second:
         raise ValueError("Axes must be different.")
-    turns = index(k) % 4
+    turns = ops.whole(k) % 4
     if turns % 2 == 0:
         return xo.flip(x, axis=(first, second)) if turns else x
     swapped = swapaxes(xo.flip(x, axis=second) if turns == 1 else x, first, second)
@@ -209,7 +209,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """The elements moved along the axes; elements moved beyond the end reappear at the start, by `xarrayops.roll`."""
     x = ops.array(a)
-    shifts = ops.axis_or_axes(shift)
+    shifts = tuple(map(int, shift)) if ops.is_several(shift) else int(shift)
     return xo.roll(x, shifts, axis=axis if axis is None else ops.axes_of(x, ops.integers(axis)))
 
 

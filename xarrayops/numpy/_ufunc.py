@@ -15,7 +15,7 @@ from xarrayops._generic.extra.common import part, rows
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._loops import in_loop, loop, reduction_loop
+from xarrayops.numpy._loops import loop, reduction_loop
 from xarrayops.numpy._reductions import COMBINED, reduced
 
 REDUCTIONS = {function: verb for verb, function in COMBINED.items()}
@@ -86,10 +86,10 @@ class ufunc:  # noqa: N801 - NumPy's name
     ) -> Any:
         ops.no_subclass(self.__name__, subok, True)
         if where is not True:
-            *guarded, mask = ops.arrays(*values, where)
-            values = tuple(
-                xo.where(mask, x, xo.ones_like(x)) for x in guarded
-            )  # 1, so that unused values cause no warnings
+            *_, mask = ops.arrays(*values, where)
+            # 1, so that unused values cause no warnings; numbers stay weakly typed
+            guarded = (xo.where(mask, x, xo.ones_like(x)) if ops.is_array(x) else x for x in self._prepared(*values))
+            values = tuple(guarded)
         if dtype is not None and ops.first_array(values) is None:
             values = tuple(ops.arrays(*values, ops.only_of(out) if self.nout == 1 else None)[: self.nin])
         result = self._computed(self._prepared(*values), named(dtype), casting)
@@ -101,17 +101,19 @@ class ufunc:  # noqa: N801 - NumPy's name
 
     def _computed(self, values: list[Any], dtype: str | None, casting: str) -> Any:
         """The function of the operands in the dtypes of NumPy's loop; in a common dtype if NumPy has no such loop."""
-        dtypes = loop(self.__name__, values, dtype, casting)
-        if dtypes is None:
+        found = loop(self.__name__, values, dtype, casting)
+        if found is None:
             given = values if dtype is None else (xo.astype(x, dtype) for x in ops.arrays(*values))
             return self._function(*ops.harmonised(*given))
-        like = ops.first_array(values)
-        missing = [each for each in dict.fromkeys(dtypes) if ops.lacks(like, each)]
+        dtypes, casts, added = found
+        if casts is None:
+            return self._function(*values)
+        missing = [each for each in added if ops.lacks(ops.first_array(values), each)]
         if missing and any(map(is_numpy_scalar, values)):  # next to arrays of such a library they are weakly typed
             return self._computed([*map(as_number, values)], dtype, casting)
         if missing and not any(each in missing for each in dtypes[self.nin :]):
             return self._mixed(*values)
-        return self._function(*in_loop(values, dtypes))
+        return self._function(*(x if to is None else xo.astype(x, to) for x, to in zip(values, casts, strict=True)))
 
     def _several(self, results: tuple[Any, ...], out: Any, casting: str) -> tuple[Any, ...]:
         if out is None:
@@ -176,7 +178,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         axis = 0 if axis is None and x.ndim == 1 else ops.one_axis(axis, x.ndim)
         if self.__name__ in ("add", "multiply"):
             cumulative = xo.cumulative_sum if self.__name__ == "add" else xo.cumulative_prod
-            return ops.written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out)
+            return ops.written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out, "unsafe")
         x = self._for_reduction("accumulate", x, dtype)
         partial = list(accumulate(xo.unstack(x, axis=axis), self))
         return ops.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out, "unsafe")
@@ -188,7 +190,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         axis = 0 if axis is None and x.ndim == 1 else ops.one_axis(axis, x.ndim)
         parts = [self.reduce(part(x, axis, *ends), axis, dtype) for ends in _slices(indices, x.shape[axis])]
         found = xo.stack(parts, axis=axis) if parts else self.accumulate(part(x, axis, 0, 0), axis, dtype)
-        return ops.written(self.__name__, found, out)
+        return ops.written(self.__name__, found, out, "unsafe")
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
         """The function of all pairs of elements of A and B."""

@@ -135,7 +135,8 @@ def shifts_and_axes(shift: Any, axis: Any) -> tuple[tuple[Any, ...], tuple[int, 
         axes *= len(shifts)
     if len(shifts) != len(axes):
         raise ValueError(
-            f"{len(shifts)} shifts do not broadcast with {len(axes)} axes. Instead: one of them, or as many of both"
+            f"{len(shifts)} shifts do not broadcast with {len(axes)} axes. "
+            "Instead: give one shift, one axis, or the same number of both"
         )
     return shifts, axes
 

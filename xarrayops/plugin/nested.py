@@ -89,7 +89,11 @@ def arrays_in(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 def members(obj: Any) -> list[Any]:
     """The members of nested sequences, in order. Any other object is a single member."""
-    return [leaf for member in obj for leaf in members(member)] if isinstance(obj, (list, tuple)) else [obj]
+    if not isinstance(obj, (list, tuple)):
+        return [obj]
+    if not any(issubclass(cls, (list, tuple)) for cls in {*map(type, obj)}):  # quick for a long list
+        return list(obj)
+    return [leaf for member in obj for leaf in members(member)]
 
 
 def named_members(name: str, obj: Any, skipped: Container[Any]) -> Iterator[tuple[str, Any]]:

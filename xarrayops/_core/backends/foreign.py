@@ -23,7 +23,7 @@ def taken_by_asarray(name: str, obj: Any) -> str | None:
     cls = type(obj)
     if isinstance(obj, (type, dict, set, frozenset, str, bytes)) or _holds_other_values(obj):
         return None
-    if hasattr(obj, "__array_interface__") or has_buffer(obj) or isinstance(obj, (list, tuple, int, float, complex)):
+    if isinstance(obj, (list, tuple, int, float, complex)) or hasattr(obj, "__array_interface__") or has_buffer(obj):
         return name
     if hasattr(cls, "__array__"):  # before __dlpack__, which Arrow refuses for arrays with nulls
         return f"numpy.asarray({name})"
@@ -53,5 +53,5 @@ def fix(name: str, obj: Any, like: str = "") -> str:
     if taken is not None:
         return f"Instead: xo.asarray({taken}{like})"
     if _holds_other_values(obj):
-        return "Its elements are not numbers. Instead: select those that are, or convert them, first"
+        return "Its elements are not numbers. Instead: select the numeric elements or convert the others first"
     return f"xo.asarray takes {TAKEN}"

@@ -53,9 +53,10 @@ def converting_scalars(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def as_number(value: Any) -> Any:
     """The Python number of a NumPy scalar; other values are unchanged. The widest scalars have no ``item()``."""
-    cls: type = type(value)
-    number = number_class(cls)
-    return value if number is None else number(value)
+    if not is_numpy_scalar(value):  # which torch.compile need not trace
+        return value
+    number: Any = number_class(type(value))
+    return number(value)
 
 
 def with_numbers(obj: Any) -> Any:

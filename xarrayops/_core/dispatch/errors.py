@@ -8,9 +8,9 @@ A generated function does this::
         add_call(error, "bincount", x)
         raise
 
-The error stays the same object, with its class and traceback. Only the two classes by which libraries refuse arguments
-without saying so, RuntimeError and NotImplementedError, are replaced by subclasses of them that do: `InvalidArguments`,
-a ValueError, and `Unsupported`. Calls that succeed cost nothing more.
+The error stays the same object, with its class and traceback. Only a bare RuntimeError or NotImplementedError, which
+libraries raise for invalid arguments, is replaced by a subclass of it: `InvalidArguments`, a ValueError, or
+`Unsupported`. Calls that succeed cost nothing more.
 """
 
 from __future__ import annotations
@@ -28,6 +28,14 @@ from xarrayops.plugin.sparse import CONTAINER_VERBS
 
 SHOWN = 8
 """The number of members of a sequence that a message shows."""
+NOT_OF_ARGUMENTS = (
+    *("allocate memory", "out of memory", "CUDA error", "HIP error", "ASSERT"),
+    *("Inference tensor", "autograd", "backward", "requires grad"),
+)
+"""Parts of the messages of a RuntimeError whose cause is the machine, or the state of the library."""
+OF_DTYPES = ("not implemented for", "dtypes not supported", "not supported for dtype")
+"""Parts of messages of functions that lack a dtype."""
+CASTS = "Instead: cast the arrays with xo.astype, or convert them to NumPy with xo.convert"
 FAILURES = (ArithmeticError, AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError)
 """The classes of errors to which the function is added. `NotImplementedError` is the base of `Unsupported`."""
 
@@ -48,10 +56,10 @@ def add_call(error: Exception, verb: str, *arguments: Any) -> None:
         return
     shown = ", ".join(_shown(x) for x in arguments if x is not None)
     text = f"xo.{verb}({shown}): {text}"
-    if type(error) is RuntimeError:
-        raise InvalidArguments(text) from error
-    if type(error) is NotImplementedError:
-        raise Unsupported(f"{text}. Instead: another dtype, by xo.astype, or NumPy, by xo.convert") from error
+    if type(error) in (RuntimeError, NotImplementedError) and not any(part in text for part in NOT_OF_ARGUMENTS):
+        if any(part in text for part in OF_DTYPES):
+            raise Unsupported(f"{text.rstrip('.')}. {CASTS}") from error
+        raise (InvalidArguments if type(error) is RuntimeError else Unsupported)(text) from error
     error.args = (text, *error.args[1:])
     if str(error) != text:
         raise _with_text(type(error), text) from error

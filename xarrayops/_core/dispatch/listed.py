@@ -47,12 +47,12 @@ def converting_lists(verb: str, serve: Callable[[Any], Callable[..., Any]]) -> C
     the arrays and returns the function for them.
     """
     names, arrays = tuple(signature(verb).parameters), tuple(roles(verb))
+    asarray = import_module("xarrayops._ops.creation").asarray  # here: torch.compile does not trace imports
 
     def function(*args: Any, **options: Any) -> Any:
         given = {**dict(zip(names, args, strict=False)), **options}
         members = {name: given[name] for name in arrays if name in given}
         like = next((x for x in members.values() if hasattr(x, "dtype")), None)
-        asarray = import_module("xarrayops._ops.creation").asarray
         made = {name: asarray(x, like=like) for name, x in members.items() if isinstance(x, (list, tuple))}
         given |= made
         positional = [given[name] for name in names[: len(args)]]

@@ -21,7 +21,7 @@ FLOATS = ("float32", "float16", "bfloat16", "float64")
 ANCHORS = ("top_left", "bottom_right")
 
 
-class InvalidArguments(ValueError):
+class InvalidAttention(ValueError):
     """Arguments are invalid. The caller adds a description of the call to the message."""
 
 
@@ -44,26 +44,26 @@ def request(
 
     Raises
     ------
-    InvalidArguments
+    InvalidAttention
         The message says which argument is invalid, and what to do instead.
     """
     if layout not in LAYOUTS:
-        raise InvalidArguments(f"no layout {layout!r}: {available_names(str(layout).upper(), LAYOUTS)}")
+        raise InvalidAttention(f"no layout {layout!r}: {available_names(str(layout).upper(), LAYOUTS)}")
     if not q.ndim == k.ndim == v.ndim == len(layout):
-        raise InvalidArguments(f"the layout {layout} has {len(layout)} axes; q has {q.ndim}, k {k.ndim} and v {v.ndim}")
+        raise InvalidAttention(f"the layout {layout} has {len(layout)} axes; q has {q.ndim}, k {k.ndim} and v {v.ndim}")
     dtype = q.dtype
     if dtype != k.dtype or dtype != v.dtype:
-        raise InvalidArguments("q, k and v must have the same dtype. Instead: xo.astype(..., q.dtype)")
+        raise InvalidAttention("q, k and v must have the same dtype. Instead: xo.astype(..., q.dtype)")
     if _dtype_name(q) not in FLOATS:
-        raise InvalidArguments(f"q, k and v must have a real floating-point dtype: {', '.join(FLOATS)}")
+        raise InvalidAttention(f"q, k and v must have a real floating-point dtype: {', '.join(FLOATS)}")
     if layout != "BHSD":
         q, k, v = (heads_first(x, layout) for x in (q, k, v))
     batch, heads, queries, size = q.shape
     keys, shared = k.shape[2], k.shape[1]
     if k.shape != (batch, shared, keys, size) or v.shape[:3] != (batch, shared, keys):
-        raise InvalidArguments(f"{_SHAPES}; as BHSD they are q {_of(q)}, k {_of(k)}, v {_of(v)}")
+        raise InvalidAttention(f"{_SHAPES}; as BHSD they are q {_of(q)}, k {_of(k)}, v {_of(v)}")
     if heads != shared and (not shared or heads % shared):
-        raise InvalidArguments(
+        raise InvalidAttention(
             f"q has {heads} heads and k has {shared}: the first must be a multiple of the second. "
             f"If these are sequence lengths, the layout is not {layout}"
         )
@@ -83,7 +83,7 @@ def request(
     scale = 1 / math.sqrt(size or 1) if scale is None else _real("scale", scale)
     softcap = None if softcap is None else _real("softcap", softcap)
     if softcap is not None and softcap <= 0:
-        raise InvalidArguments(f"softcap= must be a number above 0, or None for no cap; it was {softcap!r}")
+        raise InvalidAttention(f"softcap= must be a number above 0, or None for no cap; it was {softcap!r}")
     ends = isinstance(anchor, str)
     return Attention(q, k, v, scale, mask, bias, left, right, offset, softcap, q_lengths, kv_lengths, return_lse, ends)
 
@@ -120,9 +120,9 @@ def _broadcastable_to_scores(
 ) -> Array:
     """A mask or a bias with four axes, each with the extent of the scores or with extent 1."""
     if not hasattr(x, "dtype"):
-        raise InvalidArguments(f"{name}= must be an array; it was a {type(x).__name__}")
+        raise InvalidAttention(f"{name}= must be an array; it was a {type(x).__name__}")
     if _dtype_name(x) not in dtypes:
-        raise InvalidArguments(
+        raise InvalidAttention(
             f"mask= must be bool, True where a query sees a key; it is {x.dtype}. Instead, for numbers to add: bias="
             if name == "mask"
             else f"bias= must have a real floating-point dtype; it is {x.dtype}. Instead, for booleans: mask="
@@ -132,7 +132,7 @@ def _broadcastable_to_scores(
     full = (1,) * (4 - len(shape)) + shape
     if len(shape) > axes or any(n not in (1, extent) for n, extent in zip(full, scores, strict=True)):
         named = "(B, Hq, Lq, Lk)" if axes == 4 else "(Hq, Lq, Lk)"
-        raise InvalidArguments(
+        raise InvalidAttention(
             f"{name}= of shape {shape} does not broadcast to {named} = {scores[4 - axes :]}, which are its axes in "
             f"every layout. Instead: axes of extent 1 for the missing axes: {name}[:, None, None, :] for (B, Lk)"
         )
@@ -144,23 +144,23 @@ def _lengths(name: str, lengths: Array | Sequence[int], batch: int, extent: int,
     found: Array = lengths
     if isinstance(lengths, (list, tuple)):
         if not all(_is_integer(n) for n in lengths):
-            raise InvalidArguments(f"{name}= must be an integer array, or a sequence of integers, of shape (B,)")
+            raise InvalidAttention(f"{name}= must be an integer array, or a sequence of integers, of shape (B,)")
         if len(lengths) == batch and not all(0 <= n <= extent for n in lengths):
-            raise InvalidArguments(
+            raise InvalidAttention(
                 f"{name}= must be from 0 to {extent}, the extent of the sequence axis; they were {lengths!r}"
             )
         found = asarray(lengths, dtype="int32", like=like)
     if not hasattr(found, "shape"):
-        raise InvalidArguments(
+        raise InvalidAttention(
             f"{name}= must be an integer array or a sequence of shape (B,); it was a {type(found).__name__}"
         )
     if tuple(found.shape) != (batch,):
-        raise InvalidArguments(
+        raise InvalidAttention(
             f"{name}= must have one length for each of the {batch} items of the batch; its shape is {_of(found)}"
         )
     dtype = _dtype_name(found) or ""
     if "int" not in dtype:
-        raise InvalidArguments(f"{name}= must be integers; the dtype is {found.dtype}")
+        raise InvalidAttention(f"{name}= must be integers; the dtype is {found.dtype}")
     # every library has int32, and differences of int32 lengths do not wrap
     return found if dtype == "int32" else standard.astype(found, "int32")
 
@@ -172,20 +172,20 @@ def _band(
     left, right, anchor = (None, None, None) if window is None else _window(window)
     if causal is False:
         if anchor is None and queries != keys:
-            raise InvalidArguments(
+            raise InvalidAttention(
                 f"window= needs an anchor (the position of query 0) if Lq = {queries} is not Lk = {keys}. "
                 f'Instead: window=({left}, {right}, "bottom_right"), which aligns the ends, or "top_left"'
             )
         return left, right, 0 if anchor is None else anchor
     if causal is True and queries != keys:
-        raise InvalidArguments(
+        raise InvalidAttention(
             f"causal=True is ambiguous if Lq = {queries} is not Lk = {keys}. Instead: causal="
             '"bottom_right", where the last query sees every key (decoding with a cache), or "top_left", where the '
             "first query sees only the first key"
         )
     position = 0 if causal is True else _anchor("causal", causal)
     if anchor is not None and anchor != position:
-        raise InvalidArguments(
+        raise InvalidAttention(
             f"causal={causal} and the anchor of window={window} are different positions of query 0. "
             f"Instead: window= without an anchor"
         )
@@ -195,7 +195,7 @@ def _band(
 def _window(window: tuple[Any, ...]) -> tuple[int | None, int | None, str | int | None]:
     ends = window[:2] if isinstance(window, (tuple, list)) and len(window) in (2, 3) else ()
     if not ends or not all(end is None or (_is_integer(end) and end >= 0) for end in ends):
-        raise InvalidArguments(
+        raise InvalidAttention(
             "window= must be (left, right) or (left, right, anchor): the numbers of keys that a query sees before "
             f"and after its position, integers from 0, or None for all; it was {window!r}"
         )
@@ -209,7 +209,7 @@ def _anchor(name: str, anchor: Any) -> str | int:
     if isinstance(anchor, str) and anchor in ANCHORS:
         return 0 if anchor == "top_left" else anchor
     shown = repr(anchor) if isinstance(anchor, (str, float, type(None))) else f"a {describe_class(type(anchor))}"
-    raise InvalidArguments(
+    raise InvalidAttention(
         f'{name} must be "top_left", "bottom_right" or an integer that is known without computation, or for '
         f'causal= True or False; it was {shown}. Instead of an array of offsets: "bottom_right" with kv_lengths='
     )
@@ -234,7 +234,7 @@ def _offset(
 def _real(name: str, value: Any) -> float:
     is_number = isinstance(value, Real)  # an array would lose its gradient, a tracer has no value
     if not is_number:
-        raise InvalidArguments(f"{name}= must be a Python number; it was a {type(value).__name__}")
+        raise InvalidAttention(f"{name}= must be a Python number; it was a {type(value).__name__}")
     if not -math.inf < value < math.inf:
-        raise InvalidArguments(f"{name}= must be finite; it was {value!r}")
+        raise InvalidAttention(f"{name}= must be finite; it was {value!r}")
     return value if type(value) is float else float(value)

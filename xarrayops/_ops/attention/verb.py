@@ -14,7 +14,7 @@ from xarrayops._core.dispatch.arguments import require_array_argument
 from xarrayops._core.dispatch.lookup import constant_while_tracing, publish
 from xarrayops._core.modes.precision import policy, under_policy
 from xarrayops._ops import engines
-from xarrayops._ops.attention.arguments import InvalidArguments, request, to_layout
+from xarrayops._ops.attention.arguments import InvalidAttention, request, to_layout
 from xarrayops._ops.engines.serving import Route, serving
 from xarrayops.errors import BackendNotFound, Unsupported, available_names
 from xarrayops.plugin.arrays import Array, ArrayT
@@ -250,7 +250,7 @@ def checked(q: Array, k: Array, v: Array, *options: Any) -> Attention:
     """The call in the form that kernels take. Errors show the call."""
     try:
         return request(q, k, v, *options)
-    except InvalidArguments as error:
+    except InvalidAttention as error:
         raise ValueError(f"{described_call(q, k, v)}: {error}.") from None
 
 
