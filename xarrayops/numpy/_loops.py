@@ -67,7 +67,7 @@ def _resolved(name: str, kinds: list[Any], dtype: str | None, casting: str) -> t
 
 
 def _in_default(names: list[Any], found: tuple[str, ...], default: str) -> tuple[str, ...] | None:
-    """The default floating-point dtype in place of NumPy's where all operands are integers; else the library's."""
+    """The default floating-point dtype instead of NumPy's where all operands are integers; else the library's."""
     if any(name in (float, complex) or (name not in _WEAK and not _is_integer(name)) for name in names):
         return None
     return tuple(default if xo.isdtype(name, "real floating") else name for name in found)
