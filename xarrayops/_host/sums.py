@@ -11,6 +11,7 @@ floating point summation", 1993.
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -39,11 +40,30 @@ EXACT = frozenset("?bBhHiIlLqQnNpPdDgG")
 
 
 def sum(x: Array, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """The sum of numbers."""
-    narrow = _narrow(x, dtype)
-    if narrow is None:
+    """The sum of numbers. If a sum of single precision overflows, it is computed again in double precision."""
+    made = x.dtype if dtype is None else np.dtype(dtype)
+    if made.char in EXACT:
         return _add(x, axis, dtype, keepdims=keepdims)
-    dtype = narrow
+    total = _sum(x, axis, made, keepdims)
+    if is_half(made) or not has_overflowed(total):
+        return total
+    return np.asarray(_add(x, axis, _wide(made), keepdims=keepdims)).astype(made)[()]
+
+
+def has_overflowed(x: Array, /) -> bool:
+    """Whether a value is not finite, by the sum of the squares, which BLAS adds quickly.
+
+    If that sum overflows itself, the function is computed again without need.
+    """
+    if not x.ndim:
+        return not cmath.isfinite(x)
+    if x.dtype.char not in "fF":
+        return not np.isfinite(x).all()
+    flat = x.ravel("K")
+    return not cmath.isfinite(flat.dot(flat))
+
+
+def _sum(x: Array, axis: Axes, dtype: np.dtype[Any], keepdims: bool) -> Array:
     if is_half(dtype):
         # Half types: NumPy widens in a buffer, which is faster than its half-precision arithmetic. The sum is rounded
         # once, at the end.
@@ -51,7 +71,8 @@ def sum(x: Array, axis: Axes = None, dtype: Any = None, keepdims: bool = False) 
     x = x.astype(dtype, copy=False)
     axes = _axes(axis, x.ndim)
     # Contiguous memory is one line for NumPy, whose pairwise sum is within the bound.
-    if not axes or (len(axes) == x.ndim and (x.flags.c_contiguous or x.flags.f_contiguous)):
+    is_line = len(axes) == x.ndim and (x.flags.c_contiguous or x.flags.f_contiguous)
+    if x.size <= BLOCK or not axes or is_line:
         if x.size >= SPREAD_ELEMENTS and len(axes) == x.ndim:
             return _spread(x, keepdims)
         return _add(x, axes, keepdims=keepdims)
@@ -87,8 +108,8 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     if _narrow(x) is None:
         return np.mean(x, axis, keepdims=keepdims)
     # The sum of half types can overflow them although the mean does not: it is divided before it is rounded.
-    work = x.dtype if x.dtype.char in "fF" else np.float64
-    return (sum(x, axis, work, keepdims) / count(x, axis)).astype(x.dtype)
+    total = _sum(x, axis, x.dtype, keepdims) if x.dtype.char in "fF" else _add(x, axis, np.float64, keepdims=keepdims)
+    return (total / count(x, axis)).astype(x.dtype)
 
 
 def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:

@@ -28,6 +28,11 @@ def rounded(x: Array, dtype: Any, /) -> Array:
     return _jax.lax.optimization_barrier(x.astype(dtype))
 
 
+def double_precision() -> AbstractContextManager[Any]:
+    """Also while JAX's 64-bit types are off."""
+    return jax.enable_x64(True)
+
+
 def has_overflowed(x: Array, /) -> bool:
     """On the CPU, where NumPy reads the memory of x. `xo.profile` does not count that as a transfer."""
     if isinstance(x, jax.core.Tracer) or len(x.devices()) > 1 or _platform_of(x) != "cpu":

@@ -268,7 +268,7 @@ def pad(
         "reflect_type": reflect_type,
     }
     options = {name: given[name] for name in _OPTIONS[mode]}
-    if mode in ("mean", "median", "linear_ramp") and x.dtype.char not in sums.EXACT:
+    if (mode in ("mean", "median", "linear_ramp") or reflect_type == "odd") and x.dtype.char not in sums.EXACT:
         wide = np.complex128 if x.dtype.kind == "c" else np.float64  # sums and differences of neighbours
         return _np.pad(x.astype(wide), pad_width, mode, **options).astype(x.dtype)
     return _np.pad(x, pad_width, mode, **options)
@@ -427,6 +427,8 @@ def gradient(x: Array, /, *spacing: Any, axis: _Axes = None, edge_order: int = 1
     """np.gradient, without default options, which cost time in its wrapper."""
     if x.dtype.kind not in NUMBERS or spacing:
         require_all_numbers("gradient", x, *spacing)
+    if x.dtype.char == "f" and any(np.ndim(each) for each in spacing):  # NumPy's products of distances overflow
+        return generic.signal.gradient(_np, x, *spacing, axis=axis, edge_order=edge_order)
     if axis is None and edge_order == 1:
         return _np.gradient(x, *spacing)
     return _np.gradient(x, *spacing, axis=axis, edge_order=edge_order)
@@ -447,7 +449,7 @@ def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: b
     dtype = np.result_type(*floating) if floating else np.dtype(np.float64)
     total = sums.sum(np.multiply(x, weights, dtype=dtype), axis, None, keepdims)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return total / sums.sum(weights, axis, dtype, keepdims)
+        return total / generic.statistics.finite_or_nan(_np, sums.sum(weights, axis, dtype, keepdims))
 
 
 def cov(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import array_api_compat.torch as aac
@@ -272,9 +273,19 @@ def _convolved(call: Call, /) -> str | None:
     return _of_reals(call)
 
 
+_TERMS = 1024
+"""The products that are added one after the other within the bound of sums."""
+
+
 def _full(x1: Array, x2: Array) -> Array:
-    """All products, by torch.conv1d, which does not reverse its kernel."""
-    return torch.conv1d(x1[None, None], x2.flip(0)[None, None], padding=x2.shape[0] - 1)[0, 0]
+    """All products, by torch.conv1d, which does not reverse its kernel, and adds one product after the other."""
+    size = x1.shape[0] + x2.shape[0] - 1
+    parts = []
+    for start in range(0, x2.shape[0], _TERMS):
+        kernel = x2[start : start + _TERMS].flip(0)[None, None]
+        part = torch.conv1d(x1[None, None], kernel, padding=kernel.shape[-1] - 1)[0, 0]
+        parts.append(torch.nn.functional.pad(part, (start, size - start - part.shape[0])))
+    return reduce(torch.add, parts)
 
 
 def _convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:

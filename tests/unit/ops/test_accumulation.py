@@ -9,7 +9,7 @@ import pytest
 import xarrayops as xo
 from tests.unit.ops import accumulation
 from tests.unit.ops.accumulation import CALLS, DTYPES, ELSEWHERE, EXACT, FINITE, faults
-from xarrayops._core.backends.narrow_inputs import DEGREES, IN_SINGLE
+from xarrayops._core.backends.narrow_inputs import CHECKED, IN_SINGLE
 from xarrayops._surface import EXTRA, SURFACE
 
 SAMPLED = {"numpy": 5, "torch": 30, "jax": 120, "jax with 64-bit types": 240, "dask": 60}
@@ -23,7 +23,7 @@ def test_the_lists_cover_the_surface():
 
 
 def test_functions_that_compute_wide_are_held_to_the_law():
-    assert {*IN_SINGLE, *DEGREES} - {"allclose", "isclose", "linalg.lstsq"} <= {*CALLS, *FINITE}
+    assert {*IN_SINGLE, *CHECKED} - {"allclose", "isclose", "linalg.lstsq"} <= {*CALLS, *FINITE}
 
 
 @pytest.fixture(params=SAMPLED)
@@ -50,17 +50,62 @@ def test_law(library, dtype, sweeping):
     assert not found, "\n".join(found)
 
 
-@pytest.mark.filterwarnings("ignore:invalid value")
-@pytest.mark.parametrize("verb", DEGREES)
-def test_functions_that_are_computed_again_are_homogeneous(verb):
-    """A function of `DEGREES` may scale its first argument, or both of a pair."""
-    x = np.random.default_rng(0).normal(size=40) + 3
+LARGE = [3e38, 3e38, -1.5e38, 3e38, 2e38, -3e38, 1e38, 3e38, -2e38]
+CASES = {
+    "xo.nansum(f([60000, 60000]), dtype='float16')": np.inf,
+    "xo.sum(f([70000, -10000]), dtype='float16')": 60000,
+    "xo.nansum(f([70000, -10000]), dtype='float16')": 60000,
+    "xo.cumulative_sum(f([60000, 60000, -60000]), dtype='float16')": [60000, np.inf, 60000],
+    "xo.prod(f([300, 300, 0.001]), dtype='float16')": 90,
+    "xo.prod(xo.astype(f([300, 300, 0.001]), 'float16'), dtype='float16')": 90,
+    "xo.cumulative_prod(f([300, 300, 0.001]), dtype='float16')[-1]": 90,
+    "xo.linalg.trace(f([[70000, 0], [0, -10000]]), dtype='float16')": 60000,
+    "xo.linalg.vector_norm(f([5000] * 64), ord=10)": 5000 * 64**0.1,
+    "xo.linalg.vector_norm(xo.astype(f([5000] * 64), 'float16'), ord=10)": 5000 * 64**0.1,
+    "xo.linalg.vector_norm(f([1e37] * 64), ord=3)": 4e37,
+    "xo.linalg.cond(f([[1e25, 0], [0, 1e25]]), p='fro')": 2,
+    "xo.average(f([0.1, 0.2, 0.3]), weights=f([3e38] * 3))": 0.2,
+    "xo.average(f([1, 2, 3]), weights=f([3e38] * 3))": 2,
+    "xo.corrcoef(f([[1, 2, 4], [1e25, 2e25, 5e25]]))[0, 1]": np.corrcoef([1, 2, 4], [1, 2, 5])[0, 1],
+    "xo.gradient(f([0, 1e20, 3e20, 4e20]), f([0, 1e20, 3e20, 4e20]))": [1, 1, 1, 1],
+    "xo.gradient(f([0, 1e20, 3e20, 4e20]), f([0, 1e20, 3e20, 4e20]), edge_order=2)": [1, 1, 1, 1],
+    "xo.sum(f([3e38, 3e38, -3e38]))": 3e38,
+    "xo.sum(f([3e38, 3e38, -3e38] * 40 + [-3e38] * 40))": 0,
+    "xo.sum(f([[3e38, 1], [3e38, 1], [-3e38, 1]]), axis=0)": [3e38, 3],
+    "xo.mean(f([[np.inf, 1], [3e38, 3e38], [np.nan, 1], [-3e38, 3e38]]), axis=1)": [np.inf, 3e38, np.nan, 0],
+    "xo.pad(f([3e38, 2.9e38]), 1, 'reflect', reflect_type='odd')[0]": 3.1e38,
+    "xo.pad(f([3e38, -3e38]), 2, 'linear_ramp', end_values=-3e38)": [-3e38, 0, 3e38, -3e38, -3e38, -3e38],
+    "xo.pad(xo.astype(f([60000, 59000]), 'float16'), 1, 'reflect', reflect_type='odd')[0]": 61000,
+    "xo.mean(xo.astype(f([3e38] * 8), 'complex64'))": 3e38,
+    "xo.linalg.vector_norm(xo.astype(f([1e25] * 4), 'complex64') * (1 + 1j))": 1e25 * 8**0.5,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("call", CASES)
+def test_dtypes_divisors_and_orders(library, call):
+    """With a dtype= of half precision, a divisor that overflows, and numbers near the largest."""
+    name = library.partition(" ")[0]
+    found = eval(
+        call, {"xo": xo, "np": np, "f": lambda values: xo.asarray(np.asarray(values, "float32"), backend=name)}
+    )
+    tolerance = 2e-3 if "float16" in call else 1e-6
+    np.testing.assert_allclose(
+        xo.convert(xo.compute(found), "numpy"), CASES[call], rtol=tolerance, atol=1e32 * ("e38" in call)
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("verb", sorted(CHECKED - {"cumulative_prod", "linalg.trace", "polyval", "prod"}))
+def test_gradients_of_functions_that_are_computed_again(verb):
+    torch = pytest.importorskip("torch")
+    x = torch.tensor(LARGE if verb not in ("cov", "var", "nanvar", "cumulative_sum") else LARGE[:2], requires_grad=True)
     for call in (CALLS | FINITE)[verb]:
-        small = call.run(x * 2.0**-8)
-        if verb == "linalg.vector_norm" and small == len(x):
-            continue  # the norm of order 0 counts, and so is always finite
-        got = small * 2.0 ** (8 * DEGREES[verb])
-        np.testing.assert_allclose(got, call.run(x), rtol=1e-12, atol=1e-12)
+        if call.least <= x.shape[0]:
+            found = call.run(x)
+            total = torch.sum(found[0] if isinstance(found, tuple) else found)
+            (gradient,) = torch.autograd.grad(total * 1e-30, x, allow_unused=True)
+            assert gradient is None or torch.isfinite(gradient).all()
 
 
 @pytest.mark.parametrize("compile_", ["jax", "torch"])

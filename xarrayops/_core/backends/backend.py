@@ -21,7 +21,7 @@ from xarrayops._core.backends.namespace import (
     implementation_of_function,
     implementation_of_hook,
 )
-from xarrayops._core.backends.narrow_inputs import DEGREES, IN_SINGLE, without_overflow
+from xarrayops._core.backends.narrow_inputs import CHECKED, IN_SINGLE, without_overflow
 from xarrayops._generic.hooks import HOOKS
 from xarrayops._surface import SURFACE
 from xarrayops.errors import MixedBackends, Unsupported
@@ -92,7 +92,7 @@ class Backend:
             if gap_of(standard[verb].function) is None:
                 function = casting_integers(verb, standard[verb].function, self.functions)
                 standard[verb] = standard[verb]._replace(function=function, origin=COMPLETED)
-        for verb in (IN_SINGLE | DEGREES.keys()) & standard.keys():
+        for verb in (IN_SINGLE | CHECKED) & standard.keys():
             standard[verb] = standard[verb]._replace(function=self._without_overflow(verb, standard[verb].function))
         for verb in CREATING:
             if gap_of(standard[verb].function) is None:
@@ -141,7 +141,7 @@ class Backend:
         """The function; if it sums, averages or normalises, without overflow in half and single precision."""
         looks = hasattr(self.module, "has_overflowed")
         doubles = verb in getattr(self.module, "COMPUTES_IN_DOUBLE", ())
-        if gap_of(function) is not None or not (verb in IN_SINGLE or doubles or (looks and verb in DEGREES)):
+        if gap_of(function) is not None or not (verb in IN_SINGLE or doubles or (looks and verb in CHECKED)):
             return function
         return without_overflow(verb, function, self.functions, looks=looks, doubles=doubles)
 

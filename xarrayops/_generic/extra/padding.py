@@ -122,9 +122,11 @@ def _ramp(xp: ModuleType, end: Array, axis: int, side: int, width: int, value: A
     real = xp.real(work) if xp.isdtype(work.dtype, "complex floating") else work
     steps = xp.arange(width, dtype=real.dtype, device=common.device_of(end))
     steps = steps if not side else width - 1 - steps
-    found = value + (work - value) * xp.reshape(steps / width, (width, *(1,) * (end.ndim - axis - 1)))
+    share = xp.reshape(steps / width, (width, *(1,) * (end.ndim - axis - 1)))
     if xp.isdtype(end.dtype, "integral"):
-        found = xp.floor(found)
+        found = xp.floor(value + (work - value) * share)
+    else:
+        found = value * (1 - share) + work * share  # the difference may overflow
     return common.astype(xp, found, end.dtype)
 
 
@@ -167,7 +169,7 @@ def source(place: int, n: int, mode: str) -> int:
 
 
 def _odd(xp: ModuleType, x: Array, found: Array, axis: int, places: range, mode: str) -> Array:
-    """The reflection at the point of the edge: v becomes 2 * edge - v, and each further period adds its rise."""
+    """The reflection at the point of the edge: v becomes edge + (edge - v), and each further period adds its rise."""
     n = x.shape[axis]
     period = 2 * n if mode == "symmetric" else 2 * (n - 1)
     is_reflected = [place % period >= (n if mode == "symmetric" else n - 1) for place in places]
@@ -176,4 +178,5 @@ def _odd(xp: ModuleType, x: Array, found: Array, axis: int, places: range, mode:
     folds = xp.reshape(xp.asarray([place // period for place in places], dtype=x.dtype, device=device), shape)
     mask = xp.reshape(xp.asarray(is_reflected, device=device), shape)
     first, last = common.part(x, axis, 0, 1), common.part(x, axis, n - 1, n)
-    return xp.where(mask, 2 * last - found, found) + 2 * folds * (last - first)
+    rise = xp.where(folds == 0, 0, 2 * folds * (last - first))  # it may overflow where nothing is folded
+    return xp.where(mask, last + (last - found), found) + rise

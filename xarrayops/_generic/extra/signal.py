@@ -129,17 +129,16 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
     d = xp.reshape(xp.diff(common.floating_beside(xp, x, step)[1]), (-1, *(1,) * (x.ndim - axis - 1)))
 
     gap = partial(common.part, d, 0)
+    # divided one after the other: the products of two distances overflow
     a, b = gap(None, -1), gap(1, None)
-    inside = -b / (a * (a + b)) * at(None, -2) + (b - a) / (a * b) * at(1, -1) + a / (b * (a + b)) * at(2, None)
+    inside = -b / (a + b) / a * at(None, -2) + (b - a) / a / b * at(1, -1) + a / (a + b) / b * at(2, None)
     if order == 1:
         first, last = (at(1, 2) - at(0, 1)) / gap(0, 1), (at(-1, None) - at(-2, -1)) / gap(-1, None)
         return xp.concat([first, inside, last], axis=axis)
     a, b = gap(0, 1), gap(1, 2)
-    first = -(2.0 * a + b) / (a * (a + b)) * at(0, 1) + (a + b) / (a * b) * at(1, 2) - a / (b * (a + b)) * at(2, 3)
+    first = -(2.0 * a + b) / (a + b) / a * at(0, 1) + (a + b) / a / b * at(1, 2) - a / (a + b) / b * at(2, 3)
     a, b = gap(-2, -1), gap(-1, None)
-    last = (
-        b / (a * (a + b)) * at(-3, -2) - (b + a) / (a * b) * at(-2, -1) + (2.0 * b + a) / (b * (a + b)) * at(-1, None)
-    )
+    last = b / (a + b) / a * at(-3, -2) - (b + a) / a / b * at(-2, -1) + (2.0 * b + a) / (a + b) / b * at(-1, None)
     return xp.concat([first, inside, last], axis=axis)
 
 

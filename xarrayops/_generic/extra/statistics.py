@@ -21,7 +21,12 @@ def average(xp: ModuleType, x: Array, /, *, axis: Axes = None, weights: Any = No
         weights = along(xp, weights, x, axis)
     x, weights = common.floating_beside(xp, x, weights)
     total = xp.sum(xp.multiply(x, weights), axis=axis, keepdims=keepdims)
-    return total / xp.sum(weights, axis=axis, keepdims=keepdims)
+    return total / finite_or_nan(xp, xp.sum(weights, axis=axis, keepdims=keepdims))
+
+
+def finite_or_nan(xp: ModuleType, total: Array) -> Array:
+    """A divisor, with NaN for infinity: a finite number divided by a sum that overflowed would be 0."""
+    return xp.where(xp.isinf(total), math.nan, total)
 
 
 def along(xp: ModuleType, weights: Array, x: Array, axis: Axes) -> Array:
@@ -60,14 +65,21 @@ def cov(
     given = [xp.astype(w, real.dtype) for w in (fweights, aweights) if w is not None]
     if not given:
         centred = data - xp.mean(data, axis=1, keepdims=True)
-        product = xp.matmul(centred, xp.conj(xp.matrix_transpose(centred)))
+        product = _products(xp, centred, centred)
         return _without_single(xp, product / (count - correction) if count > correction else product * math.nan)
     weights = given[0] if len(given) == 1 else given[0] * given[1]
     total = xp.sum(weights)
     mean = xp.sum(data * weights, axis=1, keepdims=True) / total
     rest = total - correction * (xp.sum(weights * given[-1]) / total if aweights is not None else 1)
     centred = data - mean
-    return _without_single(xp, xp.matmul(centred * weights, xp.conj(xp.matrix_transpose(centred))) / rest)
+    return _without_single(xp, _products(xp, centred * weights, centred) / rest)
+
+
+def _products(xp: ModuleType, x: Array, y: Array) -> Array:
+    """The products of the variables with conjugates. Some libraries add those of two vectors one after the other."""
+    if x.shape[0] == 1:
+        return xp.sum(x * xp.conj(y), axis=1, keepdims=True)
+    return xp.matmul(x, xp.conj(xp.matrix_transpose(y)))
 
 
 def require_observations(name: str, weights: Any, count: int) -> None:

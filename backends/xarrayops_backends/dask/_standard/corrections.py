@@ -111,7 +111,8 @@ def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fa
     narrow = _narrow(x, dtype)
     if narrow is None or axis == ():
         return compat.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
-    return _total(x.astype(narrow[0]), axis, keepdims, narrow[1]).astype(narrow[0])
+    x = x if x.dtype == narrow[0] else x.astype(narrow[1])
+    return _total(x, axis, keepdims, narrow[1]).astype(narrow[0])
 
 
 def _total(x: Array, axis: Any, keepdims: bool, wide: Any) -> Array:

@@ -253,7 +253,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
 def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
     """array-api-compat compares the axis with (). PyTorch adds the powers of float32 one after the other."""
     axis = _as_axes(axis)
-    if x.dtype not in _SINGLES or x.numel() <= _SHORT or ord in _UNORDERED or axis == ():
+    if x.dtype not in _SINGLES or x.numel() <= _SHORT or ord in _UNORDERED or ord < 1 or axis == ():
         return _vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
     is_row = x.is_contiguous() and (axis is None or axis in (-1, x.ndim - 1))
     if is_row and ord == 2 and (x.numel() if axis is None else x.shape[-1]) <= _ROW:
