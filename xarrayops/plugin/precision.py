@@ -13,6 +13,8 @@ from xarrayops.plugin.dtypes import FLOATING_DTYPES, FLOATING_LINALG, REAL_OF
 PRODUCTS = ("matmul", "einsum", "tensordot", "vecdot", "attention", "qmatmul")
 """The functions that a precision policy affects."""
 HALVES = ("float16", "bfloat16")
+DOUBLE = {**dict.fromkeys((*HALVES, "float32"), "float64"), "complex64": "complex128"}
+"""The dtype in which sums of each narrower dtype do not overflow."""
 SUMS = ("float32", "float64")
 """The dtypes allowed for sums of products."""
 MULTIPLICATIONS = ("ieee", "tf32")

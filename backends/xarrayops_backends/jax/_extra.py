@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.generic import common, counting, order, padding, signal
+from xarrayops.plugin.precision import DOUBLE as _DOUBLE
 from xarrayops_backends.jax._compiler import _jit
 
 _UNROLLED = 16
@@ -104,14 +105,10 @@ def _has_order(call: Call, /) -> str | None:
     return None
 
 
-_ADDED_AS = {"float32": "float64", "complex64": "complex128"}
-"""The dtypes in which numbers are added one after the other, by index, also while JAX's 64-bit types are off."""
-
-
 @partial(_jit, static_argnums=(2, 3))
 def _segmented(x: Array, ids: Array, count: int, is_mean: bool) -> Array:
-    with jax.enable_x64(True):
-        wide = x.astype(_ADDED_AS.get(x.dtype.name, x.dtype))
+    with jax.enable_x64(True):  # numbers are added one after the other, by index
+        wide = x.astype(_DOUBLE.get(x.dtype.name, x.dtype))
         ids = jnp.where((ids < 0) | (ids >= count), count, ids.astype("int64"))
         target = jnp.zeros((count, *x.shape[1:]), wide.dtype).at[ids]
         total = (target.max if x.dtype == bool else target.add)(wide, mode="drop")  # JAX does not add booleans

@@ -410,7 +410,7 @@ def interp(
 
 
 def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
-    """np.trapezoid for numbers of 64 bits: of others it adds neighbours in their dtype, one after the other."""
+    """np.trapezoid for float64 and wider dtypes: of others it adds neighbours in their dtype, one after the other."""
     if y.dtype.kind not in NUMBERS or x is not None:
         require_all_numbers("trapezoid", y, x)
     axis = generic.common.normal_axis(axis, y.ndim)

@@ -13,6 +13,7 @@ from xarrayops.errors import Unsupported, available_names
 from xarrayops.plugin import Array, FloatLimits
 from xarrayops.plugin.backends import DTypeName
 from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, INTEGER_LIMITS, REAL_OF
+from xarrayops.plugin.precision import DOUBLE
 from xarrayops_backends.torch._standard.wide import WIDE, _cast
 
 register_constant(DTypeName)  # Dynamo of PyTorch 2.9 compares dtypes with names correctly only if they are constants
@@ -35,6 +36,7 @@ _WIDE_PROMOTION = {
 _COMPLEX_OF = {_DTYPE_OF[real]: _DTYPE_OF[name] for real, name in COMPLEX_OF.items()}
 """A table: Dynamo does not trace dtype.to_complex, which also maps float16 to a half complex with few kernels."""
 _REAL_OF = {_DTYPE_OF[name]: _DTYPE_OF[real] for name, real in REAL_OF.items()}
+_DOUBLE_OF = {_DTYPE_OF[name]: _DTYPE_OF[double] for name, double in DOUBLE.items()}
 _SCALARS = (bool, int, float, complex)
 _STRIDED = torch.strided
 _SPARSE_LAYOUTS = frozenset((torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc))

@@ -17,6 +17,7 @@ import torch
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.generic import common, counting, order, padding, quantiles, shaping, signal
 from xarrayops_backends.torch._attention.modes import is_traced, transforms
+from xarrayops_backends.torch._dtypes import _DOUBLE_OF
 
 _Axes = int | tuple[int, ...] | None
 _REAL = (torch.float32, torch.float64)
@@ -168,10 +169,6 @@ def _nanpercentile(x: Array, /, q: float, **options: Any) -> Array:
     return _nanquantile(x, q / 100, **options)
 
 
-_ADDED_AS = {torch.float32: torch.float64, torch.complex64: torch.complex128}
-"""The dtypes in which numbers are added one after the other, by index."""
-
-
 def _within(ids: Array, count: int) -> Array:
     """The ids, with ``count`` for those out of range."""
     ids = ids.to(torch.int64)
@@ -195,7 +192,7 @@ def bincount(x: Array, /, weights: Array | None = None, *, minlength: int = 0, l
     elif not (weights.is_floating_point() or weights.is_complex()):
         weights = weights.to(torch.get_default_dtype())
     dtype = weights.dtype
-    weights = weights.to(_ADDED_AS.get(dtype, dtype))
+    weights = weights.to(_DOUBLE_OF.get(dtype, dtype))
     total = torch.zeros(length + 1, dtype=weights.dtype, device=x.device)
     return total.scatter_add(0, _within(x, length), weights)[:length].to(dtype)
 
@@ -229,7 +226,7 @@ def _segmented(reduce: str, start: Callable[[torch.dtype], Any]) -> Callable[...
     def function(x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
         count = counting.segments(aac, x, segment_ids, num_segments)
         ids, dtype = _within(segment_ids, count), x.dtype
-        x = x.to(_ADDED_AS.get(dtype, dtype)) if reduce == "sum" else x
+        x = x.to(_DOUBLE_OF.get(dtype, dtype)) if reduce == "sum" else x
         result = torch.full((count + 1, *x.shape[1:]), start(x.dtype), dtype=x.dtype, device=x.device)
         if x.ndim > 1 and reduce == "sum":
             return result.index_add(0, ids, x)[:count].to(dtype)
@@ -249,7 +246,7 @@ def _segment_mean(x: Array, /, segment_ids: Array, num_segments: int | None = No
     count = counting.segments(aac, x, segment_ids, num_segments)
     sizes = _segment_sum(torch.ones_like(segment_ids, dtype=torch.int64), segment_ids, count)
     dtype = x.dtype if x.is_floating_point() else torch.get_default_dtype()
-    total = _segment_sum(x.to(_ADDED_AS.get(dtype, dtype)), segment_ids, count)
+    total = _segment_sum(x.to(_DOUBLE_OF.get(dtype, dtype)), segment_ids, count)
     return (total / sizes.reshape(-1, *(1,) * (x.ndim - 1))).to(dtype)
 
 

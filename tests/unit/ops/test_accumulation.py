@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from tests.unit.ops import accumulation
-from tests.unit.ops.accumulation import CALLS, DTYPES, ELSEWHERE, EXACT, FINITE, faults
+from tests.unit.ops.accumulation import CALLS, ELSEWHERE, EXACT, FINITE, faults
+from tests.unit.ops.extreme_arrays import DTYPES
 from xarrayops._core.backends.narrow_inputs import CHECKED, IN_SINGLE
 from xarrayops._surface import EXTRA, SURFACE
 
@@ -45,7 +45,7 @@ def library(request) -> Iterator[str]:
 def test_law(library, dtype, sweeping):
     """All calls in a sweep; a choice of them, another one for each dtype, otherwise."""
     stride = 1 if sweeping else SAMPLED[library]
-    start = accumulation.DTYPES.index(dtype)
+    start = DTYPES.index(dtype)
     found = faults(library.partition(" ")[0], dtype, lambda number: number % stride == start % stride)
     assert not found, "\n".join(found)
 

@@ -15,7 +15,7 @@ from typing import Any
 from xarrayops._surface import ROLES
 from xarrayops.plugin.candidates import Call, constant_while_tracing
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
-from xarrayops.plugin.precision import HALVES
+from xarrayops.plugin.precision import DOUBLE, HALVES
 
 IN_SINGLE = frozenset(
     (
@@ -38,8 +38,6 @@ CHECKED = frozenset(
 """The functions of which intermediate results may overflow although the result does not."""
 SINGLE = dict.fromkeys(HALVES, "float32")
 """The dtype in which each half type is computed."""
-DOUBLE = {**dict.fromkeys((*HALVES, "float32"), "float64"), "complex64": "complex128"}
-"""The dtype in which each dtype is computed again."""
 _INTEGERS = {"bool", *INTEGER_LIMITS}
 Hooks = Mapping[str, Callable[..., Any]]
 

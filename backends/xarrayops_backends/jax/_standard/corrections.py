@@ -12,6 +12,7 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import HOOKS, complex_order
+from xarrayops.plugin.precision import DOUBLE as _DOUBLE
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._dtypes import _checked_dtype, astype, iinfo
 from xarrayops_backends.jax._precision import has_overflowed as _has_overflowed
@@ -132,20 +133,17 @@ def reshape(x: Array, /, shape: int | tuple[int, ...], *, copy: bool | None = No
     return result
 
 
-_DOUBLES = {"bfloat16": "float64", "float32": "float64", "complex64": "complex128"}
-"""The dtypes in which sums are computed again if they overflow."""
-
-
 @_checked_dtype
 def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """Sum to half types in float32, and again in double precision if a known result overflowed."""
     if dtype is not None and jnp.issubdtype(dtype, jnp.floating) and jnp.dtype(dtype).itemsize <= 2:
         return jnp.sum(x, axis=axis, dtype=jnp.float32, keepdims=keepdims).astype(dtype)
     total = jnp.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
-    if total.dtype.name not in _DOUBLES or not _has_overflowed(total):
+    wide = _DOUBLE.get(total.dtype.name)
+    if wide is None or not _has_overflowed(total):
         return total
     with jax.enable_x64(True):
-        return jnp.sum(x, axis=axis, dtype=_DOUBLES[total.dtype.name], keepdims=keepdims).astype(total.dtype)
+        return jnp.sum(x, axis=axis, dtype=wide, keepdims=keepdims).astype(total.dtype)
 
 
 @_checked_dtype

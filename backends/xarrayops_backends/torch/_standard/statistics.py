@@ -11,7 +11,7 @@ import torch
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import complex_order
-from xarrayops_backends.torch._dtypes import _accumulator, _refuse_sparse
+from xarrayops_backends.torch._dtypes import _DOUBLE_OF, _accumulator, _refuse_sparse
 from xarrayops_backends.torch._precision import has_overflowed as _has_overflowed
 from xarrayops_backends.torch._standard.wide import UNORDERED, WIDE, _bits, _rank, _unrank
 
@@ -27,11 +27,6 @@ BLOCK = 64
 
 _SCANNED_AS = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
 """PyTorch accumulates float32 in float64, and half types in float32, one number after the other."""
-_AGAIN_AS = {
-    **dict.fromkeys((torch.bfloat16, torch.float32), torch.float64),
-    torch.complex64: torch.complex128,
-}
-"""The dtypes in which sums are computed again if they overflow."""
 
 
 def _as_axes(axis: Any) -> Any:
@@ -68,9 +63,9 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
         axis = _as_axes(axis)
     if dtype is None and (x.is_floating_point() or x.is_complex()) and (axis is None or axis != ()):
         total = torch.sum(x, axis, keepdim=keepdims)
-        if x.dtype not in _AGAIN_AS or not _has_overflowed(total):
+        if x.dtype not in _DOUBLE_OF or not _has_overflowed(total):
             return total
-        return torch.sum(x, axis, keepdim=keepdims, dtype=_AGAIN_AS[x.dtype]).to(x.dtype)
+        return torch.sum(x, axis, keepdim=keepdims, dtype=_DOUBLE_OF[x.dtype]).to(x.dtype)
     if dtype in _SCANNED_AS and dtype is not x.dtype:  # PyTorch casts before it adds
         return sum(x if x.is_floating_point() else x.to(torch.float32), axis=axis, keepdims=keepdims).to(dtype)
     work, dtype = _accumulator(x.dtype, dtype)
