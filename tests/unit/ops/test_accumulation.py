@@ -7,11 +7,35 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from tests.unit.ops.accumulation import CALLS, ELSEWHERE, EXACT, FINITE, faults
+from tests.unit.ops.accumulation import CALLS
+from tests.unit.ops.accumulation_law import faults
 from tests.unit.ops.extreme_arrays import DTYPES
+from tests.unit.ops.finite_results import FINITE
 from xarrayops._core.backends.narrow_inputs import CHECKED, IN_SINGLE
 from xarrayops._surface import EXTRA, SURFACE
 
+_EXACT = """
+all allclose any apply_where argmax argmin argpartition argsort array_equal asarray astype atleast_nd bitwise_and
+bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor broadcast_arrays broadcast_shapes
+broadcast_to can_cast clip compress concat conj count_nonzero delete diag digitize empty empty_like equal expand_dims
+eye fft.fftshift fft.ifftshift fill_diagonal finfo flip from_dlpack full full_like greater greater_equal iinfo imag
+insert intersect1d isclose isdtype isfinite isin isinf isnan less less_equal lexsort linalg.diagonal logical_and
+logical_not logical_or logical_xor matrix_transpose max meshgrid min moveaxis nanmax nanmin nextafter nonzero
+not_equal one_hot ones ones_like partition permute_dims real repeat reshape result_type roll searchsorted segment_max
+segment_min setdiff1d setxor1d signbit sliding_window_view sort squeeze stack take take_along_axis tile topk tril triu
+union1d unique_all unique_counts unique_inverse unique_values unstack where zeros zeros_like
+"""
+EXACT = frozenset(_EXACT.split())
+"""Functions that compare, select or move elements: nothing is rounded on the way."""
+
+_ELSEWHERE = """
+acos asin atanh tan linalg.cholesky linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv
+linalg.lstsq linalg.matrix_power linalg.matrix_rank linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd
+linalg.svdvals fft.fft fft.fftfreq fft.fftn fft.hfft fft.ifft fft.ifftn fft.ihfft fft.irfft fft.irfftn fft.rfft
+fft.rfftfreq fft.rfftn
+"""
+ELSEWHERE = frozenset(_ELSEWHERE.split())
+"""Factorisations and transforms, which the libraries have in no half type, and functions of small numbers only."""
 SAMPLED = {"numpy": 5, "torch": 30, "jax": 120, "jax with 64-bit types": 240, "dask": 60}
 """Outside of sweeps, one call of so many runs."""
 
