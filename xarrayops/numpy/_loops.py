@@ -35,7 +35,7 @@ def loop(name: str, values: list[Any], dtype: str | None, casting: str) -> Loop 
 def _loop_of(name: str, kinds: tuple[Any, ...], dtype: str | None, casting: str, default: str | None) -> Loop | None:
     key = name, kinds, dtype, casting, default
     try:
-        return _found[key]  # type: ignore[no-any-return]
+        return _found[key]
     except KeyError:
         names = [kind if kind in ops.NUMBERS else name_of(kind) for kind in kinds]
         dtypes: tuple[str, ...] | None = None
@@ -48,7 +48,7 @@ def _loop_of(name: str, kinds: tuple[Any, ...], dtype: str | None, casting: str,
             casts = tuple(None if own in ops.NUMBERS or own == wanted else wanted for own, wanted in pairs)
             added = tuple(dict.fromkeys(each for each in dtypes if each not in (*names, "bool")))
             found = dtypes, casts if added or any(casts) else None, added
-        return _found.setdefault(key, found)  # type: ignore[no-any-return]
+        return _found.setdefault(key, found)
 
 
 def _resolved(name: str, kinds: list[Any], dtype: str | None, casting: str) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ def _reduction_loop_of(name: str, method: str, kind: Any, dtype: str | None, def
         is_default = found is not None and default is not None and dtype is None and not _is_integer(found)
         wanted = default if is_default and _is_integer(own) else found
         _found[key] = dtype if wanted is None else wanted
-    return _found[key]  # type: ignore[no-any-return]
+    return _found[key]
 
 
 def _reduced(name: str, method: str, own: str | None, dtype: str | None) -> str:

@@ -55,7 +55,8 @@ def as_number(value: Any) -> Any:
     """The Python number of a NumPy scalar; other values are unchanged. The widest scalars have no ``item()``."""
     if not is_numpy_scalar(value):  # which torch.compile need not trace
         return value
-    number: Any = number_class(type(value))
+    cls: type = type(value)
+    number: Any = number_class(cls)
     return number(value)
 
 
