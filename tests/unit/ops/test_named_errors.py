@@ -175,8 +175,20 @@ def test_classes_that_take_no_text():
     without_text = ArithmeticError()
     add_call(without_text, "pad", X)
     assert str(without_text) == "xo.pad(numpy float64 (3,)): ArithmeticError"
-    with pytest.raises(xo.Unsupported, match=r"^xo\.pad\(numpy float64 \(3,\)\): NotImplementedError\. Instead: "):
+    with pytest.raises(xo.Unsupported, match=r"^xo\.pad\(numpy float64 \(3,\)\): NotImplementedError$"):
         add_call(NotImplementedError(), "pad", X)
+
+
+def test_errors_of_arguments_of_dtypes_and_of_the_machine():
+    with pytest.raises(xo.InvalidArguments, match=r"^xo\.pad\(numpy float64 \(3,\)\): sizes do not match$"):
+        add_call(RuntimeError("sizes do not match"), "pad", X)
+    for cls in (RuntimeError, NotImplementedError):
+        with pytest.raises(xo.Unsupported, match=r"\"pad\" not implemented for 'Half'\. Instead: cast the arrays"):
+            add_call(cls("\"pad\" not implemented for 'Half'."), "pad", X)
+    for text in ("CUDA out of memory", "can't allocate memory", "INTERNAL ASSERT FAILED"):
+        error = RuntimeError(text)
+        add_call(error, "pad", X)
+        assert str(error) == f"xo.pad(numpy float64 (3,)): {text}"
 
 
 def test_long_sequences_are_shown_in_part():
