@@ -93,6 +93,9 @@ def vecdot(x1: Array, x2: Array, axis: int = -1) -> Array:
     count = x1.shape[axis]
     if count <= LONG or x2.shape[axis] != count or (dtype := np.result_type(x1, x2)).char not in "fF":
         return np.vecdot(x1, x2, axis=axis)  # type: ignore[call-overload]
+    if x1.ndim == x2.ndim == 1 and count <= 8 * LONG:
+        parts = [x1[i : i + LONG].conj().dot(x2[i : i + LONG]) for i in range(0, count, LONG)]
+        return _add(parts, dtype=_wide(dtype)).astype(dtype)
     x1, x2 = (np.moveaxis(x, axis, -1) for x in (x1, x2))
     whole = count // LONG * LONG
     blocks = (x[..., :whole].reshape(*x.shape[:-1], -1, LONG) for x in (x1, x2))

@@ -15,6 +15,15 @@ PRODUCTS = ("matmul", "einsum", "tensordot", "vecdot", "attention", "qmatmul")
 HALVES = ("float16", "bfloat16")
 DOUBLE = {**dict.fromkeys((*HALVES, "float32"), "float64"), "complex64": "complex128"}
 """The dtype in which sums of each narrower dtype do not overflow."""
+CHECKED = frozenset(
+    (
+        *("cumulative_prod", "cumulative_sum", "linalg.matrix_norm", "linalg.trace", "linalg.vector_norm", "mean"),
+        *("average", "corrcoef", "cov", "gradient", "linalg.cond", "linalg.norm", "median", "nanmean", "nanmedian"),
+        *("nanpercentile", "nanquantile", "nanstd", "nansum", "nanvar", "percentile", "polyval", "prod", "quantile"),
+        *("segment_mean", "std", "trapezoid", "var"),
+    )
+)
+"""The functions of which intermediate results may overflow although the result does not."""
 SUMS = ("float32", "float64")
 """The dtypes allowed for sums of products."""
 MULTIPLICATIONS = ("ieee", "tf32")

@@ -15,14 +15,19 @@ import jax.numpy as jnp
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Gap
 from xarrayops.plugin.generic import statistics
+from xarrayops.plugin.precision import CHECKED, DOUBLE
 from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._compiler import _jit
+from xarrayops_backends.jax._devices import _platform_of
 from xarrayops_backends.jax._dtypes import _WITH_DTYPE, _checked_dtype
 
 _COMPILED = (
     *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "logsumexp"),
     *("nan_to_num", "nanmax", "nanmean", "nanmin", "nanstd", "nansum", "nanvar", "ptp", "softmax", "trapezoid"),
 )
+_CHECKED = (CHECKED | {"sum"}) - {"gradient"}
+_AGAIN = DOUBLE.keys() - {"float16"}
+"""The dtypes that are computed again. JAX computes float16 in float32, in which it does not overflow."""
 _OPERANDS = ("atol", "dx", "left", "nan", "neginf", "posinf", "right", "rtol")
 """The options whose floating-point numbers are operands of the compiled code. Others are constants in it."""
 _SHAPES = "the shape of the result depends on values, which are unknown under jax.jit and jax.vmap"
@@ -60,24 +65,88 @@ _OF_TRACERS = (
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     """The function, one that checks its dtype, compiles it for each form of a call, or has an error for tracers."""
     function = _shards.serving_shards(verb, function)
+    if verb in _CHECKED:
+        function = _compiled(function, _computed_again(function), is_always=verb in _COMPILED)
+        return _checked_dtype(function) if verb in _WITH_DTYPE else function
     if verb in _WITH_DTYPE:
         return _checked_dtype(function)
+    if verb == "gradient":
+        return _compiled(_of_halves(function))
     if verb == "histogram":
         return _between_edges(_compiled(function))
     return _compiled(function) if verb in _COMPILED else _naming_a_way(verb, function)
 
 
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def _compiled(
+    function: Callable[..., Any], checked: Callable[..., Any] | None = None, *, is_always: bool = True
+) -> Callable[..., Any]:
+    """The function, compiled for each form of a call; ``checked`` for arrays on a CPU that are not traced.
+
+    Elsewhere a branch would break the fusions of the caller's program, or wait for a GPU. Unless ``is_always``, the
+    function is then called as it is.
+    """
+
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
         operands = _as_arrays(args)
-        if operands is None:
+        run = function if checked is None or not _is_on_one_cpu(args, options) else checked
+        if operands is None or (run is function and not is_always):
             return function(*args, **options)
         traced = {name: x for name, x in options.items() if _is_operand(name, x)}
         constants = tuple(_constant(name, x) for name, x in options.items() if name not in traced)
-        return _run(function, constants, operands, traced)
+        return _run(run, constants, operands, traced)
 
     return call
+
+
+def _is_on_one_cpu(args: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Whether the arrays have values, on one CPU device."""
+    for x in (*args, *options.values()):
+        if isinstance(x, jax.core.Tracer):
+            return False
+        if isinstance(x, jax.Array) and (len(x.devices()) > 1 or _platform_of(x) != "cpu"):
+            return False
+    return True
+
+
+def _computed_again(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; if its result is not finite, a branch of the program computes it in double precision."""
+
+    @wraps(function)
+    def checked(*args: Any, **options: Any) -> Any:
+        found = function(*args, **options)
+        narrow = [jnp.isfinite(x).all() for x in jax.tree.leaves(found) if x.dtype.name in _AGAIN]
+
+        def again() -> Any:
+            with jax.enable_x64(True):
+                wide = function(*map(_in_double, args), **{name: _in_double(x) for name, x in options.items()})
+                return jax.tree.map(lambda x, like: x.astype(like.dtype), wide, found)
+
+        return jax.lax.cond(jnp.stack(narrow).all(), lambda: found, again) if narrow else found
+
+    return checked
+
+
+def _of_halves(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The gradient, of half the numbers, whose differences do not overflow; a branch would copy its large result."""
+
+    @wraps(function)
+    def halved(x: Array, /, *spacing: Any, **options: Any) -> Any:
+        if not jnp.issubdtype(x.dtype, jnp.inexact):
+            return function(x, *spacing, **options)
+        return jax.tree.map(lambda found: found * 2, function(x / 2, *spacing, **options))
+
+    return halved
+
+
+def _in_double(x: Any) -> Any:
+    """An array, or a dtype, in double precision; other arguments are unchanged."""
+    if isinstance(x, jax.Array):
+        return x.astype(DOUBLE[x.dtype.name]) if x.dtype.name in _AGAIN else x
+    if isinstance(x, (str, bool, int, float, complex, tuple, type(None))):
+        return x
+    name = jnp.dtype(x).name  # the option dtype
+    return jnp.dtype(DOUBLE[name]) if name in _AGAIN else x
 
 
 def _constant(name: str, x: Any) -> tuple[str, type, Any]:

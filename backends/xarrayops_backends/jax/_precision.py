@@ -6,10 +6,8 @@ from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import jax
-import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.host import sums
 from xarrayops.plugin.precision import refuse_forced_tf32
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
@@ -26,22 +24,6 @@ def product_precision(products: str, /, *arrays: Array) -> AbstractContextManage
 def rounded(x: Array, dtype: Any, /) -> Array:
     """A cast behind a barrier: XLA may skip a cast to a narrower dtype whose result is widened again."""
     return _jax.lax.optimization_barrier(x.astype(dtype))
-
-
-def double_precision() -> AbstractContextManager[Any]:
-    """Also while JAX's 64-bit types are off."""
-    return jax.enable_x64(True)
-
-
-def has_overflowed(x: Array, /) -> bool:
-    """On the CPU, where NumPy reads the memory of x. `xo.profile` does not count that as a transfer."""
-    if isinstance(x, jax.core.Tracer):
-        return False
-    devices = x.devices()
-    if len(devices) > 1 or next(iter(devices)).platform != "cpu":
-        return False
-    x = x if x.dtype.itemsize > 2 else x.astype("float32")  # NumPy has no bfloat16 of its own
-    return sums.has_overflowed(np.from_dlpack(x.block_until_ready()))
 
 
 def register_state(cls: type, data: tuple[str, ...], constants: tuple[str, ...], /) -> None:

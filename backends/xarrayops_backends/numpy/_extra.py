@@ -420,7 +420,14 @@ def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) ->
     y = y if y.dtype.kind in "fc" else y.astype(np.float64)
     if y.dtype.char in sums.EXACT or (x is None and (y.ndim == 1 or y.shape[axis] <= sums.BLOCK)):
         return np.trapezoid(y, x, dx, axis)
-    return sums.sum(generic.signal.areas(np, y, x, dx, axis), axis)
+    lower, upper = (generic.common.part(y, axis, start, stop) for start, stop in ((0, -1), (1, None)))
+    if x is None:
+        ends = y.take(0, axis) / 2 + y.take(-1, axis) / 2
+        return (sums.sum(y, axis) - ends) * y.dtype.type(dx)
+    step = np.diff(x, axis=0 if x.ndim == 1 else axis)
+    if x.ndim == 1:
+        step = step.reshape(-1, *(1,) * (y.ndim - axis - 1))
+    return sums.sum(step * (lower + upper), axis) / 2
 
 
 def gradient(x: Array, /, *spacing: Any, axis: _Axes = None, edge_order: int = 1) -> Any:
@@ -449,7 +456,8 @@ def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: b
     dtype = np.result_type(*floating) if floating else np.dtype(np.float64)
     total = sums.sum(np.multiply(x, weights, dtype=dtype), axis, None, keepdims)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return total / generic.statistics.finite_or_nan(_np, sums.sum(weights, axis, dtype, keepdims))
+        divisor = sums.sum(weights, axis, dtype, keepdims)
+        return total / (generic.statistics.finite_or_nan(_np, divisor) if sums.has_overflowed(divisor) else divisor)
 
 
 def cov(

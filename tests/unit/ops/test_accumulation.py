@@ -11,8 +11,9 @@ from tests.unit.ops.accumulation import CALLS
 from tests.unit.ops.accumulation_law import faults
 from tests.unit.ops.extreme_arrays import DTYPES
 from tests.unit.ops.finite_results import FINITE
-from xarrayops._core.backends.narrow_inputs import CHECKED, IN_SINGLE
+from xarrayops._core.backends.narrow_inputs import IN_SINGLE
 from xarrayops._surface import EXTRA, SURFACE
+from xarrayops.plugin.precision import CHECKED
 
 _EXACT = """
 all allclose any apply_where argmax argmin argpartition argsort array_equal asarray astype atleast_nd bitwise_and

@@ -21,14 +21,14 @@ from xarrayops._core.backends.namespace import (
     implementation_of_function,
     implementation_of_hook,
 )
-from xarrayops._core.backends.narrow_inputs import CHECKED, IN_SINGLE, without_overflow
+from xarrayops._core.backends.narrow_inputs import IN_SINGLE, without_overflow
 from xarrayops._generic.hooks import HOOKS
 from xarrayops._surface import SURFACE
 from xarrayops.errors import MixedBackends, Unsupported
 from xarrayops.plugin.arrays import Array, Device, Gap, gap_of, unsupported
 from xarrayops.plugin.candidates import Kernel, KnownBad, constant_while_tracing
 from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, REAL_OF, checked_kind
-from xarrayops.plugin.precision import Plan, Policy, plan
+from xarrayops.plugin.precision import CHECKED, Plan, Policy, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable

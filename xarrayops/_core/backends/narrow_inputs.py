@@ -3,19 +3,19 @@
 - Half types are computed in float32, and the result is rounded once: `IN_SINGLE`.
 - A result that is not finite is computed again in double precision: `CHECKED`. The function looks at the result to
   decide, so only libraries with the hook `has_overflowed` do so, for values that they know. A lazy library computes in
-  double precision at once.
+  double precision at once, and JAX has a branch in its program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
 from xarrayops._surface import ROLES
 from xarrayops.plugin.candidates import Call, constant_while_tracing
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
-from xarrayops.plugin.precision import DOUBLE, HALVES
+from xarrayops.plugin.precision import CHECKED, DOUBLE, HALVES
 
 IN_SINGLE = frozenset(
     (
@@ -27,15 +27,6 @@ IN_SINGLE = frozenset(
     )
 )
 """The functions that compute in float32 for operands of half types. The others that sum do so in each backend."""
-CHECKED = frozenset(
-    (
-        *("cumulative_prod", "cumulative_sum", "linalg.matrix_norm", "linalg.trace", "linalg.vector_norm", "mean"),
-        *("average", "corrcoef", "cov", "gradient", "linalg.cond", "linalg.norm", "median", "nanmean", "nanmedian"),
-        *("nanpercentile", "nanquantile", "nanstd", "nansum", "nanvar", "percentile", "polyval", "prod", "quantile"),
-        *("segment_mean", "std", "trapezoid", "var"),
-    )
-)
-"""The functions of which intermediate results may overflow although the result does not."""
 SINGLE = dict.fromkeys(HALVES, "float32")
 """The dtype in which each half type is computed."""
 _INTEGERS = {"bool", *INTEGER_LIMITS}
@@ -56,29 +47,31 @@ def without_overflow(
     known: dict[Any, str | None] = {}
 
     @constant_while_tracing
-    def narrow_name(dtype: Any) -> str | None:
+    def name_of(dtype: Any) -> str | None:
         if dtype not in known:
-            name = hooks["dtype_name"](dtype)
-            known[dtype] = name if name in DOUBLE else None
+            known[dtype] = hooks["dtype_name"](dtype)
         return known[dtype]
 
     @wraps(function)
     def of_one_array(x: Any, /, **kwargs: Any) -> Any:
-        name = narrow_name(x.dtype)
-        if name is None and kwargs.get("dtype") is None:
+        name = name_of(x.dtype)
+        if name not in DOUBLE and kwargs.get("dtype") is None:
             return function(x, **kwargs)
-        return of_narrow((x,), kwargs)
+        return of_narrow((x,), kwargs, {name})
 
     @wraps(function)
     def computed(*args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("dtype") is None and all(narrow_name(x.dtype) is None for x in _arrays(args, kwargs)):
+        names = {name_of(x.dtype) for x in args if hasattr(x, "dtype")}
+        if kwargs:
+            names |= {name_of(x.dtype) for key, x in kwargs.items() if key != "dtype" and hasattr(x, "dtype")}
+        if names.isdisjoint(DOUBLE) and kwargs.get("dtype") is None:
             return function(*args, **kwargs)
-        return of_narrow(args, kwargs)
+        return of_narrow(args, kwargs, names)
 
-    def of_narrow(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        names = {hooks["dtype_name"](x.dtype) for x in _arrays(args, kwargs)} - _INTEGERS
+    def of_narrow(args: tuple[Any, ...], kwargs: dict[str, Any], names: set[Any]) -> Any:
+        names -= _INTEGERS
         if kwargs.get("dtype") is not None:
-            names |= {hooks["dtype_name"](kwargs["dtype"])}
+            names.add(hooks["dtype_name"](kwargs["dtype"]))
         if names.isdisjoint(wider):
             return checked(args, kwargs, names)
         call = widened(Call(args, kwargs), hooks, wider)
@@ -94,11 +87,9 @@ def without_overflow(
         several = found if type(found) in (tuple, list) else (found,)
         if not any(map(hooks["has_overflowed"], several)):
             return found
-        with hooks["double_precision"]():
-            call = widened(Call(args, kwargs), hooks, DOUBLE)
-            again = function(*call.args, **call.kwargs)
-            dtypes = iter([x.dtype for x in several])
-            return _each(again, lambda x: hooks["astype"](x, next(dtypes)))
+        call = widened(Call(args, kwargs), hooks, DOUBLE)
+        dtypes = iter([x.dtype for x in several])
+        return _each(function(*call.args, **call.kwargs), lambda x: hooks["astype"](x, next(dtypes)))
 
     return of_one_array if len(ROLES[verb]) == 1 else computed
 
@@ -116,11 +107,6 @@ def widened(call: Call, hooks: Hooks, wider: Mapping[str, str] = SINGLE) -> Call
         name = None if dtype is None else wider.get(hooks["dtype_name"](dtype))
         kwargs["dtype"] = dtype if name is None else hooks["as_dtype"](name)
     return Call(tuple(map(cast, call.args)), kwargs)
-
-
-def _arrays(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
-    given: Iterable[Any] = (*args, *(value for name, value in kwargs.items() if name != "dtype"))
-    return (x for x in given if hasattr(x, "dtype"))
 
 
 def _narrowed(x: Any, dtype: Any, names: set[Any], hooks: Hooks) -> Any:

@@ -78,17 +78,13 @@ def trapezoid(xp: ModuleType, y: Array, x: Any = None, /, *, dx: float = 1.0, ax
     else:
         require_coordinates(y, x, axis)
         y, x = common.floating_beside(xp, y, x)
-    return xp.sum(areas(xp, y, x, dx, axis), axis=axis)
-
-
-def areas(xp: ModuleType, y: Array, x: Any, dx: float, axis: int) -> Array:
-    """The areas between neighbours. Half the distances: the sum of two values and some distances overflow."""
-    half: Any = dx / 2
-    if x is not None:
-        half = xp.diff(x / 2, axis=0 if x.ndim == 1 else axis)
-        if x.ndim == 1:
-            half = xp.reshape(half, (-1, *(1,) * (y.ndim - axis - 1)))
-    return half * common.part(y, axis, 0, -1) + half * common.part(y, axis, 1, None)
+    lower, upper = common.part(y, axis, 0, -1), common.part(y, axis, 1, None)
+    if x is None:
+        return (xp.sum(lower, axis=axis) + xp.sum(upper, axis=axis)) * (dx / 2)
+    step = xp.diff(x, axis=0 if x.ndim == 1 else axis)
+    if x.ndim == 1:
+        step = xp.reshape(step, (-1, *(1,) * (y.ndim - axis - 1)))
+    return xp.sum(step * (lower + upper), axis=axis) / 2
 
 
 def require_coordinates(y: Array, x: Array, axis: int) -> None:
@@ -127,19 +123,22 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
     if step.ndim != 1 or step.shape[0] != n:
         raise ValueError(f"the coordinates along axis {axis} must be a vector of {n}, not {tuple(step.shape)}")
     d = xp.reshape(xp.diff(common.floating_beside(xp, x, step)[1]), (-1, *(1,) * (x.ndim - axis - 1)))
+    greatest = xp.max(xp.abs(d))
+    unit = xp.where(greatest == 0, 1.0, greatest)  # the products of two distances overflow
 
-    gap = partial(common.part, d, 0)
-    # divided one after the other: the products of two distances overflow
+    gap = partial(common.part, d / unit, 0)
     a, b = gap(None, -1), gap(1, None)
-    inside = -b / (a + b) / a * at(None, -2) + (b - a) / a / b * at(1, -1) + a / (a + b) / b * at(2, None)
+    inside = -b / (a * (a + b)) * at(None, -2) + (b - a) / (a * b) * at(1, -1) + a / (b * (a + b)) * at(2, None)
     if order == 1:
         first, last = (at(1, 2) - at(0, 1)) / gap(0, 1), (at(-1, None) - at(-2, -1)) / gap(-1, None)
-        return xp.concat([first, inside, last], axis=axis)
+        return xp.concat([first, inside, last], axis=axis) / unit
     a, b = gap(0, 1), gap(1, 2)
-    first = -(2.0 * a + b) / (a + b) / a * at(0, 1) + (a + b) / a / b * at(1, 2) - a / (a + b) / b * at(2, 3)
+    first = -(2.0 * a + b) / (a * (a + b)) * at(0, 1) + (a + b) / (a * b) * at(1, 2) - a / (b * (a + b)) * at(2, 3)
     a, b = gap(-2, -1), gap(-1, None)
-    last = b / (a + b) / a * at(-3, -2) - (b + a) / a / b * at(-2, -1) + (2.0 * b + a) / (a + b) / b * at(-1, None)
-    return xp.concat([first, inside, last], axis=axis)
+    last = (
+        b / (a * (a + b)) * at(-3, -2) - (b + a) / (a * b) * at(-2, -1) + (2.0 * b + a) / (b * (a + b)) * at(-1, None)
+    )
+    return xp.concat([first, inside, last], axis=axis) / unit
 
 
 def require_signals(x1: Array, x2: Array, mode: str) -> None:

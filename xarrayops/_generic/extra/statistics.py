@@ -21,7 +21,8 @@ def average(xp: ModuleType, x: Array, /, *, axis: Axes = None, weights: Any = No
         weights = along(xp, weights, x, axis)
     x, weights = common.floating_beside(xp, x, weights)
     total = xp.sum(xp.multiply(x, weights), axis=axis, keepdims=keepdims)
-    return total / finite_or_nan(xp, xp.sum(weights, axis=axis, keepdims=keepdims))
+    divisor = xp.sum(weights, axis=axis, keepdims=keepdims)
+    return total / (finite_or_nan(xp, divisor) if xp.finfo(divisor.dtype).bits <= 32 else divisor)
 
 
 def finite_or_nan(xp: ModuleType, total: Array) -> Array:
@@ -77,7 +78,7 @@ def cov(
 
 def _products(xp: ModuleType, x: Array, y: Array) -> Array:
     """The products of the variables with conjugates. Some libraries add those of two vectors one after the other."""
-    if x.shape[0] == 1:
+    if x.shape[0] == 1 and xp.finfo(x.dtype).bits <= 32:
         return xp.sum(x * xp.conj(y), axis=1, keepdims=True)
     return xp.matmul(x, xp.conj(xp.matrix_transpose(y)))
 

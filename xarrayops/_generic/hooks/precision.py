@@ -41,11 +41,6 @@ def opaque(xp: ModuleType, x: Array, shape: tuple[Any, ...], /) -> Array:
     return x  # the standard has no gradients and no compiler
 
 
-def double_precision(xp: ModuleType) -> AbstractContextManager[Any]:
-    """A context in which the library has the dtypes float64 and complex128."""
-    return nullcontext()  # the standard requires them
-
-
 def has_overflowed(xp: ModuleType, x: Array, /) -> bool:
     """Whether x is known to have a value that is not finite. False if that is unknown, or costs a wait for a device.
 

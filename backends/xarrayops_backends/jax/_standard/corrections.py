@@ -12,10 +12,8 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import HOOKS, complex_order
-from xarrayops.plugin.precision import DOUBLE as _DOUBLE
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._dtypes import _checked_dtype, astype, iinfo
-from xarrayops_backends.jax._precision import has_overflowed as _has_overflowed
 
 
 def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
@@ -135,15 +133,10 @@ def reshape(x: Array, /, shape: int | tuple[int, ...], *, copy: bool | None = No
 
 @_checked_dtype
 def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """Sum to half types in float32, and again in double precision if a known result overflowed."""
+    """Sum to half types in float32: JAX casts before it adds."""
     if dtype is not None and jnp.issubdtype(dtype, jnp.floating) and jnp.dtype(dtype).itemsize <= 2:
         return jnp.sum(x, axis=axis, dtype=jnp.float32, keepdims=keepdims).astype(dtype)
-    total = jnp.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
-    wide = _DOUBLE.get(total.dtype.name)
-    if wide is None or not _has_overflowed(total):
-        return total
-    with jax.enable_x64(True):
-        return jnp.sum(x, axis=axis, dtype=wide, keepdims=keepdims).astype(total.dtype)
+    return jnp.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 @_checked_dtype
