@@ -25,7 +25,8 @@ _COMPILED = (
     *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "logsumexp"),
     *("nan_to_num", "nanmax", "nanmean", "nanmin", "nanstd", "nansum", "nanvar", "ptp", "softmax", "trapezoid"),
 )
-_CHECKED = (CHECKED | {"sum"}) - {"gradient"}
+_QUANTILES = ("nanpercentile", "nanquantile", "percentile", "quantile")
+_CHECKED = (CHECKED | {"sum"}) - {"gradient", *_QUANTILES}
 _AGAIN = DOUBLE.keys() - {"float16"}
 """The dtypes that are computed again. JAX computes float16 in float32, in which it does not overflow."""
 _OPERANDS = ("atol", "dx", "left", "nan", "neginf", "posinf", "right", "rtol")
@@ -72,6 +73,8 @@ def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
         return _checked_dtype(function)
     if verb == "gradient":
         return _compiled(_of_halves(function))
+    if verb in _QUANTILES:  # they raise for values of q, which are unknown in a compiled function
+        return _of_halves(function)
     if verb == "histogram":
         return _between_edges(_compiled(function))
     return _compiled(function) if verb in _COMPILED else _naming_a_way(verb, function)
@@ -128,13 +131,13 @@ def _computed_again(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of_halves(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The gradient, of half the numbers, whose differences do not overflow; a branch would copy its large result."""
+    """A function that is computed from differences, for half the numbers: their differences do not overflow."""
 
     @wraps(function)
-    def halved(x: Array, /, *spacing: Any, **options: Any) -> Any:
-        if not jnp.issubdtype(x.dtype, jnp.inexact):
-            return function(x, *spacing, **options)
-        return jax.tree.map(lambda found: found * 2, function(x / 2, *spacing, **options))
+    def halved(x: Array, /, *others: Any, **options: Any) -> Any:
+        if x.dtype.name not in _AGAIN:
+            return function(x, *others, **options)
+        return jax.tree.map(lambda found: found * 2, function(x / 2, *others, **options))
 
     return halved
 

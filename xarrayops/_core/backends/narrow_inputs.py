@@ -29,6 +29,12 @@ IN_SINGLE = frozenset(
 """The functions that compute in float32 for operands of half types. The others that sum do so in each backend."""
 SINGLE = dict.fromkeys(HALVES, "float32")
 """The dtype in which each half type is computed."""
+OF_POWERS = frozenset(
+    ("cumulative_prod", "linalg.cond", "linalg.norm", "linalg.vector_norm", "polyval", "prod"),
+)
+"""The functions of which products of three and more numbers overflow. In others only `LARGE` numbers do."""
+LARGE = 2.0**43
+"""The sum of 2**40 squares of smaller numbers is in the range of float32."""
 _INTEGERS = {"bool", *INTEGER_LIMITS}
 Hooks = Mapping[str, Callable[..., Any]]
 
@@ -85,11 +91,21 @@ def without_overflow(
         if not is_checked or names.isdisjoint(("bfloat16", "float32", "complex64")):
             return found
         several = found if type(found) in (tuple, list) else (found,)
-        if not any(map(hooks["has_overflowed"], several)):
+        if not any(map(hooks["has_overflowed"], several)) or not may_overflow(args, kwargs):
             return found
         call = widened(Call(args, kwargs), hooks, DOUBLE)
         dtypes = iter([x.dtype for x in several])
         return _each(function(*call.args, **call.kwargs), lambda x: hooks["astype"](x, next(dtypes)))
+
+    def may_overflow(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether an array has a large number. NaN and infinity among small ones are not computed again."""
+        given = (*args, *(x for key, x in kwargs.items() if key != "dtype"))
+        narrow = (x for x in given if hasattr(x, "dtype") and name_of(x.dtype) in DOUBLE)
+        return verb in OF_POWERS or any(map(is_large, narrow))
+
+    def is_large(x: Any) -> bool:
+        is_beyond = hooks["greater"](hooks["abs"](x), LARGE)
+        return bool(hooks["any"](hooks["logical_and"](hooks["isfinite"](x), is_beyond)))
 
     return of_one_array if len(ROLES[verb]) == 1 else computed
 

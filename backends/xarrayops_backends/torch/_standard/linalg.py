@@ -1,3 +1,4 @@
+# Long: the products, norms and decompositions of the standard.
 """Products of matrices and vectors; exact products of 8-bit integers by ``torch._int_mm`` of oneDNN and cuBLAS."""
 
 from __future__ import annotations
