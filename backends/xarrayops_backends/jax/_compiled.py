@@ -5,12 +5,14 @@ Without compilation as a whole the generic twins take 2 to 40 times as long.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Gap
@@ -26,9 +28,13 @@ _COMPILED = (
     *("nan_to_num", "nanmax", "nanmean", "nanmin", "nanstd", "nansum", "nanvar", "ptp", "softmax", "trapezoid"),
 )
 _QUANTILES = ("nanpercentile", "nanquantile", "percentile", "quantile")
-_CHECKED = (CHECKED | {"sum"}) - {"gradient", *_QUANTILES}
+_CHECKED = (CHECKED | {"sum"}) - {"gradient", "segment_mean", *_QUANTILES}
+_LARGE = 2.0**100
+"""Differences of smaller numbers do not overflow."""
 _AGAIN = DOUBLE.keys() - {"float16"}
 """The dtypes that are computed again. JAX computes float16 in float32, in which it does not overflow."""
+_STATIC = ("axis", "correction", "k", "offset", "ord")
+"""The options that JAX's functions read."""
 _OPERANDS = ("atol", "dx", "left", "nan", "neginf", "posinf", "right", "rtol")
 """The options whose floating-point numbers are operands of the compiled code. Others are constants in it."""
 _SHAPES = "the shape of the result depends on values, which are unknown under jax.jit and jax.vmap"
@@ -71,10 +77,9 @@ def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
         return _checked_dtype(function) if verb in _WITH_DTYPE else function
     if verb in _WITH_DTYPE:
         return _checked_dtype(function)
-    if verb == "gradient":
-        return _compiled(_of_halves(function))
-    if verb in _QUANTILES:  # they raise for values of q, which are unknown in a compiled function
-        return _of_halves(function)
+    if verb in ("gradient", *_QUANTILES):  # quantiles raise for values of q, which are unknown in a compiled function
+        halved = _of_halves(function)
+        return halved if verb in _QUANTILES else _without_coordinates(_compiled(halved), halved)
     if verb == "histogram":
         return _between_edges(_compiled(function))
     return _compiled(function) if verb in _COMPILED else _naming_a_way(verb, function)
@@ -92,7 +97,8 @@ def _compiled(
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
         operands = _as_arrays(args)
-        run = function if checked is None or not _is_on_one_cpu(args, options) else checked
+        is_checked = checked is not None and _has_usual(options) and _is_on_one_cpu(args, options)
+        run = checked if is_checked and checked is not None else function
         if operands is None or (run is function and not is_always):
             return function(*args, **options)
         traced = {name: x for name, x in options.items() if _is_operand(name, x)}
@@ -100,6 +106,12 @@ def _compiled(
         return _run(run, constants, operands, traced)
 
     return call
+
+
+def _has_usual(options: dict[str, Any]) -> bool:
+    """Whether the options that are numbers have one of few values: each is compiled."""
+    numbers = [options[name] for name in ("correction", "ord") if name in options]
+    return all(x is None or isinstance(x, (int, str)) or x in (0.0, 1.0, math.inf, -math.inf) for x in numbers)
 
 
 def _is_on_one_cpu(args: tuple[Any, ...], options: dict[str, Any]) -> bool:
@@ -122,7 +134,7 @@ def _computed_again(function: Callable[..., Any]) -> Callable[..., Any]:
 
         def again() -> Any:
             with jax.enable_x64(True):
-                wide = function(*map(_in_double, args), **{name: _in_double(x) for name, x in options.items()})
+                wide = function(*map(_in_double, args), **{name: _in_double(x, name) for name, x in options.items()})
                 return jax.tree.map(lambda x, like: x.astype(like.dtype), wide, found)
 
         return jax.lax.cond(jnp.stack(narrow).all(), lambda: found, again) if narrow else found
@@ -135,25 +147,42 @@ def _of_halves(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def halved(x: Array, /, *others: Any, **options: Any) -> Any:
-        if x.dtype.name not in _AGAIN:
+        if x.dtype.name not in _AGAIN or not x.size:
             return function(x, *others, **options)
-        return jax.tree.map(lambda found: found * 2, function(x / 2, *others, **options))
+        # Small numbers are not halved: XLA gives 0 for subnormal ones.
+        is_large = jnp.max(jnp.abs(x)) > _LARGE
+        scale = jnp.where(is_large, 0.5, 1.0).astype(x.real.dtype)
+        return jax.tree.map(lambda found: found / scale, function(x * scale, *others, **options))
 
     return halved
 
 
-def _in_double(x: Any) -> Any:
-    """An array, or a dtype, in double precision; other arguments are unchanged."""
+def _without_coordinates(compiled: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """The compiled gradient, but with vectors of coordinates the plain one.
+
+    XLA multiplies the divisors of two divisions, and the products of two distances overflow.
+    """
+
+    @wraps(plain)
+    def gradient(x: Array, /, *spacing: Any, **options: Any) -> Any:
+        has_vector = any(getattr(each, "ndim", 0) for each in spacing)
+        return (plain if has_vector else compiled)(x, *spacing, **options)
+
+    return gradient
+
+
+def _in_double(x: Any, option: str = "") -> Any:
+    """An array, or the option ``dtype``, in double precision; other arguments are unchanged."""
     if isinstance(x, jax.Array):
         return x.astype(DOUBLE[x.dtype.name]) if x.dtype.name in _AGAIN else x
-    if isinstance(x, (str, bool, int, float, complex, tuple, type(None))):
-        return x
-    name = jnp.dtype(x).name  # the option dtype
+    name = jnp.dtype(x).name if option == "dtype" and x is not None else None
     return jnp.dtype(DOUBLE[name]) if name in _AGAIN else x
 
 
 def _constant(name: str, x: Any) -> tuple[str, type, Any]:
     """A hashable option with its type, because True equals 1 but is not an axis."""
+    if getattr(x, "ndim", None) == 0 and isinstance(x, (np.ndarray, np.generic, jax.Array)):
+        x = x.item()
     return name, type(x), tuple(x) if isinstance(x, list) else x
 
 
@@ -174,7 +203,7 @@ def _as_arrays(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 def _is_operand(name: str, x: Any) -> bool:
-    return isinstance(x, jax.Array) or (type(x) is float and name in _OPERANDS)
+    return (isinstance(x, jax.Array) and name not in _STATIC) or (type(x) is float and name in _OPERANDS)
 
 
 def _between_edges(counted: Callable[..., Any]) -> Callable[..., Any]:

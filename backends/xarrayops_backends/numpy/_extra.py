@@ -423,7 +423,7 @@ def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) ->
     lower, upper = (generic.common.part(y, axis, start, stop) for start, stop in ((0, -1), (1, None)))
     if x is None:
         ends = y.take(0, axis) / 2 + y.take(-1, axis) / 2
-        return (sums.sum(y, axis) - ends) * y.dtype.type(dx)
+        return (sums.sum(generic.common.part(y, axis, 1, -1), axis) + ends) * y.dtype.type(dx)
     step = np.diff(x, axis=0 if x.ndim == 1 else axis)
     if x.ndim == 1:
         step = step.reshape(-1, *(1,) * (y.ndim - axis - 1))
@@ -434,7 +434,9 @@ def gradient(x: Array, /, *spacing: Any, axis: _Axes = None, edge_order: int = 1
     """np.gradient, without default options, which cost time in its wrapper."""
     if x.dtype.kind not in NUMBERS or spacing:
         require_all_numbers("gradient", x, *spacing)
-    if x.dtype.char == "f" and any(np.ndim(each) for each in spacing):  # NumPy's products of distances overflow
+    vectors = [each for each in spacing if np.ndim(each)]
+    if x.dtype.char == "f" and vectors and all(each.dtype.char == "f" for each in vectors):
+        # The products of two distances overflow in NumPy.
         return generic.signal.gradient(_np, x, *spacing, axis=axis, edge_order=edge_order)
     if axis is None and edge_order == 1:
         return _np.gradient(x, *spacing)

@@ -102,6 +102,22 @@ CASES = {
     "xo.pad(f([3e38, -3e38]), 2, 'linear_ramp', end_values=-3e38)": [-3e38, 0, 3e38, -3e38, -3e38, -3e38],
     "xo.pad(xo.astype(f([60000, 59000]), 'float16'), 1, 'reflect', reflect_type='odd')[0]": 61000,
     "xo.mean(xo.astype(f([3e38] * 8), 'complex64'))": 3e38,
+    "xo.gradient(f(range(6)), f([0, 1, 3, 4, 5, np.inf]))[:4]": [1, 5 / 6, 5 / 6, 1],
+    "xo.gradient(f(range(5)), f([0, 1e-18, 2e-18, 1e5, 2e5]))": [1e18, 1e18, 1e18, 1e-5, 1e-5],
+    "xo.gradient(f([3e38, -3e38, 3e38]), 2.0)": [-3e38, 0, 3e38],
+    "xo.cov(f([8e12, -8e12, 0]), aweights=f([8e12] * 3))": 6.4e25,
+    "xo.interp(f([1.5]), f([1, 2]), f([3e38, -3e38]))": 0,
+    "xo.interp(f([1.5]), f([1, 2]), f([1.5e-38, 1.5e-38])) * 1e38": 1.5,
+    "xo.quantile(f([1.5e-38] * 3), 0.5) * 1e38": 1.5,
+    "xo.linspace(-3e38, 3e38, 5, dtype='float32', like=f([1]))": [-3e38, -1.5e38, 0, 1.5e38, 3e38],
+    "xo.trapezoid(f([[np.inf, 1]] + [[1, 1]] * 39), axis=0)": [np.inf, 39],
+    "xo.cosh(f([89.0])) / 1e38": np.cosh(89.0) / 1e38,
+    "xo.segment_mean(f([[0, 1], [4, 5], [8, 9]]), xo.asarray(np.asarray([0, 1, 1], 'int32'), like=f([1])))": [
+        [0, 1],
+        [6, 7],
+    ],
+    "xo.sum(f([[1, 2], [3, 4]]), axis=np.int64(0))": [4, 6],
+    "xo.std(f([1, 2, 4]), correction=0.25)": np.std([1, 2, 4]) * (3 / 2.75) ** 0.5,
     "xo.linalg.vector_norm(xo.astype(f([1e25] * 4), 'complex64') * (1 + 1j))": 1e25 * 8**0.5,
 }
 
@@ -131,6 +147,31 @@ def test_gradients_of_functions_that_are_computed_again(verb):
             total = torch.sum(found[0] if isinstance(found, tuple) else found)
             (gradient,) = torch.autograd.grad(total * 1e-30, x, allow_unused=True)
             assert gradient is None or torch.isfinite(gradient).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
+def test_derivatives_at_zero_and_at_infinity():
+    torch = pytest.importorskip("torch")
+    zeros, norm = torch.zeros(200, 3), lambda x: xo.linalg.vector_norm(x, axis=0)
+    assert not torch.func.jvp(norm, (zeros,), (torch.zeros_like(zeros),))[1].any()
+    nested = torch.func.grad(lambda x: torch.func.vmap(norm)(x).sum())(torch.zeros(2, 200, 3))
+    assert not nested.isnan().any()
+    x = torch.tensor([1.0, 89.0, np.inf], requires_grad=True)
+    xo.cosh(x).sum().backward()
+    np.testing.assert_allclose(x.grad, np.sinh([1, 89.0, np.inf]), rtol=1e-5)
+
+
+def test_numbers_of_large_results_do_not_warn():
+    x = np.full((40, 3), 1e30, "float32")
+    with np.errstate(all="raise"):
+        for found in (xo.mean(x, axis=0), xo.median(x, axis=0), xo.cumulative_sum(x, axis=0)[0]):
+            np.testing.assert_allclose(found, 1e30, rtol=1e-6)
+
+
+def test_weakly_typed_arrays_of_jax_do_not_promote():
+    jnp = pytest.importorskip("jax.numpy")
+    ones = jnp.ones(3, "bfloat16")
+    assert xo.polyval(ones, jnp.asarray(2.0)).dtype == "bfloat16"
 
 
 @pytest.mark.parametrize("compile_", ["jax", "torch"])

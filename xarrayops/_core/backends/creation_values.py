@@ -245,8 +245,9 @@ def of_arrays(verb: str, function: Callable[..., Array], hooks: Hooks) -> Callab
         start, stop = (hooks["asarray"](end, dtype=work, device=device) for end in (start, stop))
         intervals = num - 1 if endpoint else num
         numbers = hooks["arange"](num, device=device)
-        step = (stop / 2 - start / 2) / (intervals or 1)  # half of NumPy's, whose range may overflow
-        values = 2 * (start / 2 + hooks["astype"](numbers, work) * step)
+        extent, places = stop - start, hooks["astype"](numbers, work)
+        halved = 2 * (start / 2 + places * ((stop / 2 - start / 2) / (intervals or 1)))  # the extent may overflow
+        values = hooks["where"](hooks["isfinite"](extent), start + places * (extent / (intervals or 1)), halved)
         values = hooks["where"](numbers == intervals, stop, values) if endpoint and num > 1 else values
         if dtype is None:
             return values if work is made else hooks["astype"](values, made)

@@ -67,9 +67,9 @@ def without_overflow(
 
     @wraps(function)
     def computed(*args: Any, **kwargs: Any) -> Any:
-        names = {name_of(x.dtype) for x in args if hasattr(x, "dtype")}
-        if kwargs:
-            names |= {name_of(x.dtype) for key, x in kwargs.items() if key != "dtype" and hasattr(x, "dtype")}
+        arrays = [*args, *(x for key, x in kwargs.items() if key != "dtype")] if kwargs else args
+        # JAX's weakly typed arrays do not determine the dtype of the result.
+        names = {name_of(x.dtype) for x in arrays if hasattr(x, "dtype") and not getattr(x, "weak_type", False)}
         if names.isdisjoint(DOUBLE) and kwargs.get("dtype") is None:
             return function(*args, **kwargs)
         return of_narrow(args, kwargs, names)
@@ -98,10 +98,9 @@ def without_overflow(
         return _each(function(*call.args, **call.kwargs), lambda x: hooks["astype"](x, next(dtypes)))
 
     def may_overflow(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether an array has a large number. NaN and infinity among small ones are not computed again."""
-        given = (*args, *(x for key, x in kwargs.items() if key != "dtype"))
-        narrow = (x for x in given if hasattr(x, "dtype") and name_of(x.dtype) in DOUBLE)
-        return verb in OF_POWERS or any(map(is_large, narrow))
+        """Whether there are products, or a large number. NaN and infinity among other numbers are legitimate."""
+        given = [x for x in (*args, *(x for key, x in kwargs.items() if key != "dtype")) if hasattr(x, "dtype")]
+        return verb in OF_POWERS or len(given) > 1 or any(map(is_large, given))
 
     def is_large(x: Any) -> bool:
         is_beyond = hooks["greater"](hooks["abs"](x), LARGE)

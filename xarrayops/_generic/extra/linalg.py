@@ -54,6 +54,7 @@ def cond(xp: ModuleType, x: Array, /, *, p: Any = None) -> Array:
         if x.shape[-1] != x.shape[-2]:
             raise ValueError(f"p={p!r} needs square matrices, but the shape of x is {tuple(x.shape)}")
         size = xp.max(xp.abs(x), axis=(-2, -1), keepdims=True)
+        size = xp.where(xp.isfinite(size), size, 1.0)
         x = x / common.astype(xp, _or_one(xp, size), x.dtype)  # the norm of the inverse may underflow
         u, values, vh = xp.linalg.svd(x, full_matrices=False)
         scaled = _adjoint(xp, vh) / common.astype(xp, _or_one(xp, values), x.dtype)[..., None, :]

@@ -43,9 +43,10 @@ def interp(
     else:
         high = xp.clip(xp.searchsorted(points, x, side="right"), 1, n - 1)
         (x0, y0), (x1, y1) = (_points(xp, points, values, place) for place in (high - 1, high))
-        step = x1 - x0  # it may overflow, and so may the rise, which is halved
+        step, rise = x1 - x0, y1 - y0  # they may overflow, and are halved then
         weight = xp.where(xp.isfinite(step), (x - x0) / step, (x / 2 - x0 / 2) / (x1 / 2 - x0 / 2))
-        found = xp.where(x == x0, y0, 2 * (y0 / 2 + (y1 / 2 - y0 / 2) * weight))
+        halved = 2 * (y0 / 2 + (y1 / 2 - y0 / 2) * weight)
+        found = xp.where(x == x0, y0, xp.where(xp.isfinite(rise), y0 + rise * weight, halved))
     found = xp.where(x == points[-1], last, found)
     found = xp.where(x < points[0], first if left is None else common.as_array(xp, left, found), found)
     found = xp.where(x > points[-1], last if right is None else common.as_array(xp, right, found), found)
@@ -123,22 +124,19 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
     if step.ndim != 1 or step.shape[0] != n:
         raise ValueError(f"the coordinates along axis {axis} must be a vector of {n}, not {tuple(step.shape)}")
     d = xp.reshape(xp.diff(common.floating_beside(xp, x, step)[1]), (-1, *(1,) * (x.ndim - axis - 1)))
-    greatest = xp.max(xp.abs(d))
-    unit = xp.where(greatest == 0, 1.0, greatest)  # the products of two distances overflow
 
-    gap = partial(common.part, d / unit, 0)
+    gap = partial(common.part, d, 0)
+    # Two divisions, because the products of two distances overflow.
     a, b = gap(None, -1), gap(1, None)
-    inside = -b / (a * (a + b)) * at(None, -2) + (b - a) / (a * b) * at(1, -1) + a / (b * (a + b)) * at(2, None)
+    inside = -b / (a + b) / a * at(None, -2) + (b - a) / a / b * at(1, -1) + a / (a + b) / b * at(2, None)
     if order == 1:
         first, last = (at(1, 2) - at(0, 1)) / gap(0, 1), (at(-1, None) - at(-2, -1)) / gap(-1, None)
-        return xp.concat([first, inside, last], axis=axis) / unit
+        return xp.concat([first, inside, last], axis=axis)
     a, b = gap(0, 1), gap(1, 2)
-    first = -(2.0 * a + b) / (a * (a + b)) * at(0, 1) + (a + b) / (a * b) * at(1, 2) - a / (b * (a + b)) * at(2, 3)
+    first = -(2.0 * a + b) / (a + b) / a * at(0, 1) + (a + b) / a / b * at(1, 2) - a / (a + b) / b * at(2, 3)
     a, b = gap(-2, -1), gap(-1, None)
-    last = (
-        b / (a * (a + b)) * at(-3, -2) - (b + a) / (a * b) * at(-2, -1) + (2.0 * b + a) / (b * (a + b)) * at(-1, None)
-    )
-    return xp.concat([first, inside, last], axis=axis) / unit
+    last = b / (a + b) / a * at(-3, -2) - (b + a) / a / b * at(-2, -1) + (2.0 * b + a) / (a + b) / b * at(-1, None)
+    return xp.concat([first, inside, last], axis=axis)
 
 
 def require_signals(x1: Array, x2: Array, mode: str) -> None:

@@ -86,9 +86,11 @@ def linspace(
         values = numbers * ((float(stop) - start) / (intervals or 1)) + start  # as in NumPy
         values = torch.where((numbers == intervals) & (numbers > 0), float(stop), values)
         return _cast(values.floor(), dtype)
-    is_narrow = dtype is not None and dtype.is_floating_point and dtype.itemsize < 8
     are_numbers = isinstance(start, float | int) and isinstance(stop, float | int)
-    is_wide = is_narrow and are_numbers and abs(stop - start) > torch.finfo(dtype or torch.float32).max / 2
+    if dtype is None and are_numbers:
+        dtype = torch.get_default_dtype()
+    is_narrow = dtype is not None and dtype.is_floating_point and dtype.itemsize < 8
+    is_wide = is_narrow and are_numbers and abs(stop - start) > torch.finfo(dtype).max / 2
     work = torch.float64 if is_wide else dtype
     if work is None and (isinstance(start, complex) or isinstance(stop, complex)):
         work = _COMPLEX_OF[torch.get_default_dtype()]

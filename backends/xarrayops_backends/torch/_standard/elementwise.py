@@ -277,5 +277,6 @@ def _hyperbolic(native: _Unary, x: Array) -> Array:
     found = native(x)
     if found.is_complex() or not _has_overflowed(found):
         return found
-    root = torch.exp(torch.abs(x).to(found.dtype) / 2)
-    return torch.where(torch.isinf(found), torch.copysign(root / 2 * root, found), found)
+    is_early = torch.isinf(found) & torch.isfinite(x)
+    root = torch.exp(torch.where(is_early, torch.abs(x), 0).to(found.dtype) / 2)  # infinity would have no gradient
+    return torch.where(is_early, torch.copysign(root / 2 * root, found), found)

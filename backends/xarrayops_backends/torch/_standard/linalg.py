@@ -16,6 +16,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call, constant_while_tracing
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.products import exact_terms
+from xarrayops_backends.torch._attention import modes as _modes
 from xarrayops_backends.torch._dtypes import _SPARSE_LAYOUTS, _STRIDED, _pair, result_type
 from xarrayops_backends.torch._standard.elementwise import _binary, multiply
 from xarrayops_backends.torch._standard.statistics import Axes, _as_axes, sum as _sum
@@ -271,7 +272,7 @@ def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False
         total = torch.sum(size * size if ord == 2 else size if ord == 1 else size**ord, axis, keepdim=keepdims)
     if ord == 1:
         return total
-    if ord == 2 and not total.requires_grad:
+    if ord == 2 and not _modes.is_followed(total):
         return torch.sqrt(total)
     is_zero = total == 0  # the root has no gradient there; the gradient of the norm is 0
     positive = torch.where(is_zero, 1, total)
