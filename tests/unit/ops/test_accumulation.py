@@ -117,6 +117,7 @@ CASES = {
         [6, 7],
     ],
     "xo.sum(f([[1, 2], [3, 4]]), axis=np.int64(0))": [4, 6],
+    "xo.mean(f([[1, 2], [3, 4]]), axis=np.int64(0))": [2, 3],
     "xo.std(f([1, 2, 4]), correction=0.25)": np.std([1, 2, 4]) * (3 / 2.75) ** 0.5,
     "xo.linalg.vector_norm(xo.astype(f([1e25] * 4), 'complex64') * (1 + 1j))": 1e25 * 8**0.5,
 }

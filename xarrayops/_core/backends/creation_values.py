@@ -1,3 +1,4 @@
+# Long: every function that makes arrays from numbers or 0-d arrays.
 """Numbers and 0-d arrays as arguments of functions that create arrays.
 
 An integer that the dtype cannot hold raises on every library. The elements and sums of NumPy's arrays are scalars.

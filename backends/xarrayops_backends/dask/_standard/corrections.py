@@ -109,10 +109,15 @@ def _narrow(x: Array, dtype: Any = None) -> Any:
 def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """Dask's sum, with a small error in narrow dtypes."""
     narrow = _narrow(x, dtype)
-    if narrow is None or axis == ():
+    if narrow is None or _is_no_axis(axis):
         return compat.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
     x = x if x.dtype == narrow[0] else x.astype(narrow[1])
     return _total(x, axis, keepdims, narrow[1]).astype(narrow[0])
+
+
+def _is_no_axis(axis: Any) -> bool:
+    """Whether axis is (). NumPy's integers compare elementwise with a tuple."""
+    return isinstance(axis, tuple) and not axis
 
 
 def _total(x: Array, axis: Any, keepdims: bool, wide: Any) -> Array:
@@ -131,7 +136,7 @@ def _sum_of_chunk(x: Any, axis: Any, keepdims: bool, wide: Any) -> Any:
 def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Dask's mean, with a small error in narrow dtypes."""
     count, narrow = sums.count(x, axis), _narrow(x)
-    if narrow is not None and axis != () and count >= 1:  # not of an unknown length
+    if narrow is not None and not _is_no_axis(axis) and count >= 1:  # not of an unknown length
         return (_total(x, axis, keepdims, narrow[1]) / count).astype(x.dtype)
     return _moment(compat.mean, x, x.dtype, axis=axis, keepdims=keepdims)
 

@@ -89,8 +89,9 @@ def linspace(
     are_numbers = isinstance(start, float | int) and isinstance(stop, float | int)
     if dtype is None and are_numbers:
         dtype = torch.get_default_dtype()
-    is_narrow = dtype is not None and dtype.is_floating_point and dtype.itemsize < 8
-    is_wide = is_narrow and are_numbers and abs(stop - start) > torch.finfo(dtype).max / 2
+    is_wide = False
+    if are_numbers and dtype is not None and dtype.is_floating_point and dtype.itemsize < 8:
+        is_wide = abs(stop - start) > torch.finfo(dtype).max / 2
     work = torch.float64 if is_wide else dtype
     if work is None and (isinstance(start, complex) or isinstance(stop, complex)):
         work = _COMPLEX_OF[torch.get_default_dtype()]
