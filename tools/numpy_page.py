@@ -76,20 +76,21 @@ AttributeError: np has no ufuncs; did you mean np.ufunc?
   columns of pandas and polars, datasets of h5py, arrays of Arrow and images of PIL. They become arrays of the library
   of the call. If their elements are text, dates or objects, an error says so. `xo` itself takes arrays only; its error
   names the conversion, `xo.asarray(numpy.asarray(x), like=y)`.
-- Means and variances of slices without elements warn as in NumPy, on every library. Warnings about values (slices of
-  NaN, division by zero; `np.errstate`) come for NumPy's arrays alone: other libraries would wait for their devices.
+- Means and variances of slices without elements warn as in NumPy, on every library, except with `where=`. Warnings
+  about values (slices of NaN, division by zero; `np.errstate`) come for NumPy's arrays alone: other libraries would
+  wait for their devices.
 - Objects, structured dtypes and subclasses are not supported.
 - Methods and operators belong to the array's own library.
 
 ### What still differs from NumPy
 
 `make fuzz-numpy` compares `xarrayops.numpy` with NumPy: random calls of every name, with all options, shapes, dtypes
-and values, on NumPy, PyTorch, JAX and Dask. Values, dtypes and shapes are the same, and what NumPy refuses is refused,
-but for:
+and values, on NumPy, PyTorch, JAX and Dask. Values, dtypes, shapes and errors agree with NumPy, except in
+these cases:
 
 {known}
 
-Other calls that are not answered raise an error that says what to write instead.
+Other unsupported calls raise an error that names the replacement.
 
 ## What differs in `xarrayops` itself
 

@@ -28,7 +28,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     if unused:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {', '.join(unused)}")
     width = pad_width if isinstance(pad_width, dict) else _plain(pad_width)
-    if any(n < 0 for n in nested.members(list(width.values()) if isinstance(width, dict) else width)):
+    if any(
+        isinstance(n, int) and n < 0 for n in nested.members(list(width.values()) if isinstance(width, dict) else width)
+    ):
         raise ValueError("index can't contain negative values")
     return xo.pad(ops.arrays(array)[0], width, mode, **{name: _plain(value) for name, value in kwargs.items()})
 
