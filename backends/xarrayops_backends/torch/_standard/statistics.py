@@ -55,6 +55,10 @@ def _count(x: Array, axes: tuple[int, ...]) -> int:
     return count
 
 
+_LOOKED_AT = 1024
+"""The elements from which `sum` looks at its result: for fewer, that takes as long as the sum."""
+
+
 def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """torch.sum treats axis=() as all axes (pytorch#29137) and returns int64 for unsigned integers."""
     if x.layout is not torch.strided:  # a test in a wrapper would double the cost of the call
@@ -63,7 +67,7 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
         axis = _as_axes(axis)
     if dtype is None and (x.is_floating_point() or x.is_complex()) and (axis is None or axis != ()):
         total = torch.sum(x, axis, keepdim=keepdims)
-        if x.dtype not in _DOUBLE_OF or not _has_overflowed(total):
+        if x.dtype not in _DOUBLE_OF or x.numel() < _LOOKED_AT or not _has_overflowed(total):
             return total
         return torch.sum(x, axis, keepdim=keepdims, dtype=_DOUBLE_OF[x.dtype]).to(x.dtype)
     if dtype in _SCANNED_AS and dtype is not x.dtype:  # PyTorch casts before it adds
