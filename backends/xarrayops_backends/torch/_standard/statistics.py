@@ -55,6 +55,7 @@ def _count(x: Array, axes: tuple[int, ...]) -> int:
     return count
 
 
+_INEXACT = {*_DOUBLE_OF, torch.float64, torch.complex128}
 _LOOKED_AT = 1024
 """The elements from which `sum` looks at its result: for fewer, that takes as long as the sum."""
 
@@ -65,11 +66,12 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
         _refuse_sparse("sum", x)
     if axis is not None:
         axis = _as_axes(axis)
-    if dtype is None and (x.is_floating_point() or x.is_complex()) and (axis is None or axis != ()):
+    own = x.dtype
+    if dtype is None and own in _INEXACT and (axis is None or axis != ()):
         total = torch.sum(x, axis, keepdim=keepdims)
-        if x.dtype not in _DOUBLE_OF or x.numel() < _LOOKED_AT or not _has_overflowed(total):
+        if x.numel() < _LOOKED_AT or own not in _DOUBLE_OF or not _has_overflowed(total):
             return total
-        return torch.sum(x, axis, keepdim=keepdims, dtype=_DOUBLE_OF[x.dtype]).to(x.dtype)
+        return torch.sum(x, axis, keepdim=keepdims, dtype=_DOUBLE_OF[own]).to(own)
     if dtype in _SCANNED_AS and dtype is not x.dtype:  # PyTorch casts before it adds
         return sum(x if x.is_floating_point() else x.to(torch.float32), axis=axis, keepdims=keepdims).to(dtype)
     work, dtype = _accumulator(x.dtype, dtype)
