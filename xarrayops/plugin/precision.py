@@ -15,6 +15,8 @@ PRODUCTS = ("matmul", "einsum", "tensordot", "vecdot", "attention", "qmatmul")
 HALVES = ("float16", "bfloat16")
 DOUBLE = {**dict.fromkeys((*HALVES, "float32"), "float64"), "complex64": "complex128"}
 """The dtype in which sums of each narrower dtype do not overflow."""
+AGAIN = DOUBLE.keys() - {"float16"}
+"""The dtypes that are computed again. float16 is computed in float32, in which it does not overflow."""
 CHECKED = frozenset(
     (
         *("cumulative_prod", "cumulative_sum", "linalg.matrix_norm", "linalg.trace", "linalg.vector_norm", "mean"),

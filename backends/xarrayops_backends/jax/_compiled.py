@@ -17,7 +17,7 @@ import numpy as np
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Gap
 from xarrayops.plugin.generic import statistics
-from xarrayops.plugin.precision import CHECKED, DOUBLE
+from xarrayops.plugin.precision import AGAIN, CHECKED, DOUBLE
 from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _platform_of
@@ -31,8 +31,6 @@ _QUANTILES = ("nanpercentile", "nanquantile", "percentile", "quantile")
 _CHECKED = (CHECKED | {"sum"}) - {"gradient", "segment_mean", *_QUANTILES}
 _LARGE = 2.0**100
 """Differences of smaller numbers do not overflow."""
-_AGAIN = DOUBLE.keys() - {"float16"}
-"""The dtypes that are computed again. JAX computes float16 in float32, in which it does not overflow."""
 _STATIC = ("axis", "correction", "k", "offset", "ord")
 """The options that JAX's functions read."""
 _OPERANDS = ("atol", "dx", "left", "nan", "neginf", "posinf", "right", "rtol")
@@ -97,8 +95,9 @@ def _compiled(
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
         operands = _as_arrays(args)
-        is_checked = checked is not None and _has_usual(options) and _is_on_one_cpu(args, options)
-        run = checked if is_checked and checked is not None else function
+        run = function
+        if checked is not None and operands is not None and _has_usual(options) and _is_on_one_cpu(args, options):
+            run = checked
         if operands is None or (run is function and not is_always):
             return function(*args, **options)
         traced = {name: x for name, x in options.items() if _is_operand(name, x)}
@@ -130,7 +129,7 @@ def _computed_again(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def checked(*args: Any, **options: Any) -> Any:
         found = function(*args, **options)
-        narrow = [jnp.isfinite(x).all() for x in jax.tree.leaves(found) if x.dtype.name in _AGAIN]
+        narrow = [jnp.isfinite(x).all() for x in jax.tree.leaves(found) if x.dtype.name in AGAIN]
 
         def again() -> Any:
             with jax.enable_x64(True):
@@ -147,7 +146,7 @@ def _of_halves(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def halved(x: Array, /, *others: Any, **options: Any) -> Any:
-        if x.dtype.name not in _AGAIN or not x.size:
+        if x.dtype.name not in AGAIN or not x.size:
             return function(x, *others, **options)
         # Small numbers are not halved: XLA gives 0 for subnormal ones.
         is_large = jnp.max(jnp.abs(x)) > _LARGE
@@ -174,9 +173,9 @@ def _without_coordinates(compiled: Callable[..., Any], plain: Callable[..., Any]
 def _in_double(x: Any, option: str = "") -> Any:
     """An array, or the option ``dtype``, in double precision; other arguments are unchanged."""
     if isinstance(x, jax.Array):
-        return x.astype(DOUBLE[x.dtype.name]) if x.dtype.name in _AGAIN else x
+        return x.astype(DOUBLE[x.dtype.name]) if x.dtype.name in AGAIN else x
     name = jnp.dtype(x).name if option == "dtype" and x is not None else None
-    return jnp.dtype(DOUBLE[name]) if name in _AGAIN else x
+    return jnp.dtype(DOUBLE[name]) if name in AGAIN else x
 
 
 def _constant(name: str, x: Any) -> tuple[str, type, Any]:

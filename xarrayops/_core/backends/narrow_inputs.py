@@ -15,7 +15,7 @@ from typing import Any
 from xarrayops._surface import ROLES
 from xarrayops.plugin.candidates import Call, constant_while_tracing
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
-from xarrayops.plugin.precision import CHECKED, DOUBLE, HALVES
+from xarrayops.plugin.precision import AGAIN, CHECKED, DOUBLE, HALVES
 
 IN_SINGLE = frozenset(
     (
@@ -87,8 +87,7 @@ def without_overflow(
     def checked(args: tuple[Any, ...], kwargs: dict[str, Any], names: set[Any]) -> Any:
         """The result; if it is not finite, computed again in double precision."""
         found = function(*args, **kwargs)
-        # float16 does not overflow in float32, in which the functions outside of `IN_SINGLE` compute it.
-        if not is_checked or names.isdisjoint(("bfloat16", "float32", "complex64")):
+        if not is_checked or names.isdisjoint(AGAIN):
             return found
         several = found if type(found) in (tuple, list) else (found,)
         if not any(map(hooks["has_overflowed"], several)) or not may_overflow(args, kwargs):

@@ -49,6 +49,12 @@ def doubled(xp: ModuleType, x: Array) -> Array:
     return x
 
 
+def between(xp: ModuleType, first: Array, last: Array, share: Array) -> Array:
+    """The values at shares of the way from first to last, by halves where their difference overflows."""
+    extent = last - first
+    return xp.where(xp.isfinite(extent), first + extent * share, 2 * (first / 2 + (last / 2 - first / 2) * share))
+
+
 def astype(xp: ModuleType, x: Array, dtype: object) -> Array:
     """x cast to that dtype, or x itself."""
     return x if x.dtype == dtype else xp.astype(x, dtype)

@@ -43,10 +43,9 @@ def interp(
     else:
         high = xp.clip(xp.searchsorted(points, x, side="right"), 1, n - 1)
         (x0, y0), (x1, y1) = (_points(xp, points, values, place) for place in (high - 1, high))
-        step, rise = x1 - x0, y1 - y0  # they may overflow, and are halved then
+        step = x1 - x0  # it may overflow
         weight = xp.where(xp.isfinite(step), (x - x0) / step, (x / 2 - x0 / 2) / (x1 / 2 - x0 / 2))
-        halved = 2 * (y0 / 2 + (y1 / 2 - y0 / 2) * weight)
-        found = xp.where(x == x0, y0, xp.where(xp.isfinite(rise), y0 + rise * weight, halved))
+        found = xp.where(x == x0, y0, common.between(xp, y0, y1, weight))
     found = xp.where(x == points[-1], last, found)
     found = xp.where(x < points[0], first if left is None else common.as_array(xp, left, found), found)
     found = xp.where(x > points[-1], last if right is None else common.as_array(xp, right, found), found)

@@ -190,6 +190,5 @@ def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] |
     half = xp.where(first == last, xp.full_like(first, 0.5), xp.zeros_like(first))
     first, last = first - half, last + half
     steps = xp.linspace(0.0, 1.0, count + 1, dtype=dtype, device=common.device_of(x))
-    extent = last - first  # it may overflow
-    inner = xp.where(xp.isfinite(extent), first + extent * steps, 2 * (first / 2 + (last / 2 - first / 2) * steps))
+    inner = common.between(xp, first, last, steps)
     return xp.where(steps == 1, last, inner)
