@@ -2,7 +2,8 @@
 
     python benchmarks/peers/dispatch.py [--rounds 200] [--number 2000] [--out FILE]
 
-All calls use 2x2 float64 arrays, so that the overhead dominates. The contestants are interleaved within each round, so
+All calls use 2x2 float64 arrays, so that the overhead dominates. (xo.sum of float32 on torch also reads its result, to
+see whether it has overflowed. That row has no bar.) The contestants are interleaved within each round, so
 that a disturbance affects all of them. The time of a contestant is the minimum over all rounds; its overhead is that
 time minus the time of the native call in the same run. Results are compared before timing. Keras takes part if it is
 installed, and if its backend is the library.
@@ -86,6 +87,7 @@ CREATION: dict[str, Texts] = {
 OTHERS: dict[str, dict[str, Texts]] = {
     "numpy": {"xarrayops.numpy: sum(x, 0)": {"native": "np.sum(x, 0)", "xarrayops": "xnp.sum(x, 0)"}},
     "torch": {
+        "sum of float32": {"native": "torch.sum(single)", "xarrayops": "xo.sum(single)"},
         "convert by name": {"native": "torch.from_numpy(a)", "xarrayops": 'xo.convert(a, "torch")'},
         "convert by array": {"native": "torch.from_numpy(a)", "xarrayops": "xo.convert(a, x)"},
     },
@@ -107,13 +109,12 @@ def measure(library: str, rounds: int, number: int) -> dict[str, dict[str, float
     """Nanoseconds per call, by call and contestant: the minimum over all rounds."""
     native, options = LIBRARIES[library]
     names: dict[str, Any] = {"xo": xo, "xnp": xnp, "np": np, "do": autoray.do, "keras": keras, "compat": compat}
-    names |= {"array_namespace": array_api_compat.array_namespace, "a": np.ones((2, 2))}
+    x, y = np.ones((2, 2)), np.full((2, 2), 2.0)
+    names |= {"array_namespace": array_api_compat.array_namespace, "a": x, "x": x, "y": y}
     if library == "torch":
         import torch
 
-        names |= {"torch": torch, "x": torch.ones((2, 2)), "y": torch.full((2, 2), 2.0)}
-    else:
-        names |= {"x": np.ones((2, 2)), "y": np.full((2, 2), 2.0)}
+        names |= {"torch": torch, "x": torch.from_numpy(x), "y": torch.from_numpy(y), "single": torch.ones((2, 2))}
     statements = {
         call: {who: text.replace("{native}", native).replace("{options}", options) for who, text in texts.items()}
         for call, texts in calls_of(library).items()

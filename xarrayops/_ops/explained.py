@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xarrayops._core.backends import find
-from xarrayops._core.backends.narrow_inputs import IN_SINGLE, widened
+from xarrayops._core.backends.narrow_inputs import IN_SINGLE
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import array_arguments, signature
 from xarrayops._core.dispatch.refused import wrong_call
@@ -16,6 +16,7 @@ from xarrayops._surface import OWN
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import gap_of
 from xarrayops.plugin.candidates import Call
+from xarrayops.plugin.precision import widened
 
 
 def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:

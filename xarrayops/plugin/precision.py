@@ -8,11 +8,13 @@ from typing import Any
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Record, gap_of
+from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.dtypes import FLOATING_DTYPES, FLOATING_LINALG, REAL_OF
 
 PRODUCTS = ("matmul", "einsum", "tensordot", "vecdot", "attention", "qmatmul")
 """The functions that a precision policy affects."""
 HALVES = ("float16", "bfloat16")
+SINGLE = dict.fromkeys(HALVES, "float32")
 DOUBLE = {**dict.fromkeys((*HALVES, "float32"), "float64"), "complex64": "complex128"}
 """The dtype in which sums of each narrower dtype do not overflow."""
 AGAIN = DOUBLE.keys() - {"float16"}
@@ -48,6 +50,21 @@ AUTOCAST = {
 
 All other functions use the widest dtype of their operands, as without a block.
 """
+
+
+def widened(call: Call, hooks: Mapping[str, Callable[..., Any]], wider: Mapping[str, str] = SINGLE) -> Call:
+    """The call with its arrays, and its option ``dtype``, in the wider dtypes; hooks are functions of a backend."""
+
+    def cast(value: Any) -> Any:
+        name = wider.get(hooks["dtype_name"](value.dtype)) if hasattr(value, "dtype") else None
+        return value if name is None else hooks["astype"](value, hooks["as_dtype"](name))
+
+    kwargs = {name: cast(value) for name, value in call.kwargs.items() if name != "dtype"}
+    if "dtype" in call.kwargs:
+        dtype = call.kwargs["dtype"]
+        name = None if dtype is None else wider.get(hooks["dtype_name"](dtype))
+        kwargs["dtype"] = dtype if name is None else hooks["as_dtype"](name)
+    return Call(tuple(map(cast, call.args)), kwargs)
 
 
 def refuse_forced_tf32(products: str) -> None:

@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array, Gap
+from xarrayops.plugin import Array, Call, Gap
 from xarrayops.plugin.generic import statistics
-from xarrayops.plugin.precision import AGAIN, CHECKED, DOUBLE
-from xarrayops_backends.jax import _shards
+from xarrayops.plugin.precision import AGAIN, CHECKED, DOUBLE, widened
+from xarrayops_backends.jax import _dtypes, _shards
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _platform_of
 from xarrayops_backends.jax._dtypes import _WITH_DTYPE, _checked_dtype
@@ -133,7 +133,8 @@ def _computed_again(function: Callable[..., Any]) -> Callable[..., Any]:
 
         def again() -> Any:
             with jax.enable_x64(True):
-                wide = function(*map(_in_double, args), **{name: _in_double(x, name) for name, x in options.items()})
+                call = widened(Call(args, options), vars(_dtypes), DOUBLE)
+                wide = function(*call.args, **call.kwargs)
                 return jax.tree.map(lambda x, like: x.astype(like.dtype), wide, found)
 
         return jax.lax.cond(jnp.stack(narrow).all(), lambda: found, again) if narrow else found
@@ -168,14 +169,6 @@ def _without_coordinates(compiled: Callable[..., Any], plain: Callable[..., Any]
         return (plain if has_vector else compiled)(x, *spacing, **options)
 
     return gradient
-
-
-def _in_double(x: Any, option: str = "") -> Any:
-    """An array, or the option ``dtype``, in double precision; other arguments are unchanged."""
-    if isinstance(x, jax.Array):
-        return x.astype(DOUBLE[x.dtype.name]) if x.dtype.name in AGAIN else x
-    name = jnp.dtype(x).name if option == "dtype" and x is not None else None
-    return jnp.dtype(DOUBLE[name]) if name in AGAIN else x
 
 
 def _constant(name: str, x: Any) -> tuple[str, type, Any]:

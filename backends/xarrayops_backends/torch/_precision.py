@@ -20,6 +20,7 @@ from xarrayops.plugin import Array, constant_while_tracing
 from xarrayops.plugin.precision import refuse_forced_tf32
 from xarrayops_backends.torch._attention import modes as _modes
 
+_function_modes, _sum = torch._C._len_torch_function_stack, torch.sum
 _torch: Any = torch  # untyped: PyTorch does not declare these functions
 # What ``torch.backends`` reads and writes. Writing ``torch.backends.mkldnn.fp32_precision`` sets another switch.
 _value, _set_value = _torch._C._get_fp32_precision_getter, _torch._C._set_fp32_precision_setter
@@ -149,7 +150,9 @@ _rounded.register_vmap(_cast_batch)
 
 def has_overflowed(x: Array, /) -> bool:
     """By their sum, on the CPU. A sum that overflows itself costs a second computation."""
-    if type(x) not in _modes.PLAIN or not x.is_cpu or _modes.is_traced() or _modes.transforms():
+    if not x.is_cpu or not _modes.has_values(x):
         return False
-    with _torch._C.DisableTorchFunction():  # `xo.profile` counts only waits of the program
-        return not cmath.isfinite((x.detach().sum() if x.ndim else x).item())
+    if not _function_modes():
+        return not cmath.isfinite((_sum(x) if x.ndim else x).item())
+    with torch._C.DisableTorchFunction():  # `xo.profile` counts only waits of the program
+        return not torch.isfinite(x).all()

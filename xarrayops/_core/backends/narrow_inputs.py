@@ -15,7 +15,7 @@ from typing import Any
 from xarrayops._surface import ROLES
 from xarrayops.plugin.candidates import Call, constant_while_tracing
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
-from xarrayops.plugin.precision import AGAIN, CHECKED, DOUBLE, HALVES
+from xarrayops.plugin.precision import AGAIN, CHECKED, DOUBLE, SINGLE, widened
 
 IN_SINGLE = frozenset(
     (
@@ -27,7 +27,6 @@ IN_SINGLE = frozenset(
     )
 )
 """The functions that compute in float32 for operands of half types. The others that sum do so in each backend."""
-SINGLE = dict.fromkeys(HALVES, "float32")
 """The dtype in which each half type is computed."""
 OF_POWERS = frozenset(
     ("cumulative_prod", "linalg.cond", "linalg.norm", "linalg.vector_norm", "polyval", "prod"),
@@ -106,21 +105,6 @@ def without_overflow(
         return bool(hooks["any"](hooks["logical_and"](hooks["isfinite"](x), is_beyond)))
 
     return of_one_array if len(ROLES[verb]) == 1 else computed
-
-
-def widened(call: Call, hooks: Hooks, wider: Mapping[str, str] = SINGLE) -> Call:
-    """The call with its arrays, and its option ``dtype``, in the wider dtypes."""
-
-    def cast(value: Any) -> Any:
-        name = wider.get(hooks["dtype_name"](value.dtype)) if hasattr(value, "dtype") else None
-        return value if name is None else hooks["astype"](value, hooks["as_dtype"](name))
-
-    kwargs = {name: cast(value) for name, value in call.kwargs.items() if name != "dtype"}
-    if "dtype" in call.kwargs:
-        dtype = call.kwargs["dtype"]
-        name = None if dtype is None else wider.get(hooks["dtype_name"](dtype))
-        kwargs["dtype"] = dtype if name is None else hooks["as_dtype"](name)
-    return Call(tuple(map(cast, call.args)), kwargs)
 
 
 def _narrowed(x: Any, dtype: Any, names: set[Any], hooks: Hooks) -> Any:

@@ -13,6 +13,8 @@ from torch.utils.checkpoint import checkpoint
 
 from xarrayops.plugin import Array, Attention, constant_while_tracing
 
+_tracing_state, _dispatch_modes = torch._C._get_tracing_state, torch._C._len_torch_dispatch_stack
+_transform = torch._C._functorch.peek_interpreter_stack
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "xla", "hpu", "mtia", "privateuseone")
 # The devices with autocast: torch.compile of PyTorch 2.9 does not trace the query.
 _AUTOCAST = frozenset(name for name in _DEVICES if torch.amp.is_autocast_available(name))
@@ -89,7 +91,7 @@ def is_batched(*gradients: Array) -> bool:
 
 def transforms() -> bool:
     """Whether a transform of torch.func is active."""
-    return torch._C._functorch.peek_interpreter_stack() is not None
+    return _transform() is not None
 
 
 def unrounded(x: Array) -> AbstractContextManager[Any]:
@@ -116,9 +118,14 @@ def has_address(x: Array) -> bool:
     return not is_compiling() and not torch._C._get_tracing_state() and _is_plain(x)
 
 
+def has_values(x: Array) -> bool:
+    """Whether the values of x can be read: it is a plain tensor, and nothing is traced or transformed."""
+    return type(x) in PLAIN and not (is_compiling() or _tracing_state() or _dispatch_modes() or _transform())
+
+
 def is_traced() -> bool:
     """Whether operations are traced, so that arrays have no values."""
-    return bool(is_compiling() or torch._C._get_tracing_state() or torch._C._len_torch_dispatch_stack())
+    return bool(is_compiling() or _tracing_state() or _dispatch_modes())
 
 
 def _is_plain(x: Array) -> bool:

@@ -56,8 +56,6 @@ def _count(x: Array, axes: tuple[int, ...]) -> int:
 
 
 _INEXACT = {*_DOUBLE_OF, torch.float64, torch.complex128}
-_LOOKED_AT = 1024
-"""The elements from which `sum` looks at its result: for fewer, that takes as long as the sum."""
 
 
 def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
@@ -69,7 +67,7 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
     own = x.dtype
     if dtype is None and own in _INEXACT and (axis is None or axis != ()):
         total = torch.sum(x, axis, keepdim=keepdims)
-        if x.numel() < _LOOKED_AT or own not in _DOUBLE_OF or not _has_overflowed(total):
+        if own not in _DOUBLE_OF or not _has_overflowed(total):
             return total
         return torch.sum(x, axis, keepdim=keepdims, dtype=_DOUBLE_OF[own]).to(own)
     if dtype in _SCANNED_AS and dtype is not x.dtype:  # PyTorch casts before it adds
