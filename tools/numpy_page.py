@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from tests.fuzz.differential.known import ALL, ROWS
+from tests.fuzz.differential.known import ROWS
+from tests.fuzz.differential.row import ALL
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN, METHODS, RANDOM, REMARKS
 from xarrayops._core.numpy_names.keywords import RENAMED_KEYWORDS
 
@@ -248,8 +249,8 @@ def method_sections() -> list[str]:
 
 
 def _listed(libraries: tuple[str, ...]) -> str:
-    titles = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "dask": "Dask"}
-    return ", ".join(title for name, title in titles.items() if name in libraries)
+    titles = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "jax-32": "JAX", "dask": "Dask"}
+    return ", ".join(dict.fromkeys(title for name, title in titles.items() if name in libraries))
 
 
 def page() -> str:

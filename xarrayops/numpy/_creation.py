@@ -248,12 +248,12 @@ def fromfunction(
     return function(*indices(shape, float if dtype is None else dtype, like=like), **kwargs)
 
 
-def indices(dimensions: tuple[int, ...], dtype: Any = None, sparse: bool = False, *, like: Any = None) -> Any:
+def indices(dimensions: tuple[int, ...], dtype: Any = int, sparse: bool = False, *, like: Any = None) -> Any:
     """The grids of the indices of each axis, by `xarrayops.arange`."""
     shape = ops.integers(tuple(dimensions))
     if not sparse:
         _require_extents(shape)
-    chosen = int if dtype is None else named(dtype)
+    chosen = named(dtype) or (int if sparse else float)
     vectors = [xo.arange(n, dtype=chosen, like=ops.reference(like)) for n in shape]
     if not vectors:
         return () if sparse else xo.zeros((0,), dtype=chosen, like=ops.reference(like))

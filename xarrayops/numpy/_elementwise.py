@@ -58,7 +58,7 @@ def _ldexp(x1: Any, x2: Any) -> Any:
         raise TypeError("np.ldexp: x2 must hold integers. Instead: x1 * np.exp2(x2)")
     half = xo.astype(xo.floor_divide(x2, 2), x1.dtype)
     rest = xo.astype(x2, x1.dtype) - half
-    return x1 * xo.pow(2.0, half) * xo.pow(2.0, rest)
+    return xo.multiply(xo.multiply(x1, xo.pow(2.0, half)), xo.pow(2.0, rest))
 
 
 def _with_exponents(x1: Any, x2: Any) -> list[Any]:

@@ -102,7 +102,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
     i = ops.indices(indices, arr)
     if axis is None:
         _require_vector(i)
-        put(arr, i, xo.broadcast_to(ops.arrays(arr, values)[1], tuple(i.shape)))
+        put(arr, i, xo.broadcast_to(ops.in_dtype_of(arr, values), tuple(i.shape)))
         return
     axis = ops.one_axis(axis, arr.ndim)
     if i.ndim != arr.ndim:
@@ -112,7 +112,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
         for a, n in enumerate(arr.shape)
     ]
     index[axis] = i
-    values = ops.arrays(arr, values)[1]
+    values = ops.in_dtype_of(arr, values)
     ops.overwritten("put_along_axis", arr, tuple(index), values, "arr = xo.at(arr)[index].set(values)")
 
 
@@ -131,7 +131,7 @@ def extract(condition: Any, arr: Any) -> Any:
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """Each element from the choice that the index names, by `xarrayops.where`."""
     like, no_array = ops.first_array((a, *choices)), ops.first_array(choices) is None
-    members = ops.together(*([ops.in_library_of(like, each) for each in choices] if no_array else choices))
+    members = ops.alike(*([ops.in_library_of(like, each) for each in choices] if no_array else choices))
     index = _integers("choose", ops.indices(a, like))
     if mode == "raise" and not xo.is_lazy(index) and bool(xo.any(index < 0)):
         raise ValueError("invalid entry in choice array")
@@ -203,7 +203,7 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
     """Set the elements where the mask is true to the repeated values at their places, in place, by `xarrayops.at`."""
     if not ops.is_array(a):
         raise TypeError(f"putmask: argument 1 must be numpy.ndarray, not {type(a).__name__}")
-    m, v = ops.arrays(a, mask, values)[1:]
+    m, v = ops.arrays(a, mask)[1], ops.in_dtype_of(a, values)
     if ops.size_of(v) == 0:
         return
     filled = _repeated(v, ops.size_of(a), a)
@@ -212,9 +212,9 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
 
 
 def _repeated(values: Any, count: int, like: Any) -> Any:
-    """That many values in the dtype of an array, repeated as needed."""
+    """That many values, repeated as needed."""
     places = xo.remainder(xo.arange(count, like=like), ops.size_of(values))
-    return xo.astype(xo.take(ops.raveled(values), places, axis=0), like.dtype)
+    return xo.take(ops.raveled(values), places, axis=0)
 
 
 _ONE_VALUE = "arr = np.where(mask, value, arr), for one value"
@@ -224,7 +224,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     """Set the elements where the mask is true to the repeated values in order, in place, by `xarrayops.at`."""
     if not ops.is_array(arr):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}")
-    m, v = ops.arrays(arr, mask, vals)[1:]
+    m, v = ops.arrays(arr, mask)[1], ops.in_dtype_of(arr, vals)
     if xo.is_lazy(arr):
         ops.overwritten("place", arr, ..., arr, _ONE_VALUE)
     index = xo.nonzero(ops.raveled(m))[0]
@@ -233,20 +233,14 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     if ops.size_of(v) == 0:
         raise ValueError("Cannot insert from an empty array!")
     chosen = _repeated(v, index.shape[0], arr)
-    ops.overwritten(
-        "place",
-        arr,
-        tuple(_unraveled(index, tuple(arr.shape))),
-        chosen,
-        _ONE_VALUE,
-    )
+    ops.overwritten("place", arr, tuple(_unraveled(index, tuple(arr.shape))), chosen, _ONE_VALUE)
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Set the elements at the indices of the flattened array, in place, by `xarrayops.at`."""
     if not ops.is_array(a):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
-    index, values = ops.indices(ind, a), ops.arrays(a, v)[1]
+    index, values = ops.indices(ind, a), ops.in_dtype_of(a, v)
     if mode in ("raise", "clip", "wrap") and ops.size_of(a) and (ops.size_of(index) == 0 or ops.size_of(values) == 0):
         return
     if ops.size_of(a) == 0 and ops.size_of(index):

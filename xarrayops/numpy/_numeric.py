@@ -201,12 +201,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral of samples by the trapezoidal rule, by `xarrayops.trapezoid`."""
     values, places = ops.arrays(y, x)
-    axis = index(axis)
+    axis = ops.one_axis(axis, values.ndim) - values.ndim
     if places is None:
         return xo.trapezoid(ops.floating(values), dx=dx, axis=axis)
-    if places.ndim > 1 and places.shape != values.shape:
+    if places.ndim > 1 and places.shape[axis] == values.shape[axis]:
         places = xo.broadcast_to(places, tuple(values.shape))
-    return xo.trapezoid(ops.floating(values), ops.floating(places), axis=axis)
+    return xo.trapezoid(*map(ops.floating, ops.alike(*ops.harmonised(values, places))), axis=axis)
 
 
 def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * pi) -> Any:
@@ -222,7 +222,7 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: floa
     correction = wrapped - steps
     correction = xo.where(xo.abs(steps) < (period / 2 if discont is None else discont), 0, correction)
     axis = ops.one_axis(axis, x.ndim)
-    changed = part(x, axis, 1, None) + xo.cumulative_sum(correction, axis=axis)
+    changed = part(x, axis, 1, None) + xo.cumulative_sum(correction, axis=axis, dtype=correction.dtype)
     return xo.concat(ops.harmonised(xo.astype(part(x, axis, 0, 1), changed.dtype), changed), axis=axis)
 
 

@@ -199,8 +199,9 @@ def in_dtype_of(x: Any, value: Any) -> Any:
 
 
 def cast_new(value: Any, dtype: Any, *, like: Any, device: Any = None) -> Any:
-    """A new array with the values, cast to the dtype."""
-    is_weak = _weak_dtype(value, like, (like,)) is not None
+    """A new array with the values, cast to the dtype. OverflowError for Python integers that it cannot hold."""
+    is_whole = {*map(type, nested.members(value))} == {int} and xo.isdtype(dtype, "integral")
+    is_weak = is_whole or _weak_dtype(value, like, (like,)) is not None
     return xo.astype(new_array(value, dtype=dtype if is_weak else None, like=like, device=device), dtype)
 
 

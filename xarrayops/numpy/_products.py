@@ -103,7 +103,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         raise ValueError("incompatible dimensions for cross product (dimension must be 2 or 3)")
     shape = tuple(xo.broadcast_shapes(x.shape[:-1], y.shape[:-1]))
     if x.shape[-1] == y.shape[-1] == 2:
-        return x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
+        return xo.subtract(xo.multiply(x[..., 0], y[..., 1]), xo.multiply(x[..., 1], y[..., 0]))
     x, y = (xo.broadcast_to(_of_three(z), (*shape, 3)) for z in (x, y))
     result = xo.linalg.cross(x, y)
     return xo.moveaxis(result, -1, ops.one_axis(axisc, result.ndim))
@@ -162,7 +162,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if v.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
     columns = ops.size_of(v) if N is None else index(N)
-    v = xo.astype(v, "int64") if ops.is_integer(v) else ops.doubles(v)[0]
+    v = ops.alike(*ops.together(v, [0]))[0] if ops.is_integer(v) else ops.doubles(v)[0]
     powers = list(accumulate([v] * (columns - 1), xo.multiply, initial=xo.ones_like(v)))
     if not columns:
         return xo.zeros((ops.size_of(v), 0), dtype=v.dtype, like=v)

@@ -56,7 +56,7 @@ def linspace(
     if dtype is not None:
         x = xo.astype(xo.floor(x) if xo.isdtype(named(dtype), "integral") else x, named(dtype))
     x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 else x
-    return (x, step) if retstep else x
+    return (x, step if parts > 0 else xo.nan) if retstep else x
 
 
 def _dtype_of_steps(dtype: Any, *ends: Any) -> Any:

@@ -413,7 +413,7 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
         count = xo.count_nonzero(xo.ones_like(x, dtype="bool"), axis=axis, keepdims=keepdims)
         total = xo.astype(count, result.dtype)
     else:
-        x, w = ops.alike(x, weights)
+        x, w = ops.alike(ops.inexact(x), weights)
         result = xo.average(x, axis=axis, weights=w, keepdims=keepdims)
         w = w if tuple(w.shape) == tuple(x.shape) else along(xo, w, x, axis)
         total = xo.astype(xo.sum(w, axis=axis, keepdims=keepdims), result.dtype)

@@ -60,9 +60,8 @@ def widened(call: Call, hooks: Mapping[str, Callable[..., Any]], wider: Mapping[
         return value if name is None else hooks["astype"](value, hooks["as_dtype"](name))
 
     kwargs = {name: cast(value) for name, value in call.kwargs.items() if name != "dtype"}
-    if "dtype" in call.kwargs:
-        dtype = call.kwargs["dtype"]
-        name = None if dtype is None else wider.get(hooks["dtype_name"](dtype))
+    if (dtype := call.kwargs.get("dtype")) is not None:
+        name = wider.get(hooks["dtype_name"](dtype))
         kwargs["dtype"] = dtype if name is None else hooks["as_dtype"](name)
     return Call(tuple(map(cast, call.args)), kwargs)
 

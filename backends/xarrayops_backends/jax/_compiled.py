@@ -206,16 +206,19 @@ def _between_edges(counted: Callable[..., Any]) -> Callable[..., Any]:
         if type(bins) is not int:
             return counted(x, bins, range=range, **options)
         x = x.reshape(-1)
-        edges = _spanning(x, bins) if range is None else statistics.bin_edges(jnp, x, bins, range)
+        edges = _spanning(x, bins, bins) if range is None else statistics.bin_edges(jnp, x, bins, range)
         return counted(x, edges, **options)
 
     return histogram
 
 
 @partial(_jit, static_argnums=1)
-def _spanning(x: Array, bins: int) -> Array:
-    """The edges of equal bins of a vector from the least element to the greatest."""
-    return statistics.bin_edges(jnp, x, bins, None)
+def _spanning(x: Array, bins: int, parts: Any) -> Array:
+    """The edges of equal bins of a vector from the least element to the greatest.
+
+    ``parts`` equals ``bins``. It is an operand, because XLA multiplies by the reciprocal of a constant.
+    """
+    return statistics.bin_edges(jnp, x, bins, None, parts)
 
 
 def _naming_a_way(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -48,7 +48,7 @@ def test_a_seed_gives_the_same_call_again():
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.what)
 def test_a_listed_difference_still_differs(row):
     library = row.libraries[0]
-    pytest.importorskip(library)
+    pytest.importorskip(library.removesuffix("-32"))
     with bits(library):
         call = of_library(Call(re.match(r"np\.([\w.]+)", row.example)[1], (), row.operands, row.example), library)
         outcome = compared(call, library, evaluated(call))

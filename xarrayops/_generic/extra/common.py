@@ -49,10 +49,10 @@ def doubled(xp: ModuleType, x: Array) -> Array:
     return x
 
 
-def between(xp: ModuleType, first: Array, last: Array, share: Array) -> Array:
-    """The values at shares of the way from first to last, by halves where their difference overflows."""
-    extent = last - first
-    return xp.where(xp.isfinite(extent), first + extent * share, 2 * (first / 2 + (last / 2 - first / 2) * share))
+def between(xp: ModuleType, first: Array, last: Array, share: Array, parts: Any = 1) -> Array:
+    """The values at shares of parts of the way from first to last, by halves where their difference overflows."""
+    step, half = (last - first) / parts, (last / 2 - first / 2) / parts
+    return xp.where(xp.isfinite(step), first + share * step, 2 * (first / 2 + share * half))
 
 
 def astype(xp: ModuleType, x: Array, dtype: object) -> Array:

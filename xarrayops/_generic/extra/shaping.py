@@ -135,6 +135,7 @@ def insert(xp: ModuleType, x: Array, index: Any, values: Any, /, *, axis: int | 
     values = atleast_nd(xp, values, x.ndim)
     if is_one:  # NumPy inserts a whole block, whose first axis is the axis of the index
         values = xp.moveaxis(values, 0, axis) if getattr(values, "ndim", 0) == x.ndim else values
+    if len(found) == 1:
         found = found * values.shape[axis]
     shape = (*x.shape[:axis], len(found), *x.shape[axis + 1 :])
     if any(n not in (1, m) for n, m in zip(values.shape, shape, strict=True)):

@@ -53,9 +53,9 @@ def cov(
     aweights: Any = None,
 ) -> Array:
     """The product of the centred variables with their conjugates."""
-    data = _variables(xp, x, rowvar=rowvar)
+    data = _variables(xp, x, rowvar=rowvar or x.ndim < 2)
     if y is not None:
-        other = _variables(xp, y, rowvar=rowvar)
+        other = _variables(xp, y, rowvar=rowvar or y.ndim < 2 or y.shape[0] == 1)  # as NumPy
         if other.shape[1] != data.shape[1]:
             raise ValueError(f"x has {data.shape[1]} observations, but y has {other.shape[1]}")
         data = xp.concat([data, other], axis=0)
@@ -94,7 +94,7 @@ def _variables(xp: ModuleType, x: Array, *, rowvar: bool) -> Array:
     if x.ndim > 2:
         raise ValueError(f"variables are a vector or the rows of a matrix, but the shape is {tuple(x.shape)}")
     x = xp.reshape(common.floating(xp, x), (1, -1)) if x.ndim < 2 else common.floating(xp, x)
-    return x if rowvar or x.shape[0] == 1 else xp.matrix_transpose(x)
+    return x if rowvar else xp.matrix_transpose(x)
 
 
 def _without_single(xp: ModuleType, matrix: Array) -> Array:
@@ -153,11 +153,11 @@ def histogram(
         weights = xp.reshape(weights, (-1,))
     edges = bin_edges(xp, x, bins, range)
     count = edges.shape[0] - 1
-    data = common.floating(xp, x) if xp.isdtype(edges.dtype, "real floating") else x
-    place = xp.searchsorted(edges, common.astype(xp, data, edges.dtype), side="right") - 1
-    last = edges[-1]
-    place = xp.where(data == last, xp.full_like(place, count - 1), place)
-    is_outside = (data < edges[0]) | (data > last) | ~(data == data)
+    data, limits = common.alike(xp, x, edges)
+    place = xp.searchsorted(limits, data, side="right") - 1
+    last = limits[-1]
+    place = xp.where(xp.equal(data, last), xp.full_like(place, count - 1), place)
+    is_outside = xp.less(data, limits[0]) | xp.greater(data, last) | ~xp.equal(data, data)
     place = xp.where(is_outside, xp.full_like(place, count), place)
     found = bincount(xp, place, weights, length=count)
     if not density:
@@ -167,8 +167,8 @@ def histogram(
     return common.astype(xp, found / common.astype(xp, xp.diff(edges), found.dtype) / xp.sum(found), dtype), edges
 
 
-def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] | None) -> Array:
-    """The given edges, or the edges of a number of equal bins."""
+def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] | None, parts: Any = None) -> Array:
+    """The given edges, or the edges of a number of equal bins, which ``parts`` may give as an array."""
     if getattr(bins, "ndim", 0):
         if bins.ndim != 1 or bins.shape[0] < 1:
             raise ValueError(f"bins must be a number or a vector of edges, but its shape is {tuple(bins.shape)}")
@@ -184,11 +184,12 @@ def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] |
         low, high = (float(limit) for limit in limits)
         if not (math.isfinite(low) and math.isfinite(high) and low <= high):
             raise ValueError(f"range={limits} is not finite and increasing")
-        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-        return xp.linspace(low, high, count + 1, dtype=dtype, device=common.device_of(x))
-    first, last = (common.astype(xp, reduce(x), dtype) for reduce in (xp.min, xp.max))
+        first, last = (xp.asarray(limit, dtype=dtype, device=common.device_of(x)) for limit in (low, high))
+    else:
+        first, last = (common.astype(xp, reduce(x), dtype) for reduce in (xp.min, xp.max))
     half = xp.where(first == last, xp.full_like(first, 0.5), xp.zeros_like(first))
     first, last = first - half, last + half
-    steps = xp.linspace(0.0, 1.0, count + 1, dtype=dtype, device=common.device_of(x))
-    inner = common.between(xp, first, last, steps)
-    return xp.where(steps == 1, last, inner)
+    steps = xp.arange(count + 1, dtype=dtype, device=common.device_of(x))
+    # The steps of NumPy: a value at an edge is in the same bin.
+    inner = common.between(xp, first, last, steps, count if parts is None else parts)
+    return xp.where(steps == count, last, inner)

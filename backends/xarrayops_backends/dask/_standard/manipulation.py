@@ -50,12 +50,13 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     axis = _blocks.axis_from_front(x, axis)
+    is_one = isinstance(repeats, (int, np.integer))
+    repeats = int(repeats) if is_one else da.broadcast_to(repeats, (x.shape[axis],))
     if x.shape[axis] == 0:
         return x.copy()
-    if isinstance(repeats, (int, np.integer)):
-        return da.repeat(x, int(repeats), axis)
+    if is_one:
+        return da.repeat(x, repeats, axis)
     index = tuple(range(x.ndim))
-    repeats = da.broadcast_to(repeats, (x.shape[axis],))
     return _blocks.gather(
         np.repeat, index, x, index, repeats, (axis,), dtype=x.dtype, axis=axis, adjust_chunks={axis: lambda _: math.nan}
     )
@@ -127,9 +128,14 @@ def _along_whole_axis(kernel: Any, x: Array, axis: int | None, dtype: Any, **opt
 
 
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:
-    """Dask's searchsorted has no sorter and takes no scalars: https://github.com/dask/dask/pull/7696."""
+    """Dask's searchsorted has no sorter and takes no scalars: https://github.com/dask/dask/pull/7696.
+
+    For no elements it computes another shape.
+    """
     if sorter is not None:
         x1 = take(x1, sorter)
     x2 = _blocks.without_empty_chunks(da.asarray(x2))
+    if x2.size == 0:
+        return da.zeros(x2.shape, dtype=np.intp, chunks=x2.chunks)
     positions = da.searchsorted(_blocks.without_empty_chunks(x1), x2 if x2.ndim else x2[None], side=side)
     return positions if x2.ndim else positions[0]

@@ -104,7 +104,7 @@ def _standard_unique(name: str) -> Callable[[Array], Any]:
         found = {"indices": indices, "inverse_indices": inverse.reshape(x.shape), "counts": counts}
         if name == "unique_values":
             return values
-        named = type(native(x.real[:0]))
+        named = type(native(x.real.reshape(-1)[:0]))
         return named(values, *(found[field] for field in named._fields[1:]))
 
     function.__name__ = function.__qualname__ = name
