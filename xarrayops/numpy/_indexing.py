@@ -131,7 +131,9 @@ def extract(condition: Any, arr: Any) -> Any:
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """Each element from the choice that the index names, by `xarrayops.where`."""
     like, no_array = ops.first_array((a, *choices)), ops.first_array(choices) is None
-    members = ops.alike(*([ops.in_library_of(like, each) for each in choices] if no_array else choices))
+    weak = () if no_array else ops.NUMBERS
+    given = (each if type(each) in weak else ops.arrays(like, each)[1] for each in choices)
+    members = ops.alike(*ops.harmonised(*given))
     index = _integers("choose", ops.indices(a, like))
     if mode == "raise" and not xo.is_lazy(index) and bool(xo.any(index < 0)):
         raise ValueError("invalid entry in choice array")

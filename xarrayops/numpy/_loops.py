@@ -45,15 +45,16 @@ def _loop_of(name: str, kinds: tuple[Any, ...], dtype: str | None, casting: str,
         found = None
         if dtypes is not None:
             pairs = zip(names, dtypes, strict=False)
-            casts = tuple(None if _needs_no_cast(own, wanted) else wanted for own, wanted in pairs)
+            casts = tuple(None if _fits(own, wanted) else wanted for own, wanted in pairs)
             added = tuple(dict.fromkeys(each for each in dtypes if each not in (*names, "bool")))
             found = dtypes, casts if added or any(casts) else None, added
         return _found.setdefault(key, found)
 
 
-def _needs_no_cast(own: Any, wanted: str) -> bool:
-    """Python numbers take the dtype of the arrays, except for fractions next to integers."""
-    return own == wanted or (own in ops.NUMBERS and not (own in (float, complex) and "int" in wanted))
+def _fits(own: Any, wanted: str) -> bool:
+    """Whether an operand needs no cast. A Python number takes the dtype of the arrays if its class is not higher."""
+    higher = {int: ("bool",), float: ("bool", "int"), complex: ("bool", "int", "float")}.get(own, ())
+    return own == wanted or (own in ops.NUMBERS and not any(kind in wanted for kind in higher))
 
 
 def _resolved(name: str, kinds: list[Any], dtype: str | None, casting: str) -> tuple[str, ...]:

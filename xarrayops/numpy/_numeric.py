@@ -204,7 +204,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     axis = ops.one_axis(axis, values.ndim) - values.ndim
     if places is None:
         return xo.trapezoid(ops.floating(values), dx=dx, axis=axis)
-    if places.ndim > 1 and places.shape[axis] == values.shape[axis]:
+    if places.shape != values.shape and 1 < places.ndim >= -axis and places.shape[axis] == values.shape[axis]:
         places = xo.broadcast_to(places, tuple(values.shape))
     return xo.trapezoid(*map(ops.floating, ops.alike(*ops.harmonised(values, places))), axis=axis)
 

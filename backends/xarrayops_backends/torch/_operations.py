@@ -9,15 +9,7 @@ import torch
 from torch._C import _len_torch_dispatch_stack
 from torch._C._functorch import peek_interpreter_stack
 
-from xarrayops.plugin import (
-    Array,
-    CallTests,
-    NotServed,
-    Operation,
-    constant_while_tracing,
-    options_of,
-    written_options,
-)
+from xarrayops.plugin import Array, CallTests, NotServed, Operation, constant_while_tracing, options_of, written_options
 from xarrayops.plugin.native import NativeKernel, Results, eager_kernel
 from xarrayops_backends.torch._compilation import _is_exporting
 

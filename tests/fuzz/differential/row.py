@@ -37,6 +37,8 @@ class Row:
     """A regular expression for the call."""
     of: Callable[[numpy.ndarray], bool] | None = None
     """What at least one operand must be, if there are operands."""
+    within: float | None = None
+    """How near values must be to those of NumPy, relative to them."""
 
     def lists(self, call: Call, library: str, outcome: Outcome) -> bool:
         """Whether the row lists a difference."""
@@ -47,12 +49,22 @@ class Row:
             and re.search(self.detail, outcome.detail) is not None
             and re.search(self.code, call.code) is not None
             and (self.of is None or not call.operands or any(self.of(x.base) for x in call.operands.values()))
+            and (self.within is None or outcome.kind != "values" or _is_near(outcome.detail, self.within))
         )
+
+
+def _is_near(detail: str, within: float) -> bool:
+    """Whether the two numbers of a difference of values are near each other."""
+    numbers = re.fullmatch(r"(\S+) at .*NumPy (\S+)", detail)
+    if numbers is None:
+        return False
+    found, wanted = map(complex, numbers.groups())
+    return abs(found - wanted) <= within * max(1.0, abs(wanted))
 
 
 def is_narrow(x: numpy.ndarray) -> bool:
     """Whether NumPy's steps in the dtype may wrap."""
-    return x.dtype.kind in "bu" or (x.dtype.kind == "i" and x.dtype.itemsize <= 2)
+    return x.dtype.kind == "b" or (x.dtype.kind in "iu" and x.dtype.itemsize <= 2)
 
 
 def has_equal(x: numpy.ndarray) -> bool:

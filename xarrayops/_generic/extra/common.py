@@ -50,7 +50,7 @@ def doubled(xp: ModuleType, x: Array) -> Array:
 
 
 def between(xp: ModuleType, first: Array, last: Array, share: Array, parts: Any = 1) -> Array:
-    """The values at shares of parts of the way from first to last, by halves where their difference overflows."""
+    """first plus share times a part of the way to last, by halves where their difference overflows."""
     step, half = (last - first) / parts, (last / 2 - first / 2) / parts
     return xp.where(xp.isfinite(step), first + share * step, 2 * (first / 2 + share * half))
 

@@ -153,7 +153,8 @@ def histogram(
         weights = xp.reshape(weights, (-1,))
     edges = bin_edges(xp, x, bins, range)
     count = edges.shape[0] - 1
-    data, limits = common.alike(xp, x, edges)
+    is_one = x.dtype == edges.dtype
+    data, limits = (each if is_one else common.doubled(xp, common.widest(xp, each)) for each in (x, edges))
     place = xp.searchsorted(limits, data, side="right") - 1
     last = limits[-1]
     place = xp.where(xp.equal(data, last), xp.full_like(place, count - 1), place)
@@ -168,7 +169,7 @@ def histogram(
 
 
 def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] | None, parts: Any = None) -> Array:
-    """The given edges, or the edges of a number of equal bins, which ``parts`` may give as an array."""
+    """The given edges, or those of a number of equal bins. ``parts`` is that number, if it must be an array."""
     if getattr(bins, "ndim", 0):
         if bins.ndim != 1 or bins.shape[0] < 1:
             raise ValueError(f"bins must be a number or a vector of edges, but its shape is {tuple(bins.shape)}")
@@ -180,16 +181,17 @@ def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] |
         raise ValueError(f"bins={count} is not positive")
     dtype = common.floating(xp, x[:0]).dtype
     limits = (0.0, 1.0) if limits is None and not x.shape[0] else limits
+    # The steps of NumPy: a value at an edge is in the same bin.
+    steps = xp.arange(count + 1, dtype=dtype, device=common.device_of(x))
     if limits is not None:
         low, high = (float(limit) for limit in limits)
-        if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        if not (math.isfinite(high - low) and low <= high):
             raise ValueError(f"range={limits} is not finite and increasing")
-        first, last = (xp.asarray(limit, dtype=dtype, device=common.device_of(x)) for limit in (low, high))
-    else:
-        first, last = (common.astype(xp, reduce(x), dtype) for reduce in (xp.min, xp.max))
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+        edges = common.doubled(xp, steps) * ((high - low) / count) + low
+        return common.astype(xp, xp.where(steps == count, high, edges), dtype)
+    first, last = (common.astype(xp, reduce(x), dtype) for reduce in (xp.min, xp.max))
     half = xp.where(first == last, xp.full_like(first, 0.5), xp.zeros_like(first))
     first, last = first - half, last + half
-    steps = xp.arange(count + 1, dtype=dtype, device=common.device_of(x))
-    # The steps of NumPy: a value at an edge is in the same bin.
     inner = common.between(xp, first, last, steps, count if parts is None else parts)
     return xp.where(steps == count, last, inner)

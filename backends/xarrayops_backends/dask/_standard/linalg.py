@@ -117,8 +117,8 @@ def _block_int32(left: Any, right: Any) -> Any:
 def linalg_cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """Dask's cholesky requires two dimensions and square chunks: https://github.com/dask/dask/issues/11243."""
     x = _inexact(x)
-    (found,) = _blocks.stacked(partial(np.linalg.cholesky, upper=upper), "mm->mm", x, dtypes=[x.dtype])
-    return found
+    (lower,) = _blocks.stacked(np.linalg.cholesky, "mm->mm", x, dtypes=[x.dtype])
+    return da.conj(compat.matrix_transpose(lower)) if upper else lower
 
 
 def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:

@@ -30,13 +30,7 @@ def attention(a: Attention, /) -> tuple[Array, None]:
     is_causal = is_plain and a.left is None and a.right == 0 and isinstance(a.offset, int) and a.offset == 0
     added = None if is_causal or (is_plain and not has_band(a)) else _added(a)
     out = scaled_dot_product_attention(
-        a.q,
-        a.k,
-        a.v,
-        attn_mask=added,
-        is_causal=is_causal,
-        scale=a.scale,
-        enable_gqa=a.q.shape[1] != a.k.shape[1],
+        a.q, a.k, a.v, attn_mask=added, is_causal=is_causal, scale=a.scale, enable_gqa=a.q.shape[1] != a.k.shape[1]
     )
     if added is None:
         return out, None

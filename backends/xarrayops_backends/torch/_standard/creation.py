@@ -56,7 +56,11 @@ def arange(
     dtype: torch.dtype | None = None,
     device: Any = None,
 ) -> Array:
-    """torch.arange lacks wide unsigned integers."""
+    """torch.arange lacks wide unsigned integers, and casts fractions to an integer dtype before it counts the steps."""
+    if float in map(type, (start, stop, step)) and dtype in _LIMITS:
+        start, stop = (0, start) if stop is None else (start, stop)
+        count, first = max(0, math.ceil((stop - start) / step)), int(start)
+        return (aac.arange(count, dtype=torch.int64, device=device) * (int(start + step) - first) + first).to(dtype)
     if dtype not in WIDE:
         return aac.arange(start, stop, step, dtype=dtype, device=device)
     if isinstance(start, int) and dtype is torch.uint64 and stop is not None and max(start, stop) > _HIGHEST:

@@ -65,7 +65,7 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
     if axis is not None:
         axis = _as_axes(axis)
     own = x.dtype
-    if dtype is None and own in _INEXACT and (axis is None or axis != ()):
+    if dtype in (None, own) and own in _INEXACT and (axis is None or axis != ()):
         total = torch.sum(x, axis, keepdim=keepdims)
         if own not in _DOUBLE_OF or not _has_overflowed(total):
             return total
