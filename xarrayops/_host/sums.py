@@ -86,13 +86,22 @@ def vecdot(x1: Array, x2: Array, axis: int = -1) -> Array:
     if count <= LONG or x2.shape[axis] != count or (dtype := np.result_type(x1, x2)).char not in "fF":
         return np.vecdot(x1, x2, axis=axis)  # type: ignore[call-overload]
     if x1.ndim == x2.ndim == 1 and count <= 8 * LONG:
-        parts = [x1[i : i + LONG].conj().dot(x2[i : i + LONG]) for i in range(0, count, LONG)]
-        return _add(parts, dtype=_wide(dtype)).astype(dtype)
+        total = 0.0
+        x1 = x1.conj() if x1.dtype.kind == "c" else x1
+        for i in range(0, count, LONG):
+            total += x1[i : i + LONG].dot(x2[i : i + LONG]).item()  # as a Python number, in double precision
+        return dtype.type(total)
     x1, x2 = (np.moveaxis(x, axis, -1) for x in (x1, x2))
     whole = count // LONG * LONG
     blocks = (x[..., :whole].reshape(*x.shape[:-1], -1, LONG) for x in (x1, x2))
     total = _add(np.vecdot(*blocks), -1, _wide(dtype))
     return (total + np.vecdot(x1[..., whole:], x2[..., whole:])).astype(dtype)
+
+
+def root_of_squares(x: Array) -> Array:
+    """The root of the sum of the squares of real numbers."""
+    flat = x if x.ndim == 1 else x.ravel("K")
+    return np.sqrt(flat.dot(flat) if flat.size <= LONG else vecdot(flat, flat))
 
 
 def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:

@@ -75,8 +75,7 @@ def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: boo
     """The root of the sum of squares as in np.linalg.norm, without its checks and its copy of the conjugate."""
     if ord is None and x.dtype.kind == "f":
         if axis is None and not keepdims:
-            flat = x if x.ndim == 1 else x.ravel("K")
-            return np.sqrt(flat.dot(flat) if flat.size <= sums.LONG else sums.vecdot(flat, flat))
+            return sums.root_of_squares(x)
         if type(axis) is int:
             return np.sqrt(sums.sum_along(x * x, axis, keepdims))
     require_all_numbers("linalg.norm", x)

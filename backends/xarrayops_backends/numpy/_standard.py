@@ -167,6 +167,8 @@ def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False
     if x.dtype.char not in "fF" or ord in (np.inf, -np.inf) or sums.count(x, axis) <= sums.BLOCK:
         return _vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
     if ord == 2 and x.dtype.char == "f":
+        if axis is None and not keepdims:
+            return sums.root_of_squares(x)
         return np.sqrt(sums.sum(x * x, axis, None, keepdims))
     size = np.abs(x)
     if ord == 0:

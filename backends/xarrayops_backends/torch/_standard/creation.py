@@ -48,13 +48,7 @@ def _stacked(obj: Any) -> Array:
 
 
 def arange(
-    start: float,
-    /,
-    stop: float | None = None,
-    step: float = 1,
-    *,
-    dtype: torch.dtype | None = None,
-    device: Any = None,
+    start: float, /, stop: float | None = None, step: float = 1, *, dtype: torch.dtype | None = None, device: Any = None
 ) -> Array:
     """torch.arange lacks wide unsigned integers, and casts fractions to an integer dtype before it counts the steps."""
     if float in map(type, (start, stop, step)) and dtype in _LIMITS:
@@ -71,14 +65,7 @@ def arange(
 
 
 def linspace(
-    start: Any,
-    stop: Any,
-    /,
-    num: int,
-    *,
-    dtype: torch.dtype | None = None,
-    device: Any = None,
-    endpoint: bool = True,
+    start: Any, stop: Any, /, num: int, *, dtype: torch.dtype | None = None, device: Any = None, endpoint: bool = True
 ) -> Array:
     """torch.linspace has no endpoint, and computes the range in the dtype.
 

@@ -126,9 +126,11 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 _ADDED = 1 << 12
 """Products that `torch.linalg.vecdot` adds in float32."""
-_STORED = 1 << 16
-"""Products that fit in the cache, so that their sum takes as long as that of blocks."""
-_SHORT, _ROW = 128, 1 << 14
+_STORED = 1 << 20
+"""Products that fit in the cache, so that their sum takes no longer than that of blocks."""
+_NESTED = 1 << 16
+"""Elements from which the norm of the norms of rows takes less time than a sum of squares."""
+_SHORT, _ROW = 128, 1 << 12
 """Elements whose norm `torch.linalg.vector_norm` computes within the bound, in any order and in contiguous rows."""
 
 
@@ -137,7 +139,7 @@ def _vecdot(x1: Array, x2: Array, axis: int) -> Array:
     count = x1.shape[axis]
     if count <= _ADDED or x1.dtype not in _SINGLES:
         return torch.linalg.vecdot(x1, x2, dim=axis)
-    if count <= _STORED:
+    if x1.numel() <= _STORED:
         return torch.sum(torch.conj(x1) * x2, axis)
     x1, x2 = x1.movedim(axis, -1), x2.movedim(axis, -1)
     whole = count // _ADDED * _ADDED
@@ -264,12 +266,14 @@ def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False
     is_row = x.is_contiguous() and (axis is None or axis in (-1, x.ndim - 1))
     if is_row and ord == 2 and (x.numel() if axis is None else x.shape[-1]) <= _ROW:
         return _vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-    if is_row and ord == 2 and x.is_floating_point() and not keepdims:
+    if is_row and ord == 2 and not keepdims and x.numel() > _NESTED:
         row = x.reshape(-1) if axis is None else x
-        total = _vecdot(row, row, -1)
-    else:
-        size = x if ord == 2 and x.is_floating_point() else torch.abs(x)
-        total = torch.sum(size * size if ord == 2 else size if ord == 1 else size**ord, axis, keepdim=keepdims)
+        whole = row.shape[-1] // _ROW * _ROW
+        norms = torch.linalg.vector_norm(row[..., :whole].unflatten(-1, (-1, _ROW)), dim=-1)
+        rest = torch.linalg.vector_norm(row[..., whole:], dim=-1, keepdim=True)
+        return torch.linalg.vector_norm(torch.cat((norms, rest), -1), dim=-1)
+    size = x if ord == 2 and x.is_floating_point() else torch.abs(x)
+    total = torch.sum(size * size if ord == 2 else size if ord == 1 else size**ord, axis, keepdim=keepdims)
     if ord == 1:
         return total
     if ord == 2 and not _modes.is_followed(total):
