@@ -126,7 +126,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 _ADDED = 1 << 12
 """Products that `torch.linalg.vecdot` adds in float32."""
-_STORED = 1 << 20
+_STORED = 1 << 18
 """Products that fit in the cache, so that their sum takes no longer than that of blocks."""
 _NESTED = 1 << 16
 """Elements from which the norm of the norms of rows takes less time than a sum of squares."""
