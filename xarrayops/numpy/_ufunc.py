@@ -113,9 +113,12 @@ class ufunc:  # noqa: N801 - NumPy's name
             return self._computed([*map(as_number, values)], dtype, casting)
         if missing and not any(each in missing for each in dtypes[self.nin :]):
             return self._mixed(*values)
-        like = ops.first_array(values)
-        given = [x if to is None else ops.in_library_of(like, x) for x, to in zip(values, casts, strict=True)]
-        return self._function(*(x if to is None else xo.astype(x, to) for x, to in zip(given, casts, strict=True)))
+        return self._function(
+            *(
+                x if to is None else xo.astype(x if hasattr(x, "dtype") else ops.arrays(*values, x)[-1], to)
+                for x, to in zip(values, casts, strict=True)
+            )
+        )
 
     def _several(self, results: tuple[Any, ...], out: Any, casting: str) -> tuple[Any, ...]:
         if out is None:
