@@ -2,11 +2,11 @@
 
     python benchmarks/peers/dispatch.py [--rounds 200] [--number 2000] [--out FILE]
 
-All calls use 2x2 float64 arrays, so that the overhead dominates. (xo.sum of float32 on torch also reads its result, to
-see whether it has overflowed. That row has no bar.) The contestants are interleaved within each round, so
+All calls use 2x2 float64 arrays, so that the overhead dominates. The contestants are interleaved within each round, so
 that a disturbance affects all of them. The time of a contestant is the minimum over all rounds; its overhead is that
 time minus the time of the native call in the same run. Results are compared before timing. Keras takes part if it is
-installed, and if its backend is the library.
+installed, and if its backend is the library. The row of float32 has no bar: there xo.sum on torch also reads its
+result, to see whether it has overflowed.
 
 The bars: the overhead of xarrayops is at most an eighth of autoray's on NumPy, and at most half of it on torch, in the
 same run; creation functions add at most what those of array-api-compat add. Ends with 3 if one is missed.

@@ -35,8 +35,7 @@ class Found:
         self.outcomes.setdefault(library, Counter())[outcome.kind] += 1
         if not outcome.is_difference and outcome.kind != "refused":
             return
-        rows = ROWS if outcome.is_difference else ()
-        row = next((row for row in rows if row.lists(call, library, outcome)), None)
+        row = next((row for row in ROWS if row.lists(call, library, outcome)), None)
         if row is not None:
             self.listed[row.what] += 1
             return

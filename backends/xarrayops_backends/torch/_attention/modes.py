@@ -115,11 +115,12 @@ def can_read_lengths(a: Attention) -> bool:
 
 def has_address(x: Array) -> bool:
     """Whether the address of x can be read; an active dispatch mode, such as a FLOP counter, does not prevent that."""
-    return not is_compiling() and not torch._C._get_tracing_state() and _is_plain(x)
+    return not is_compiling() and not _tracing_state() and _is_plain(x)
 
 
 def has_values(x: Array) -> bool:
     """Whether the values of x can be read: it is a plain tensor, and nothing is traced or transformed."""
+    # The tests of `is_traced` and `transforms`, without two calls: each sum of float32 asks.
     return type(x) in PLAIN and not (is_compiling() or _tracing_state() or _dispatch_modes() or _transform())
 
 

@@ -259,7 +259,10 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
 
 
 def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
-    """array-api-compat compares the axis with (). PyTorch adds the powers of float32 one after the other."""
+    """array-api-compat compares the axis with (). PyTorch adds the powers of float32 one after the other.
+
+    The norm of many numbers in rows is that of the norms of their parts.
+    """
     axis = _as_axes(axis)
     if x.dtype not in _SINGLES or x.numel() <= _SHORT or ord in _UNORDERED or ord < 1 or axis == ():
         return _vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
