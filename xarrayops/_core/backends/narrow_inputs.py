@@ -27,13 +27,14 @@ IN_SINGLE = frozenset(
     )
 )
 """The functions that compute in float32 for operands of half types. The others that sum do so in each backend."""
-"""The dtype in which each half type is computed."""
 OF_POWERS = frozenset(
     ("cumulative_prod", "linalg.cond", "linalg.norm", "linalg.vector_norm", "polyval", "prod"),
 )
 """The functions of which products of three and more numbers overflow. In others only `LARGE` numbers do."""
 LARGE = 2.0**43
 """The sum of 2**40 squares of smaller numbers is in the range of float32."""
+_NOTHING, _LOOK, _CAST = 0, 1, 2
+"""What a dtype needs: nothing, a look at the result, or a cast. Several dtypes need their bitwise or."""
 _INTEGERS = {"bool", *INTEGER_LIMITS}
 Hooks = Mapping[str, Callable[..., Any]]
 
@@ -49,62 +50,73 @@ def without_overflow(
     """
     is_checked = looks and verb in CHECKED
     wider = DOUBLE if doubles else SINGLE if verb in IN_SINGLE else {}
-    known: dict[Any, str | None] = {}
+    needs: dict[Any, int] = {}
 
     @constant_while_tracing
-    def name_of(dtype: Any) -> str | None:
-        if dtype not in known:
-            known[dtype] = hooks["dtype_name"](dtype)
-        return known[dtype]
+    def need_of(dtype: Any) -> int:
+        if dtype not in needs:
+            name = hooks["dtype_name"](dtype)
+            needs[dtype] = _CAST if name in wider else _LOOK if is_checked and name in AGAIN else _NOTHING
+        return needs[dtype]
 
     @wraps(function)
     def of_one_array(x: Any, /, **kwargs: Any) -> Any:
-        name = name_of(x.dtype)
-        if name not in DOUBLE and kwargs.get("dtype") is None:
+        need = need_of(x.dtype) if kwargs.get("dtype") is None else _CAST
+        if not need:
             return function(x, **kwargs)
-        return of_narrow((x,), kwargs, {name})
+        return cast((x,), kwargs) if need == _CAST else checked((x,), kwargs, need)
 
     @wraps(function)
-    def computed(*args: Any, **kwargs: Any) -> Any:
-        arrays = [*args, *(x for key, x in kwargs.items() if key != "dtype")] if kwargs else args
-        # JAX's weakly typed arrays do not determine the dtype of the result.
-        names = {name_of(x.dtype) for x in arrays if hasattr(x, "dtype") and not getattr(x, "weak_type", False)}
-        if names.isdisjoint(DOUBLE) and kwargs.get("dtype") is None:
-            return function(*args, **kwargs)
-        return of_narrow(args, kwargs, names)
-
-    def of_narrow(args: tuple[Any, ...], kwargs: dict[str, Any], names: set[Any]) -> Any:
-        names -= _INTEGERS
+    def of_arrays(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("dtype") is not None:
-            names.add(hooks["dtype_name"](kwargs["dtype"]))
+            return cast(args, kwargs)
+        need = _NOTHING
+        for x in (*args, *kwargs.values()) if kwargs else args:
+            if hasattr(x, "dtype"):
+                need = need_of(x.dtype) | need
+        return cast(args, kwargs) if need >= _CAST else checked(args, kwargs, need)
+
+    def checked(args: tuple[Any, ...], kwargs: dict[str, Any], need: int) -> Any:
+        found = function(*args, **kwargs)
+        return again(found, args, kwargs) if need == _LOOK and has_overflowed(found) else found
+
+    def cast(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result for arrays in the wider dtypes, in the dtype of the arrays."""
+        # JAX's weakly typed arrays do not determine the dtype of the result.
+        dtypes = [x.dtype for x in _arrays_of(args, kwargs) if not getattr(x, "weak_type", False)]
+        if kwargs.get("dtype") is not None:
+            dtypes.append(kwargs["dtype"])
+        names = set(map(hooks["dtype_name"], dtypes)) - _INTEGERS
+        need = _LOOK if is_checked and not AGAIN.isdisjoint(wider.get(name, name) for name in names) else _NOTHING
         if names.isdisjoint(wider):
-            return checked(args, kwargs, names)
-        call = widened(Call(args, kwargs), hooks, wider)
-        found = checked(*call, {wider.get(name, name) for name in names})
+            return checked(args, kwargs, need)
+        found = checked(*widened(Call(args, kwargs), hooks, wider), need)
         return _each(found, lambda x: _narrowed(x, kwargs.get("dtype"), names, hooks))
 
-    def checked(args: tuple[Any, ...], kwargs: dict[str, Any], names: set[Any]) -> Any:
-        """The result; if it is not finite, computed again in double precision."""
-        found = function(*args, **kwargs)
-        if not is_checked or names.isdisjoint(AGAIN):
-            return found
-        several = found if type(found) in (tuple, list) else (found,)
-        if not any(map(hooks["has_overflowed"], several)) or not may_overflow(args, kwargs):
+    def has_overflowed(found: Any) -> bool:
+        """Whether a value of the result, or of one of several, is not finite."""
+        one = hooks["has_overflowed"]
+        return any(map(one, found)) if type(found) in (tuple, list) else one(found)
+
+    def again(found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result, computed again in double precision if an intermediate result may have overflowed."""
+        given = _arrays_of(args, kwargs)
+        # NaN and infinity among other numbers are legitimate.
+        if not (verb in OF_POWERS or len(given) > 1 or any(map(is_large, given))):
             return found
         call = widened(Call(args, kwargs), hooks, DOUBLE)
-        dtypes = iter([x.dtype for x in several])
+        dtypes = iter([x.dtype for x in (found if type(found) in (tuple, list) else (found,))])
         return _each(function(*call.args, **call.kwargs), lambda x: hooks["astype"](x, next(dtypes)))
-
-    def may_overflow(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether there are products, or a large number. NaN and infinity among other numbers are legitimate."""
-        given = [x for x in (*args, *(x for key, x in kwargs.items() if key != "dtype")) if hasattr(x, "dtype")]
-        return verb in OF_POWERS or len(given) > 1 or any(map(is_large, given))
 
     def is_large(x: Any) -> bool:
         is_beyond = hooks["greater"](hooks["abs"](x), LARGE)
         return bool(hooks["any"](hooks["logical_and"](hooks["isfinite"](x), is_beyond)))
 
-    return of_one_array if len(ROLES[verb]) == 1 else computed
+    return of_one_array if len(ROLES[verb]) == 1 else of_arrays
+
+
+def _arrays_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    return [x for x in (*args, *(x for key, x in kwargs.items() if key != "dtype")) if hasattr(x, "dtype")]
 
 
 def _narrowed(x: Any, dtype: Any, names: set[Any], hooks: Hooks) -> Any:
