@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from xarrayops._host.sparse.library import SparseLibrary
 
 # The dtypes in which a sum of squares would overflow or lose too much.
-_NARROW = ("float16", "bfloat16")
+_NARROW = ("float16", "bfloat16", "float32")
 
 
 def elementwise(name: str, library: SparseLibrary, s: Container, /, *numbers: float) -> Container:
@@ -120,13 +120,23 @@ def norm(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     # Real numbers are squared as they are: abs would only add a kink to the gradient.
     size = xp.abs(data) if xp.isdtype(data.dtype, "complex floating") else data
     result = size.dtype
-    if functions["dtype_name"](result) in _NARROW:
-        size = xp.astype(size, library.backend.native_dtype("float32"))
-    total = library.functions["sum"](library.with_values(s, xp.multiply(size, size)), axis)
-    # The derivative of the root is infinite at 0, and infinity times 0 is NaN: the root is taken of 1 there.
-    is_zero = xp.equal(total, 0)
-    root = xp.sqrt(xp.where(is_zero, xp.ones_like(total), total))
-    return xp.astype(xp.where(is_zero, xp.zeros_like(root), root), result, copy=False)
+    is_narrow = functions["dtype_name"](result) in _NARROW
+    is_single = is_narrow and functions["import_refusal"]("float64") is not None
+    if is_narrow:
+        size = xp.astype(size, library.backend.native_dtype("float32" if is_single else "float64"))
+
+    def root_of_squares(size: Array) -> Array:
+        total = library.functions["sum"](library.with_values(s, xp.multiply(size, size)), axis)
+        # The derivative of the root is infinite at 0, and infinity times 0 is NaN: the root is taken of 1 there.
+        is_zero = xp.equal(total, 0)
+        root = xp.sqrt(xp.where(is_zero, xp.ones_like(total), total))
+        return xp.where(is_zero, xp.zeros_like(root), root)
+
+    root = root_of_squares(size)
+    if is_single:  # the squares may overflow, and those of smaller numbers may vanish
+        root_of_less = root_of_squares(xp.multiply(size, 2.0**-80))
+        root = xp.where(xp.isfinite(root), root, xp.multiply(root_of_less, 2.0**80))
+    return xp.astype(root, result, copy=False)
 
 
 def diagonal(library: SparseLibrary, s: Container, /) -> Array:

@@ -22,22 +22,10 @@ class _Outline:
 
 
 def over(
-    pointer: int,
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
-    typestr: str,
-    *,
-    readonly: bool,
-    owner: Any = None,
+    pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], typestr: str, *, readonly: bool, owner: Any = None
 ) -> Array:
     """A view of the memory at an address; strides in bytes. No element is read, so it may be on a device."""
-    interface = {
-        "version": 3,
-        "data": (pointer, readonly),
-        "shape": shape,
-        "strides": strides,
-        "typestr": typestr,
-    }
+    interface = {"version": 3, "data": (pointer, readonly), "shape": shape, "strides": strides, "typestr": typestr}
     return np.asarray(_Outline(owner, interface))
 
 

@@ -109,14 +109,7 @@ def logspace(
 
 
 def geomspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    dtype: Any = None,
-    axis: int = 0,
-    *,
-    like: Any = None,
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0, *, like: Any = None
 ) -> Any:
     """Values from start to stop, each the same multiple of the one before, by `xarrayops.geomspace`."""
     num, like = index(num), ops.reference(like)

@@ -8,13 +8,7 @@ from typing import Any
 
 from xarrayops.plugin.candidates import constant_while_tracing
 
-_CLASSES: dict[str, type] = {
-    "bool": bool,
-    "bool_": bool,
-    "integer": int,
-    "floating": float,
-    "complexfloating": complex,
-}
+_CLASSES: dict[str, type] = {"bool": bool, "bool_": bool, "integer": int, "floating": float, "complexfloating": complex}
 """The Python number class of each abstract NumPy scalar class, by name: NumPy need not be imported."""
 
 

@@ -11,6 +11,7 @@ from xarrayops._host import threads
 from xarrayops._host.sparse.compressed import Compressed
 from xarrayops._host.sparse.order import arithmetic, as_scipy, between, ranges, rounded, row_ranges, rows_of
 from xarrayops._host.sparse.products import stacked
+from xarrayops._host.sums import has_overflowed
 
 Array = np.ndarray[Any, Any]
 
@@ -109,6 +110,8 @@ def sum_rows(c: Compressed) -> Array:
                 sums[begin:end][filled] = np.add.reduceat(part, starts[filled], dtype=sums.dtype)
 
     threads.run(work, ranges(lambda row: int(c.indptr[row]), c.rows, -(-c.data.size // SUMMED)))
+    if sums.dtype.char in "fF" and has_overflowed(sums):
+        return rounded(sum_rows(c._replace(data=c.data.astype(np.result_type(sums, np.float64)))), dtype)
     return rounded(sums, dtype)
 
 
@@ -119,13 +122,13 @@ def sum_columns(c: Compressed) -> Array:
     if c.data.dtype == np.bool_:
         return np.bincount(c.indices if c.data.all() else c.indices[c.data], minlength=c.columns)
     # bincount adds in float64, so that narrower sums are rounded once. Integers and complex numbers need their own
-    # arithmetic.
+    # arithmetic, and single-precision ones that of double precision.
     if dtype.kind == "f" and dtype.itemsize <= 8:
         with np.errstate(all="ignore"):
             return rounded(np.bincount(c.indices, c.data, minlength=c.columns), dtype)
-    sums = np.zeros(c.columns, dtype)
+    sums = np.zeros(c.columns, np.complex128 if dtype.char == "F" else dtype)
     np.add.at(sums, c.indices, c.data)
-    return sums
+    return rounded(sums, dtype)
 
 
 def _combined(a: Compressed, b: Compressed, combine: Callable[[Compressed, Compressed], Any]) -> Compressed:

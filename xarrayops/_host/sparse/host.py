@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xarrayops._host import sums
 from xarrayops._host.sparse import check, compact, elementwise, order, products, selection
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
 from xarrayops._host.sparse.standard import scaled, selected
@@ -203,7 +204,8 @@ def count(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
 def _sums(format: str, c: Compressed, axis: int | None) -> _Host:
     """The sums of a matrix along an axis, or of all its values; it is compressed along its columns if it is csc."""
     if axis is None:
-        return np.asarray(c.data.sum())
+        with np.errstate(all="ignore"):
+            return np.asarray(sums.sum(c.data))
     # csc is the csr of its transpose, which exchanges the axes.
     along_rows = (axis == 0) != (format == BY_COLUMNS)
     return elementwise.sum_columns(c) if along_rows else elementwise.sum_rows(c)

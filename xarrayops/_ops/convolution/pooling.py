@@ -137,7 +137,10 @@ def _pooled(x: Any, window: Extents, request: Request) -> Any:
     astype, dtype = backend.functions["astype"], x.dtype
     is_half = backend.functions["dtype_name"](dtype) in HALVES
     x = astype(x, backend.native_dtype("float32")) if is_half else x
-    mean = standard.divide(_by_engines(backend, x, windows, kind), _elements(backend, x, windows))
+    # No sum overflows. A power of two changes no bit of a product, unless the product is subnormal.
+    share = 2.0 ** -(prod(windows.shape) - 1).bit_length()
+    total = _by_engines(backend, x * share, windows, kind)
+    mean = standard.divide(total, _elements(backend, x, windows) * share)
     return astype(mean, dtype) if is_half else mean
 
 

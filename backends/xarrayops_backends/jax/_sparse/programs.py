@@ -20,6 +20,7 @@ from jax.experimental.sparse import BCOO, BCSR, CSR, csr_matmat, csr_matvec
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import is_sound as is_sound_anywhere
 from xarrayops.plugin.host import iinfo, index_dtype
+from xarrayops.plugin.precision import DOUBLE
 from xarrayops.plugin.sparse import Container, Parts
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._dtypes import _available
@@ -259,10 +260,12 @@ def sum(s: Container, axis: int | None) -> Array:
     p = entries(s)
     p = canonical(p) if p.data.dtype == bool else p
     dtype = jnp.sum(p.data).dtype
-    if axis is None:
-        # The data of padding may be anything.
-        return jnp.sum(p.data, where=p.coords[0] < p.shape[0], dtype=dtype)
-    return _scattered((p.shape[1 - axis],), (p.coords[1 - axis],), p.data.astype(dtype))
+    with jax.enable_x64(True):
+        data = p.data.astype(DOUBLE.get(dtype.name, dtype))
+        if axis is None:
+            # The data of padding may be anything.
+            return jnp.sum(data, where=p.coords[0] < p.shape[0]).astype(dtype)
+        return _scattered((p.shape[1 - axis],), (p.coords[1 - axis],), data).astype(dtype)
 
 
 @_jit

@@ -15,6 +15,7 @@ from xarrayops_backends.torch._dtypes import result_type
 from xarrayops_backends.torch._sparse import entries
 from xarrayops_backends.torch._sparse.entries import Entries
 from xarrayops_backends.torch._sparse.parts import differentiable, holds, parts, wrap
+from xarrayops_backends.torch._standard import statistics
 
 
 def from_dense(x: Array, request: Compaction, /) -> Container:
@@ -135,7 +136,7 @@ def sum(s: Container, axis: int | None, /) -> Array:
     # Duplicate booleans are one entry, which counts once. Other dtypes are summed anyway.
     e = entries.canonical(e) if e.values.dtype is torch.bool else e
     if axis is None:
-        return e.values.sum()
+        return statistics.sum(e.values)
     rows, columns = entries.split(e.flat, e.shape[1])
     dtype = e.values[:0].sum().dtype
     return entries.summed(e.values.to(dtype), columns if axis == 0 else rows, e.shape[1 - axis])

@@ -234,3 +234,22 @@ def test_explain_names_the_kernels_and_the_engines():
     assert blocked.candidates[0].copies == ("x: copy", "result: copy")
     with pytest.raises(ValueError, match="does not divide"):
         xo.explain("conv2d", x, w, groups=3)
+
+
+@library
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_means_of_windows_near_the_largest_number_are_finite(library, dtype):
+    x = np.full((1, 1, 4, 4), 3e38)
+    x[..., 2:, 2:] = 1e-30  # a scale for all windows would make it 0
+    made = xo.astype(of(library, x.astype("float32")), getattr(xo, dtype))
+    got = np.asarray(xo.convert(xo.astype(xo.avg_pool2d(made, 2), xo.float32), "numpy"))
+    np.testing.assert_allclose(got[0, 0], [[3e38, 3e38], [3e38, 1e-30]], rtol=1e-2)
+    padded = xo.astype(xo.avg_pool2d(made, 3, stride=1, padding=1), xo.float32)
+    assert xo.all(xo.isfinite(padded))
+
+
+@library
+def test_means_of_windows_with_infinity(library):
+    x = np.asarray([[[np.inf, 1.0, 2.0, 3e38, 3e38, np.nan]]], dtype="float32")
+    got = np.asarray(xo.convert(xo.avg_pool1d(of(library, x), 2), "numpy"))
+    np.testing.assert_array_equal(got, np.asarray([[[np.inf, (2.0 + np.float32(3e38)) / 2, np.nan]]], "float32"))

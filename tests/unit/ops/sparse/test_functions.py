@@ -240,6 +240,20 @@ def test_norms_of_half_precision_do_not_overflow():
     torch.testing.assert_close(got, torch.full((2,), 424.26, dtype=torch.float16))
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_sums_and_norms_near_the_largest_number_are_finite(library, dtype):
+    pytest.importorskip(library)
+    dense = np.asarray([[1.9e38, 1.9e38, -1.9e38], [1e-15, 0, 0], [1e19, 3e19, 0]], dtype)
+    s = xo.sparse.from_dense(xo.convert(dense, library, copy=True))
+    for axis in (None, 0, 1):
+        wide = dense.astype("complex128")
+        total = np.asarray(xo.convert(xo.sparse.sum(s, axis=axis), "numpy"))
+        np.testing.assert_allclose(total, wide.sum(axis), rtol=1e-6)
+        norm = np.asarray(xo.convert(xo.sparse.norm(s, axis=axis), "numpy"))
+        np.testing.assert_allclose(norm, np.sqrt((abs(wide) ** 2).sum(axis)), rtol=1e-6)
+
+
 def test_multiplication_of_matrices_with_equal_indices():
     """It needs no search for common entries; infinity times a missing entry is not stored."""
     x = np.asarray([[np.inf, 0, -2.0], [0, np.nan, 0]])

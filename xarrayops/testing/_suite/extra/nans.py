@@ -24,16 +24,7 @@ NONE = (call(sample("float32", (0, 3)), axis=0), call(sample("float64", (0,))))
 ROWS = [
     row("nansum", np.nansum, *REAL, *OF_COMPLEX, *NONE, call(HOLES, dtype="float32"), *OTHERS, dtype="accumulator"),
     row("nanmean", np.nanmean, *REAL, *OF_COMPLEX, *NONE, *OTHERS, dtype="floating"),
-    row(
-        "nanvar",
-        np.nanvar,
-        *REAL,
-        call(HOLES, axis=0, correction=1),
-        *NONE,
-        *OTHERS,
-        dtype="floating",
-        ulps=64,
-    ),
+    row("nanvar", np.nanvar, *REAL, call(HOLES, axis=0, correction=1), *NONE, *OTHERS, dtype="floating", ulps=64),
     row("nanvar", np.nanvar, *OF_COMPLEX, dtype="real", ulps=64, label="of complex numbers"),
     row("nanstd", np.nanstd, *REAL, call(HOLES, axis=0, correction=1), *OTHERS, dtype="floating", ulps=64),
     row("nanmax", np.nanmax, *REAL, *OF_COMPLEX, *OTHERS, dtype="first"),

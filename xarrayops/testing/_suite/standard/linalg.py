@@ -98,12 +98,7 @@ ROWS = [
     ),
     product("tensordot", np.tensordot, call(A, B, axes=1), call(A, A, axes=((0, 2), (0, 2))), call(V, V, axes=0)),
     product("vecdot", np.vecdot, call(A, V), call(A, sample("float32", (3, 1)), axis=-2), call(V, V), shape=(2, 3)),
-    product(
-        "einsum",
-        partial(np.einsum, "ij,jk->ik"),
-        function=partial(xo.einsum, "ij,jk->ik"),
-        label="matmul",
-    ),
+    product("einsum", partial(np.einsum, "ij,jk->ik"), function=partial(xo.einsum, "ij,jk->ik"), label="matmul"),
     normwise(
         "einsum",
         np.einsum,
@@ -167,13 +162,7 @@ ROWS = [
         dtype="indexing",
     ),
     product("linalg.outer", np.outer, shape=(3,)),
-    normwise(
-        "linalg.pinv",
-        np.linalg.pinv,
-        *(call(x) for x in TALL),
-        call(LOW_RANK, rtol=1e-8),
-        ulps=1024,
-    ),
+    normwise("linalg.pinv", np.linalg.pinv, *(call(x) for x in TALL), call(LOW_RANK, rtol=1e-8), ulps=1024),
     normwise(
         "linalg.qr",
         None,
