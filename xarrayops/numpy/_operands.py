@@ -455,6 +455,12 @@ def only_of(out: Any) -> Any:
     return out
 
 
+def for_output(x: Any, dtype: Any, out: Any) -> Any:
+    """x in the dtype in which NumPy reduces it, unless ``dtype`` says so: that to which x and ``out`` promote."""
+    out = only_of(out)
+    return x if dtype is not None or out is None else xo.astype(x, xo.result_type(x, out), copy=False)
+
+
 def written(function: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
     """The result, or ``out`` with the result in it. The result is computed before anything is written."""
     if out is None:

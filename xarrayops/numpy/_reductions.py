@@ -36,6 +36,7 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
     if isinstance(axis, list):
         raise TypeError(f"np.{verb}: axis must be an integer or a tuple of integers, not a list")
     axis = None if axis is None else ops.axes_of(x, ops.axis_of_scalar(x, axis))
+    x = ops.for_output(x, dtype, out)
     if dtype is not None and verb in LIMITED:
         x = xo.astype(x, named(dtype))
     initial = _of_class(x, initial) if verb in LIMITED else initial  # a sum may have a wider dtype than x
@@ -180,7 +181,8 @@ def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, w
 
 def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
     """The largest element minus the smallest along the axes, by `xarrayops.ptp`."""
-    return ops.written("ptp", xo.ptp(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
+    x = ops.for_output(ops.array(a), None, out)
+    return ops.written("ptp", xo.ptp(x, axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
@@ -209,7 +211,7 @@ def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
     """The mean along the axes, by `xarrayops.mean`."""
-    x = _in(dtype, ops.array(a))
+    x = _in(dtype, ops.for_output(ops.array(a), dtype, out))
     axis = ops.axis_of_scalar(x, ops.axis_or_axes(axis))
     if where is True:
         with _warnings.once_of_empty(x, axis):
@@ -353,6 +355,7 @@ def _accumulated(name: str, x: Any, axis: int | None, dtype: Any, out: Any) -> A
     if axis is None or ops.axis_of_scalar(x, index(axis)) == ():
         x, axis = ops.raveled(x), 0
     axis = index(axis)
+    x = ops.for_output(x, dtype, out)
     return ops.written(name, accumulate(x, axis=axis, dtype=named(dtype)), out, "unsafe")  # as in NumPy
 
 

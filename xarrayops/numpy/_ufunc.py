@@ -154,6 +154,7 @@ class ufunc:  # noqa: N801 - NumPy's name
                 f"np.{self.__name__}.reduce: where= is not supported. Instead: np.where(where, x, value) "
                 f"with the neutral value of the function"
             )
+        x = ops.for_output(x, dtype, out)
         return ops.written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out, "unsafe")  # as in NumPy
 
     def _for_reduction(self, method: str, x: Any, dtype: Any) -> Any:
@@ -176,11 +177,14 @@ class ufunc:  # noqa: N801 - NumPy's name
         start = [] if initial is None else [xo.full(values.shape[:-1], initial, dtype=x.dtype, like=x)]
         return xo.reshape(reduce(self, [*start, *xo.unstack(values, axis=-1)]), shape)
 
+    def _along_axis(self, method: str, array: Any, axis: int | None, dtype: Any, out: Any) -> tuple[Any, int]:
+        self._require_two(method)
+        (x,) = ops.arrays(array)
+        return ops.for_output(x, dtype, out), 0 if axis is None and x.ndim == 1 else ops.one_axis(axis, x.ndim)
+
     def accumulate(self, array: Any, axis: int | None = 0, dtype: Any = None, out: Any = None) -> Any:
         """The results of applying the function to the first elements along an axis: all partial results."""
-        self._require_two("accumulate")
-        (x,) = ops.arrays(array)
-        axis = 0 if axis is None and x.ndim == 1 else ops.one_axis(axis, x.ndim)
+        x, axis = self._along_axis("accumulate", array, axis, dtype, out)
         if self.__name__ in ("add", "multiply"):
             cumulative = xo.cumulative_sum if self.__name__ == "add" else xo.cumulative_prod
             return ops.written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out, "unsafe")
@@ -190,9 +194,7 @@ class ufunc:  # noqa: N801 - NumPy's name
 
     def reduceat(self, array: Any, indices: Any, axis: int | None = 0, dtype: Any = None, out: Any = None) -> Any:
         """The reductions of the slices between consecutive indices along an axis; the indices are read."""
-        self._require_two("reduceat")
-        (x,) = ops.arrays(array)
-        axis = 0 if axis is None and x.ndim == 1 else ops.one_axis(axis, x.ndim)
+        x, axis = self._along_axis("reduceat", array, axis, dtype, out)
         parts = [self.reduce(part(x, axis, *ends), axis, dtype) for ends in _slices(indices, x.shape[axis])]
         found = xo.stack(parts, axis=axis) if parts else self.accumulate(part(x, axis, 0, 0), axis, dtype)
         return ops.written(self.__name__, found, out, "unsafe")

@@ -52,12 +52,12 @@ ROWS = (
         detail=r"(inf|nan|e\+30\d).*j",
     ),
     Row(
-        "steps of `accumulate`, `reduce` and `ptp` with `out=` of a wider dtype",
-        "NumPy takes the steps in the dtype of out; here the result is cast",
+        "reductions with `out=` of integers into which the steps do not fit",
+        "NumPy stores the steps in out; here only the result is cast",
         ("values", "operands"),
-        r"ptp|.*\.(accumulate|reduce|reduceat)",
-        "np.ptp(x, out=out)",
-        {**_of([-6.2940001, 3.7530000, 0.1], "float32"), "out": Operand(numpy.zeros(()))},
+        r"a?max|a?min|ptp|mean|.*\.(accumulate|reduce|reduceat)",
+        "np.max(x, out=out)",
+        {**_of([-16, 98], "int64"), "out": Operand(numpy.zeros((), "uint8"))},
         code="out=",
     ),
     Row(

@@ -39,6 +39,17 @@ EQUAL = (
     "unique_inverse(a(1j))[1]",
     "linspace(a([0, 1]), a([2, 3]), 1, retstep=True)[1]",
 )
+OUTPUTS = (
+    "ptp(a([-6.2940001, 3.753, 0.1], 'float32'), out=a(0.0))",
+    "cumsum(a([0.1, 0.2, 2049.0], 'float16'), out=a([0.0, 0.0, 0.0]))",
+    "cumprod(a([300.0, 300.0], 'float16'), out=a([0.0, 0.0], 'float32'))",
+    "mean(a([0.1, 0.2, 2049.0], 'float16'), out=a(0.0, 'float32'))",
+    "subtract.reduce(a([0.1, 0.2], 'float32'), out=a(0.0))",
+    "divide.accumulate(a([True, True]), out=a([0, 0], 'int8'))",
+    "logical_or.accumulate(a([True, False]), out=a([0, 0], 'int8'))",
+    "add.reduceat(a([0.1, 0.2, 0.3], 'float32'), [0, 2], out=a([0.0, 0.0]))",
+)
+"""An output chooses the loop. Arrays of the other libraries cannot be written."""
 RAISING = (
     "full_like(a([7], 'int8'), 300)",
     "insert(a([0, 1], 'uint8'), 0, 300)",
@@ -66,6 +77,13 @@ def test_results(library: str, call: str) -> None:
     wanted, found = numpy.asarray(_called(numpy, call, lambda x: x)), numpy.asarray(_of(library, call))
     numpy.testing.assert_allclose(found, wanted, rtol=1e-6)
     assert found.dtype == wanted.dtype
+
+
+@pytest.mark.parametrize("writable", ["numpy", "torch"])
+@pytest.mark.parametrize("call", OUTPUTS)
+def test_outputs(writable: str, call: str) -> None:
+    wanted = _called(numpy, call, lambda x: x)
+    numpy.testing.assert_allclose(_of(writable, call), wanted, rtol=1e-12)
 
 
 @pytest.mark.parametrize("call", RAISING)

@@ -34,3 +34,13 @@ def test_the_answers_equal_numpys_results():
     np.testing.assert_allclose(xo.cov(X, correction=0), np.cov(X, ddof=0))
     np.testing.assert_allclose(xo.linalg.lstsq(X, X[0], rtol=0.5)[0], np.linalg.lstsq(X, X[0], rcond=0.5)[0])
     np.testing.assert_array_equal(xo.lexsort([X[0], X[1]]), np.lexsort((X[0], X[1])))
+
+
+@pytest.mark.parametrize(
+    "call", ["trapezoid(x, dx=two)", "interp(x, x, x, left=two)", "gradient(x, two)", "std(x, correction=two)"]
+)
+def test_options_may_be_numpys_scalars(library, call):
+    x = library.array(np.asarray([1, 2, 4], "float32"))
+    got, wanted = (eval(f"xo.{call}", {"xo": xo, "x": x, "two": two}) for two in (np.float32(2), 2.0))
+    assert got.dtype == wanted.dtype
+    np.testing.assert_array_equal(library.host(got), library.host(wanted))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
+from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops._surface import ROLES
 from xarrayops.plugin.candidates import Call, constant_while_tracing
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
@@ -82,6 +83,7 @@ def without_overflow(
 
     def cast(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result for arrays in the wider dtypes, in the dtype of the arrays."""
+        kwargs = {name: as_number(value) for name, value in kwargs.items()}
         # JAX's weakly typed arrays do not determine the dtype of the result.
         dtypes = [x.dtype for x in _arrays_of(args, kwargs) if not getattr(x, "weak_type", False)]
         if kwargs.get("dtype") is not None:

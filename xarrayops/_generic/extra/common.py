@@ -83,7 +83,9 @@ def alike(xp: ModuleType, x1: Array, x2: Array) -> tuple[Array, Array]:
 
 
 def as_array(xp: ModuleType, x: object, like: Array) -> Array:
-    """x; a Python number becomes an array with the device of ``like``, and its dtype if that can hold the number."""
+    """x; a number becomes an array with the device of ``like``, and its dtype if that can hold the number."""
+    if hasattr(x, "item") and type(x).__module__ == "numpy" != type(like).__module__:
+        x = x.item()
     if hasattr(x, "dtype"):
         return x
     kinds = {bool: ("bool",), int: ("integral",), float: ("real floating",)}
