@@ -33,8 +33,9 @@ CACHED = 1 << 15
 SPREAD_ELEMENTS = 1 << 21
 # Elements that one task adds. The number does not depend on the number of threads, and so neither does the sum.
 SHARE = 1 << 19
-# Products that BLAS adds in single precision. It adds equal numbers in 32 sums on AVX2: 3.5 * eps * log2(n), measured.
-LONG = 3 << 12
+# Contiguous products that BLAS adds within the bound. On AVX2 it adds float32 in 32 sums, so that 12288 equal numbers
+# have an error of 3.5 * eps * log2(n); complex numbers have fewer sums.
+LONG, LONG_COMPLEX = 12288, 4096
 # The codes of the dtypes for which NumPy's sums are used: integers, and floating point of 64 bits or more.
 EXACT = frozenset("?bBhHiIlLqQnNpPdDgG")
 
@@ -83,24 +84,29 @@ def sum_along(x: Array, axis: int, keepdims: bool) -> Array:
 def vecdot(x1: Array, x2: Array, axis: int = -1) -> Array:
     """The products of vectors. BLAS adds all products of single precision in a few sums; here blocks of them."""
     count = x1.shape[axis]
-    if count <= LONG or x2.shape[axis] != count or (dtype := np.result_type(x1, x2)).char not in "fF":
+    if count <= BLOCK or x2.shape[axis] != count or (dtype := np.result_type(x1, x2)).char not in "fF":
         return np.vecdot(x1, x2, axis=axis)  # type: ignore[call-overload]
-    if x1.ndim == x2.ndim == 1 and count <= 8 * LONG:
+    if x1.strides[axis] != x1.itemsize or x2.strides[axis] != x2.itemsize:  # added in one or two sums
+        return sum(np.conj(np.moveaxis(x1, axis, -1)) * np.moveaxis(x2, axis, -1), -1)
+    block = LONG if dtype.char == "f" else LONG_COMPLEX
+    if count <= block:
+        return np.vecdot(x1, x2, axis=axis)  # type: ignore[call-overload]
+    if x1.ndim == x2.ndim == 1 and count <= 8 * block:
         total = 0.0
         x1 = x1.conj() if x1.dtype.kind == "c" else x1
-        for i in range(0, count, LONG):
-            total += x1[i : i + LONG].dot(x2[i : i + LONG]).item()  # as a Python number, in double precision
+        for i in range(0, count, block):
+            total += x1[i : i + block].dot(x2[i : i + block]).item()  # as a Python number, in double precision
         return dtype.type(total)
     x1, x2 = (np.moveaxis(x, axis, -1) for x in (x1, x2))
-    whole = count // LONG * LONG
-    blocks = (x[..., :whole].reshape(*x.shape[:-1], -1, LONG) for x in (x1, x2))
+    whole = count // block * block
+    blocks = (x[..., :whole].reshape(*x.shape[:-1], -1, block) for x in (x1, x2))
     total = _add(np.vecdot(*blocks), -1, _wide(dtype))
     return (total + np.vecdot(x1[..., whole:], x2[..., whole:])).astype(dtype)
 
 
 def root_of_squares(x: Array) -> Array:
     """The root of the sum of the squares of real numbers."""
-    flat = x if x.ndim == 1 else x.ravel("K")
+    flat = x.ravel("K")  # contiguous
     return np.sqrt(flat.dot(flat) if flat.size <= LONG else vecdot(flat, flat))
 
 

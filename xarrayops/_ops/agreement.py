@@ -58,12 +58,7 @@ def host(x: Array) -> Any:
 
 
 def difference(
-    want: Any,
-    got: Any,
-    repeated: Callable[[Any], Any] | None = None,
-    arguments: Any = None,
-    *,
-    of_each: bool = False,
+    want: Any, got: Any, repeated: Callable[[Any], Any] | None = None, arguments: Any = None, *, of_each: bool = False
 ) -> str | None:
     """How results differ from the results of the function; None if they agree.
 

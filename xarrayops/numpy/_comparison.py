@@ -13,12 +13,7 @@ import xarrayops as xo
 from xarrayops.numpy import _operands as ops
 
 Rounding = Literal["down", "up", "exact"]
-_MIRRORED = {
-    "less": "greater",
-    "less_equal": "greater_equal",
-    "greater": "less",
-    "greater_equal": "less_equal",
-}
+_MIRRORED = {"less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal"}
 _OF_INTEGERS: dict[str, Rounding] = {"less": "down", "less_equal": "up", "greater": "up", "greater_equal": "down"}
 """How integers on the left are rounded: ``x < y`` exactly where the next number of float32 below x is less than y."""
 

@@ -18,6 +18,7 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.backends.foreign import has_buffer
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
+from xarrayops._core.dispatch.python_scalars import COMPARISONS
 from xarrayops._core.modes.defaults import floating_dtype
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import nested
@@ -455,10 +456,21 @@ def only_of(out: Any) -> Any:
     return out
 
 
-def for_output(x: Any, dtype: Any, out: Any) -> Any:
-    """x in the dtype in which NumPy reduces it, unless ``dtype`` says so: that to which x and ``out`` promote."""
+def wider_for(out: Any, x: Any) -> str | None:
+    """The wider dtype in which NumPy reduces x into ``out``, that to which both promote; None if there is none."""
     out = only_of(out)
-    return x if dtype is not None or out is None else xo.astype(x, xo.result_type(x, out), copy=False)
+    if out is None or not is_array(out):
+        return None
+    own = name_of(x.dtype)
+    found = promoted([own, name_of(out.dtype)], [])
+    return None if found == own else found
+
+
+def widened_for(name: str, out: Any, x: Any, dtype: Any) -> Any:
+    """x in the dtype of `wider_for`, unless ``dtype`` is given; comparisons have no wider loop."""
+    wider = wider_for(out, x) if dtype is None and name not in COMPARISONS else None
+    # PyTorch does not compute with its wide unsigned integers
+    return x if wider is None or wider.startswith("uint") else xo.astype(x, wider)
 
 
 def written(function: str, result: Any, out: Any, casting: str = "same_kind") -> Any:

@@ -7,6 +7,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Protocol
 
 import xarrayops as xo
+from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._generic.extra.statistics import along
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops, _warnings
@@ -36,7 +37,8 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
     if isinstance(axis, list):
         raise TypeError(f"np.{verb}: axis must be an integer or a tuple of integers, not a list")
     axis = None if axis is None else ops.axes_of(x, ops.axis_of_scalar(x, axis))
-    x = ops.for_output(x, dtype, out)
+    if out is not None and dtype is None and verb in ("sum", "prod"):
+        dtype = _floating_for(out, x)
     if dtype is not None and verb in LIMITED:
         x = xo.astype(x, named(dtype))
     initial = _of_class(x, initial) if verb in LIMITED else initial  # a sum may have a wider dtype than x
@@ -53,6 +55,12 @@ def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, 
     if initial is not None:
         result = getattr(xo, COMBINED[verb])(result, _of_class(result, initial))
     return ops.written(verb, result, out, "unsafe")  # as in NumPy
+
+
+def _floating_for(out: Any, x: Any) -> str | None:
+    """The wider floating-point dtype for an output; sums of integers wrap in any dtype as they do in that of out."""
+    wider = ops.wider_for(out, x)
+    return None if wider is None or "int" in wider else wider
 
 
 def _of_class(x: Any, initial: Any) -> Any:
@@ -181,7 +189,7 @@ def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, w
 
 def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
     """The largest element minus the smallest along the axes, by `xarrayops.ptp`."""
-    x = ops.for_output(ops.array(a), None, out)
+    x = ops.widened_for("ptp", out, ops.array(a), None)
     return ops.written("ptp", xo.ptp(x, axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
@@ -211,7 +219,9 @@ def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
     """The mean along the axes, by `xarrayops.mean`."""
-    x = _in(dtype, ops.for_output(ops.array(a), dtype, out))
+    x = ops.array(a)
+    is_half = name_of(x.dtype) == "float16"
+    x = _in(dtype, ops.widened_for("mean", out, x, dtype) if is_half else x)
     axis = ops.axis_of_scalar(x, ops.axis_or_axes(axis))
     if where is True:
         with _warnings.once_of_empty(x, axis):
@@ -355,7 +365,7 @@ def _accumulated(name: str, x: Any, axis: int | None, dtype: Any, out: Any) -> A
     if axis is None or ops.axis_of_scalar(x, index(axis)) == ():
         x, axis = ops.raveled(x), 0
     axis = index(axis)
-    x = ops.for_output(x, dtype, out)
+    dtype = _floating_for(out, x) if dtype is None else dtype
     return ops.written(name, accumulate(x, axis=axis, dtype=named(dtype)), out, "unsafe")  # as in NumPy
 
 

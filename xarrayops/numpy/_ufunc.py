@@ -151,11 +151,10 @@ class ufunc:  # noqa: N801 - NumPy's name
             return reduced(REDUCTIONS[self.__name__], x, axis, dtype, out, keepdims, initial, where)
         if where is not True:
             raise Unsupported(
-                f"np.{self.__name__}.reduce: where= is not supported. Instead: np.where(where, x, value) "
-                f"with the neutral value of the function"
+                f"np.{self.__name__}.reduce: where= is not supported. Instead: np.where(where, x, neutral_value)"
             )
-        x = ops.for_output(x, dtype, out)
-        return ops.written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out, "unsafe")  # as in NumPy
+        found = self._folded(ops.widened_for(self.__name__, out, x, dtype), axis, dtype, keepdims, initial)
+        return ops.written(self.__name__, found, out, "unsafe")  # as in NumPy
 
     def _for_reduction(self, method: str, x: Any, dtype: Any) -> Any:
         """The array in the dtype of NumPy's loop for reductions."""
@@ -180,7 +179,8 @@ class ufunc:  # noqa: N801 - NumPy's name
     def _along_axis(self, method: str, array: Any, axis: int | None, dtype: Any, out: Any) -> tuple[Any, int]:
         self._require_two(method)
         (x,) = ops.arrays(array)
-        return ops.for_output(x, dtype, out), 0 if axis is None and x.ndim == 1 else ops.one_axis(axis, x.ndim)
+        axis = 0 if axis is None and x.ndim == 1 else ops.one_axis(axis, x.ndim)
+        return ops.widened_for(self.__name__, out, x, dtype), axis
 
     def accumulate(self, array: Any, axis: int | None = 0, dtype: Any = None, out: Any = None) -> Any:
         """The results of applying the function to the first elements along an axis: all partial results."""

@@ -19,6 +19,8 @@ Data that it may define:
     True if the library never writes the memory of an array, and assumes that nothing else does.
 ``IGNORES_VALUES``
     True if the library does not raise for invalid values: an index out of bounds, a singular matrix.
+``FLUSHES_SUBNORMALS``
+    True if the library replaces subnormal numbers by 0.
 ``READS_CAPTURED_ARRAYS``
     True if functions of the hook ``compiled`` read the current values of captured arrays of the library. Otherwise
     `xarrayops.jit` compares these values at each call.

@@ -33,6 +33,7 @@ NAMESPACE = array_api_compat.torch
 ARRAY_TYPES = _torch.ARRAY_TYPES
 KNOWN_BAD = _torch.KNOWN_BAD
 ENVIRONMENT = ("PJRT_DEVICE", "XLA_FLAGS", "XLA_USE_*", "LIBTPU_INIT_ARGS")
+FLUSHES_SUBNORMALS = True
 ATTENTION_CANDIDATES = ()
 """Without the candidates of the torch backend: the generic implementation serves XLA."""
 checkpoint = unsupported(

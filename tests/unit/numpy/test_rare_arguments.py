@@ -40,6 +40,14 @@ EQUAL = (
     "linspace(a([0, 1]), a([2, 3]), 1, retstep=True)[1]",
 )
 OUTPUTS = (
+    "sum(a([70000, -69999], 'int64'), out=a(0.0, 'float16'))",
+    "sum(a([2**24 + 1, -(2**24)], 'int64'), out=a(0.0, 'float32'))",
+    "mean(a([70000, -69990], 'int64'), out=a(0.0, 'float16'))",
+    "max(a([1, 2], 'int64'), out=a(0, 'uint64'))",
+    "prod(a([3, 2], 'uint8'), out=a(0, 'int16'))",
+    "subtract.reduce(a([100, -100], 'int8'), out=a(0, 'int64'))",
+    "less.reduce(a([True, False]), out=a(0.0))",
+    "equal.accumulate(a([True, False]), out=a([0, 0]))",
     "ptp(a([-6.2940001, 3.753, 0.1], 'float32'), out=a(0.0))",
     "cumsum(a([0.1, 0.2, 2049.0], 'float16'), out=a([0.0, 0.0, 0.0]))",
     "cumprod(a([300.0, 300.0], 'float16'), out=a([0.0, 0.0], 'float32'))",

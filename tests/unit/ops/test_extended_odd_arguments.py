@@ -6,6 +6,7 @@ wrong. On NumPy, whose functions serve mostly, the errors are NumPy's own.
 
 import traceback
 import warnings
+from inspect import Parameter, signature
 from operator import attrgetter
 
 import numpy as np
@@ -173,6 +174,25 @@ def test_values(library, verb):
         for mine, theirs in zip(got, want, strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12, err_msg=f"{verb}{args}{options}")
             assert mine.shape == theirs.shape
+
+
+@pytest.mark.more_in_sweeps
+@pytest.mark.parametrize("verb", VALUES)
+def test_namespaces_take_the_same_calls(library, verb, sweeping):
+    """Also with parameters by keyword, which the kernels of a library read by position."""
+    if library.name in ("jax", "dask") and not sweeping and verb not in ("gradient", "pad", "quantile", "softmax"):
+        pytest.skip("only in sweeps: compilation takes long")
+    xp, public = xo.array_namespace(library.array(P)), attrgetter(verb)(xo)
+    kinds = [p.kind for p in signature(public).parameters.values() if p.name != "extra"]
+    only_by_position = sum(kind is Parameter.POSITIONAL_ONLY for kind in kinds)
+    args, options = VALUES[verb][0]
+    names = [p.name for p in signature(public).parameters.values()][only_by_position : len(args)]
+    by_keyword = dict(zip(names, args[only_by_position:], strict=True))
+    want = result(library, public, args, options)
+    for given, named in ((args, options), (args[:only_by_position], by_keyword | options)):
+        got = result(library, attrgetter(verb)(xp), given, named)
+        for mine, theirs in zip(got, want, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
 
 
 @pytest.mark.parametrize("verb", ERRORS)

@@ -72,6 +72,8 @@ class Backend:
         Whether the library never writes to the memory of an array.
     ignores_values : bool
         Whether the library ignores invalid values, such as an index out of bounds, instead of raising.
+    flushes_subnormals : bool
+        Whether the library replaces subnormal numbers by 0.
     reads_captured_arrays : bool
         Whether compiled functions read the current values of arrays that are not arguments.
     compilation_seconds : float
@@ -118,6 +120,7 @@ class Backend:
         self.has_sparse_layouts = support is not None and not support.classes
         self.refuse, self.refine, self.returned = map(self.own_hook, ("refuse", "refine", "returned"))
         self.immutable: bool = getattr(module, "IMMUTABLE", False)
+        self.flushes_subnormals: bool = getattr(module, "FLUSHES_SUBNORMALS", False)
         self.ignores_values: bool = getattr(module, "IGNORES_VALUES", False)
         self.reads_captured_arrays: bool = getattr(module, "READS_CAPTURED_ARRAYS", False)
         self.compilation_seconds: float = getattr(module, "COMPILATION_SECONDS", 1.0)

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic import NAMESPACES
-from xarrayops._surface import EXTRA, FAMILIES, MAIN_NAMESPACE_ALIASES, OWN
+from xarrayops._surface import EXTRA, FAMILIES, MAIN_NAMESPACE_ALIASES, OWN, ROLES
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Record, gap_of, unsupported
 from xarrayops.plugin.candidates import Kernel, KnownBad, always, first_able, screened
@@ -202,9 +202,12 @@ def _extra(
 
     The namespace has no other names of the library.
     """
-    if f"{prefix}{name}" in EXTRA:
-        setattr(namespace, name, functions[f"{prefix}{name}"])
-        return functions[f"{prefix}{name}"]
+    verb = f"{prefix}{name}"
+    if verb in EXTRA:
+        # The public function knows the defaults of its options, which the backend's function is always given.
+        function = (ROLES[verb] and lookup(import_module("xarrayops"), verb)) or functions[verb]
+        setattr(namespace, name, function)
+        return function
     if prefix:
         raise AttributeError(f"module {namespace.__name__!r} has no attribute {name!r}")
     if name not in OWN:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
-from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops._surface import ROLES
 from xarrayops.plugin.candidates import Call, constant_while_tracing
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
@@ -28,14 +27,12 @@ IN_SINGLE = frozenset(
     )
 )
 """The functions that compute in float32 for operands of half types. The others that sum do so in each backend."""
-OF_POWERS = frozenset(
-    ("cumulative_prod", "linalg.cond", "linalg.norm", "linalg.vector_norm", "polyval", "prod"),
-)
+OF_POWERS = frozenset(("cumulative_prod", "linalg.cond", "linalg.norm", "linalg.vector_norm", "polyval", "prod"))
 """The functions of which products of three and more numbers overflow. In others only `LARGE` numbers do."""
 LARGE = 2.0**43
 """The sum of 2**40 squares of smaller numbers is in the range of float32."""
-_NOTHING, _LOOK, _CAST = 0, 1, 2
-"""What a dtype needs: nothing, a look at the result, or a cast. Several dtypes need their bitwise or."""
+_NOTHING, _LOOK, _CAST = range(3)
+"""What a dtype needs: nothing, a look at the result, or a cast. A call needs the greatest of its arrays."""
 _INTEGERS = {"bool", *INTEGER_LIMITS}
 Hooks = Mapping[str, Callable[..., Any]]
 
@@ -73,9 +70,9 @@ def without_overflow(
             return cast(args, kwargs)
         need = _NOTHING
         for x in (*args, *kwargs.values()) if kwargs else args:
-            if hasattr(x, "dtype"):
-                need = need_of(x.dtype) | need
-        return cast(args, kwargs) if need >= _CAST else checked(args, kwargs, need)
+            if hasattr(x, "dtype") and need_of(x.dtype) > need:
+                need = need_of(x.dtype)
+        return cast(args, kwargs) if need == _CAST else checked(args, kwargs, need)
 
     def checked(args: tuple[Any, ...], kwargs: dict[str, Any], need: int) -> Any:
         found = function(*args, **kwargs)
@@ -83,7 +80,6 @@ def without_overflow(
 
     def cast(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result for arrays in the wider dtypes, in the dtype of the arrays."""
-        kwargs = {name: as_number(value) for name, value in kwargs.items()}
         # JAX's weakly typed arrays do not determine the dtype of the result.
         dtypes = [x.dtype for x in _arrays_of(args, kwargs) if not getattr(x, "weak_type", False)]
         if kwargs.get("dtype") is not None:

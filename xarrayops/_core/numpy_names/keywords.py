@@ -23,10 +23,7 @@ RENAMED_KEYWORDS = {
     "unbiased": ("correction",),
 }
 """Our keywords, by the keyword of NumPy or PyTorch. The first one that the function has is used."""
-REASONS = {
-    "casting": "test xo.can_cast(x.dtype, dtype) first",
-    "order": 'xo.contiguous(x, order="F") of the result',
-}
+REASONS = {"casting": "test xo.can_cast(x.dtype, dtype) first", "order": 'xo.contiguous(x, order="F") of the result'}
 """The equivalents of keywords that only NumPy's methods have."""
 
 

@@ -82,12 +82,12 @@ def alike(xp: ModuleType, x1: Array, x2: Array) -> tuple[Array, Array]:
     return astype(xp, x1, dtype), astype(xp, x2, dtype)
 
 
-def as_array(xp: ModuleType, x: object, like: Array) -> Array:
+def as_array(xp: ModuleType, x: Any, like: Array) -> Array:
     """x; a number becomes an array with the device of ``like``, and its dtype if that can hold the number."""
-    if hasattr(x, "item") and type(x).__module__ == "numpy" != type(like).__module__:
-        x = x.item()
     if hasattr(x, "dtype"):
-        return x
+        if getattr(x, "ndim", 1) or type(x.dtype).__module__ == type(like.dtype).__module__:
+            return x
+        x = x.item()  # a NumPy scalar for an array of another library
     kinds = {bool: ("bool",), int: ("integral",), float: ("real floating",)}
     lower = [kind for cls, listed in kinds.items() if isinstance(x, cls) for kind in listed]
     order = ("bool", "integral", "real floating", "complex floating")

@@ -80,7 +80,7 @@ def trapezoid(xp: ModuleType, y: Array, x: Any = None, /, *, dx: float = 1.0, ax
         y, x = common.floating_beside(xp, y, x)
     lower, upper = common.part(y, axis, 0, -1), common.part(y, axis, 1, None)
     if x is None:
-        return (xp.sum(lower, axis=axis) + xp.sum(upper, axis=axis)) * (dx / 2)
+        return xp.sum(lower, axis=axis) * (dx / 2) + xp.sum(upper, axis=axis) * (dx / 2)
     step = xp.diff(x, axis=0 if x.ndim == 1 else axis)
     if x.ndim == 1:
         step = xp.reshape(step, (-1, *(1,) * (y.ndim - axis - 1)))

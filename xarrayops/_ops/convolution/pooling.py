@@ -137,11 +137,24 @@ def _pooled(x: Any, window: Extents, request: Request) -> Any:
     astype, dtype = backend.functions["astype"], x.dtype
     is_half = backend.functions["dtype_name"](dtype) in HALVES
     x = astype(x, backend.native_dtype("float32")) if is_half else x
-    # No sum overflows. A power of two changes no bit of a product, unless the product is subnormal.
-    share = 2.0 ** -(prod(windows.shape) - 1).bit_length()
-    total = _by_engines(backend, x * share, windows, kind)
-    mean = standard.divide(total, _elements(backend, x, windows) * share)
+    mean = _means(backend, x, windows)
     return astype(mean, dtype) if is_half else mean
+
+
+def _means(backend: Backend, x: Array, windows: Windows) -> Array:
+    """The means, from sums of a share of x that do not overflow.
+
+    A power of two changes no bit of a product, unless that is subnormal. XLA replaces subnormal numbers by 0, so there
+    the share is used for arrays with large numbers only.
+    """
+    share = 2.0 ** -(prod(windows.shape) - 1).bit_length()
+    elements = _elements(backend, x, windows)
+    if not backend.flushes_subnormals:
+        return standard.divide(_by_engines(backend, x * share, windows, "sum"), elements * share)
+    is_large = standard.any(standard.abs(x) > _LARGE)
+    total = _by_engines(backend, standard.where(is_large, x * share, x), windows, "sum")
+    mean = standard.divide(total, elements)
+    return standard.where(is_large, mean / share, mean)
 
 
 def explain_pooling(verb: str, /, x: Any, window: Extents, **options: Any) -> Explanation:
@@ -170,6 +183,8 @@ def _planned(x: Any, window: Extents, request: Request) -> tuple[Backend, tuple[
 
 
 _by_engines = by_engines("pooling")
+_LARGE = 2.0**96
+"""The sum of 2**32 smaller numbers is in the range of float32."""
 
 
 def _elements(backend: Any, x: Array, windows: Any) -> Any:

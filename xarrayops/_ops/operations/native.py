@@ -129,10 +129,7 @@ class Native:
 
         folders = dict.fromkeys((tvm_ffi.libinfo.find_include_path(), tvm_ffi.libinfo.find_dlpack_include_path()))
         library = compiler.shared_library(
-            self._sources,
-            flags=self._flags,
-            includes=list(folders),
-            key=f"tvm-ffi {tvm_ffi.__version__}",
+            self._sources, flags=self._flags, includes=list(folders), key=f"tvm-ffi {tvm_ffi.__version__}"
         )
         found: Callable[..., None] | None = getattr(tvm_ffi.load_module(str(library)), self._entry, None)
         if found is None:

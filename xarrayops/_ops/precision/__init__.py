@@ -7,8 +7,4 @@ from xarrayops._ops.precision.blocks import autocast, precision
 from xarrayops._ops.precision.scaling import LossScale, loss_scale
 from xarrayops._ops.verb import Verb
 
-VERBS = (
-    Verb("autocast", autocast),
-    Verb("loss_scale", loss_scale, results=(LossScale,)),
-    Verb("precision", precision),
-)
+VERBS = (Verb("autocast", autocast), Verb("loss_scale", loss_scale, results=(LossScale,)), Verb("precision", precision))

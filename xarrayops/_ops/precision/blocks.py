@@ -73,12 +73,7 @@ class precision(Scope):  # noqa: N801 - lower case, because it is used as a stat
     _is_mode = True
 
     def __init__(
-        self,
-        *,
-        compute: Any = None,
-        accumulate: Any = "float32",
-        output: Any = None,
-        products: str = "ieee",
+        self, *, compute: Any = None, accumulate: Any = "float32", output: Any = None, products: str = "ieee"
     ) -> None:
         super().__init__()
         sums = floating_name("precision", accumulate)

@@ -113,11 +113,7 @@ registry.on_load.append(_register)
 
 
 def loss_scale(
-    initial: float = 2.0**15,
-    *,
-    growth_factor: float = 2.0,
-    backoff_factor: float = 0.5,
-    growth_interval: int = 2000,
+    initial: float = 2.0**15, *, growth_factor: float = 2.0, backoff_factor: float = 0.5, growth_interval: int = 2000
 ) -> LossScale:
     """Scale losses so that gradients in a half type do not become zero, and find the scale while training.
 

@@ -48,6 +48,8 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
     dtype = np.dtype(dtype)
     if dtype == x.dtype:
         return x.copy() if copy else x
+    if isinstance(x, np.generic):  # an option, such as dx
+        return x.astype(dtype)
     return da.map_blocks(_cast, x, target=dtype, dtype=dtype, meta=_blocks.meta(x, dtype, x.ndim))
 
 

@@ -54,3 +54,11 @@ def test_errors_are_those_of_short_arrays():
             xo.argmax(jnp.ones(count), axis=1)
     with pytest.raises(ValueError, match="empty"):
         xo.argmax(jnp.ones((2000, 0)), axis=1)
+
+
+def test_gradients_near_the_largest_number():
+    x = jnp.asarray([1, 2e38, -2e38, 3e38], jnp.float32)
+    np.testing.assert_allclose(xo.gradient(x)[1:-1], [-1e38, 0.5e38], rtol=1e-6)
+    assert jax.grad(lambda step: xo.gradient(x[:3], step).sum())(jnp.float32(4)) == 1.875e37
+    complex_ = xo.gradient(jnp.asarray([1 + 1j, complex(np.inf, 2), 3 + 1j, 4 + 5j], jnp.complex64))
+    assert jnp.isinf(complex_[0].real)

@@ -249,6 +249,13 @@ def test_means_of_windows_near_the_largest_number_are_finite(library, dtype):
 
 
 @library
+def test_means_of_small_numbers(library):
+    x = np.full((1, 1, 64, 64), 2e-38, "float32")  # a 64th of it is subnormal
+    got = np.asarray(xo.convert(xo.avg_pool2d(of(library, x), 32), "numpy"))
+    np.testing.assert_allclose(got, np.full((1, 1, 2, 2), 2e-38), rtol=1e-5)
+
+
+@library
 def test_means_of_windows_with_infinity(library):
     x = np.asarray([[[np.inf, 1.0, 2.0, 3e38, 3e38, np.nan]]], dtype="float32")
     got = np.asarray(xo.convert(xo.avg_pool1d(of(library, x), 2), "numpy"))

@@ -26,15 +26,7 @@ def _atleast_nd(x: Any, ndim: int) -> Any:
 
 
 ROWS = [
-    row(
-        "atleast_nd",
-        _atleast_nd,
-        call(POINT, 1),
-        call(VECTOR, 3),
-        call(CUBE, 2),
-        call(EMPTY, 3),
-        dtype="first",
-    ),
+    row("atleast_nd", _atleast_nd, call(POINT, 1), call(VECTOR, 3), call(CUBE, 2), call(EMPTY, 3), dtype="first"),
     row("diag", np.diag, call(VECTOR), call(MATRIX), *(call(x, k) for x in (VECTOR, MATRIX) for k in (1, -2, 7)[:2])),
     row("diag", np.diag, call(VECTOR[:0]), call(EMPTY), *(call(x, -1) for x in EACH), label="of each dtype"),
     row(

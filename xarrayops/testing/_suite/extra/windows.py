@@ -17,13 +17,7 @@ def _window(name: str) -> Any:
 
 ROWS = [
     *(
-        created(
-            name,
-            _window(name),
-            *(call(n, *args) for n in LENGTHS),
-            call(6, *args, dtype="float64"),
-            normwise=True,
-        )
+        created(name, _window(name), *(call(n, *args) for n in LENGTHS), call(6, *args, dtype="float64"), normwise=True)
         for name, args in (("bartlett", ()), ("blackman", ()), ("hamming", ()), ("hanning", ()), ("kaiser", (8.6,)))
     ),
     created("kaiser", _window("kaiser"), call(9, 0.0), call(9, 40.0), label="narrow"),

@@ -117,10 +117,7 @@ def update(op: str, ufunc: Callable[..., None], numbers: tuple[str, ...]) -> lis
     whole = [call(x, np.asarray([0, 2]), 2.5), call(x, np.asarray([3, 1]), sample("float32", (2, 3), seed=1))]
     whole += [call(x, np.asarray([0, 0, 3, 0]), sample("float32", (4, 3), seed=1))] * (op != "set")
     options: dict[str, Any] = {"dtype": "first", "function": public, "hook": "update"}
-    return [
-        row("at", oracle, *plain, label=op, **options),
-        row("at", oracle, *whole, label=f"{op} rows", **options),
-    ]
+    return [row("at", oracle, *plain, label=op, **options), row("at", oracle, *whole, label=f"{op} rows", **options)]
 
 
 SHIFTS: list[tuple[Any, Any]] = [

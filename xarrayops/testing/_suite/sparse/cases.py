@@ -259,9 +259,7 @@ ROWS = [
         shape=lambda a, b: (a.shape[0], b.shape[1]),
     ),
     _row(
-        *("sparse.sddmm", "", _sparse.sddmm, oracle.sampled, _sddmm_operands),
-        exact=True,
-        dense=lambda a, b, pattern: a,
+        *("sparse.sddmm", "", _sparse.sddmm, oracle.sampled, _sddmm_operands), exact=True, dense=lambda a, b, pattern: a
     ),
     *(_elementwise(name, getattr(np, name)) for name in ("abs", "sign", "square")),
     *(_elementwise(name, getattr(np, name), "biufc") for name in ("sqrt", "expm1", "log1p", "sin", "tan", "tanh")),

@@ -25,12 +25,7 @@ CUBE = (2, 3, 4)
 
 
 def reduction(
-    verb: str,
-    oracle: Callable[..., Any],
-    dtypes: tuple[str, ...],
-    *extra: Any,
-    empty: bool = True,
-    **options: Any,
+    verb: str, oracle: Callable[..., Any], dtypes: tuple[str, ...], *extra: Any, empty: bool = True, **options: Any
 ) -> Row:
     """A row for a reduction: every dtype, one, several and no axes, keepdims, 0-d and (if ``empty``) empty arrays."""
     x = sample(dtypes[0], CUBE)
