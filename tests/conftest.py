@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 import os
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
@@ -167,6 +169,18 @@ def pytest_collection_finish() -> None:
     """Exempt the libraries and the collected tests, millions of objects, from garbage collection."""
     gc.collect()
     gc.freeze()
+
+
+_finished = itertools.count(1)
+
+
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Forget the programs of JAX and torch.compile now and then: in a sweep thousands of them fill 20 GiB."""
+    if item.config.getoption("--sweeps") and next(_finished) % 200 == 0:
+        for name, forget in (("jax", "clear_caches"), ("torch._dynamo", "reset")):
+            if name in sys.modules:
+                getattr(sys.modules[name], forget)()
+        gc.collect()
 
 
 @pytest.fixture
