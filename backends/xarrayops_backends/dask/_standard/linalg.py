@@ -79,7 +79,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """As for matmul. Many products of single precision are added by `sum`, whose error is smaller."""
     count = x1.shape[axis]
-    if count > sums.LONG_COMPLEX and x2.shape[axis] == count and np.result_type(x1.dtype, x2.dtype).char in "fF":
+    if count > sums.BLOCK and x2.shape[axis] == count and np.result_type(x1.dtype, x2.dtype).char in "fF":
         x1, x2 = (da.moveaxis(x, axis, -1) for x in (x1, x2))
         return _corrections.sum(da.conj(x1) * x2, axis=-1)
     return _promoted(compat.vecdot, x1, x2, axis=axis)

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array, Call
-from xarrayops.plugin.host import finfo, sums
+from xarrayops.plugin.host import finfo
 from xarrayops.plugin.products import MAGNITUDES, exact_terms, multiplications
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._dtypes import _CONFIG
@@ -106,10 +106,14 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
     return jnp.tensordot(x1, x2, axes=axes, precision=_precision())
 
 
+_ADDED = 128
+"""Products that XLA adds one after the other, within the bound of sums."""
+
+
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """In full precision. XLA adds the products one after the other on CPUs, but those of a sum in blocks."""
     count = x1.shape[axis]  # jax.export has symbolic sizes
-    if isinstance(count, int) and x2.shape[axis] == count > sums.LONG and jnp.result_type(x1, x2).itemsize >= 4:
+    if isinstance(count, int) and x2.shape[axis] == count > _ADDED and jnp.result_type(x1, x2).itemsize >= 4:
         x1, x2 = (jnp.moveaxis(x, axis, -1) for x in (x1, x2))
         return jnp.sum(jnp.conj(x1) * x2, axis=-1)
     return jnp.vecdot(x1, x2, axis=axis, precision=_precision())

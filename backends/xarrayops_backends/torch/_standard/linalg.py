@@ -137,7 +137,8 @@ _SHORT, _ROW = 128, 1 << 12
 def _vecdot(x1: Array, x2: Array, axis: int) -> Array:
     """In blocks, whose results `torch.sum` adds."""
     count = x1.shape[axis]
-    if count <= _ADDED or x1.dtype not in _SINGLES:
+    is_row = x1.stride(axis) == x2.stride(axis) == 1  # strided products are added one after the other
+    if x1.dtype not in _SINGLES or count <= (_ADDED if is_row else _SHORT):
         return torch.linalg.vecdot(x1, x2, dim=axis)
     if x1.numel() <= _STORED:
         return torch.sum(torch.conj(x1) * x2, axis)

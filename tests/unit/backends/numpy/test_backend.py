@@ -307,23 +307,3 @@ def test_quotients_by_infinity_are_those_of_the_standard():
     found = xo.floor_divide(x, y)
     np.testing.assert_array_equal(found, np.zeros(4))
     np.testing.assert_array_equal(np.signbit(found), [True, True, False, False])
-
-
-@pytest.mark.parametrize("dtype", ["float32", "complex64"])
-@pytest.mark.parametrize("count", [33, 4096, 9000, 12288, 12289, 70000])
-def test_products_of_equal_numbers_are_within_the_bound(dtype, count):
-    """In memory of each order: BLAS adds strided products in one or two sums."""
-    base = np.full(2 * count, 0.1, dtype)
-    rows = np.full((count, 3), 0.1, dtype)
-    exact = float(np.float32(0.1)) ** 2 * count
-    for x, axis in (
-        (base[:count], -1),
-        (base[:count][::-1], -1),
-        (base[::2], 0),
-        (np.broadcast_to(base[:1], count), 0),
-    ):
-        got = complex(xo.vecdot(x, x, axis=axis))
-        assert abs(got - exact) <= 4 * np.finfo(np.float32).eps * np.log2(count) * exact
-    assert np.abs(xo.vecdot(rows, rows, axis=0) - exact).max() <= 4 * np.finfo(np.float32).eps * np.log2(count) * exact
-    norm = float(xo.linalg.norm(base[::-2].real)) ** 2
-    assert abs(norm - exact) <= 4 * np.finfo(np.float32).eps * np.log2(count) * exact

@@ -1,0 +1,19 @@
+"""Products and norms of many equal numbers, whose rounding errors do not cancel, keep the law of accumulation."""
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("count", [33, 300, 4096, 9000, 12288, 12289, 70000])
+def test_products_of_equal_numbers(library, dtype, count):
+    """In memory of each order: BLAS adds strided products in one or two sums."""
+    line, rows = library.array(np.full(2 * count, 0.1, dtype)), library.array(np.full((count, 3), 0.1, dtype))
+    exact = float(np.float32(0.1)) ** 2 * count
+    half = line[:count]
+    for x, axis in ((half, -1), (xo.flip(half), -1), (line[::2], 0), (xo.broadcast_to(line[:1], (count,)), 0), (rows, 0)):
+        found = (xo.vecdot(x, x, axis=axis), xo.linalg.vector_norm(xo.real(x) + 0, axis=axis) ** 2)
+        for got in map(library.host, found):
+            assert np.abs(got - exact).max() <= 4 * np.finfo(np.float32).eps * np.log2(count) * exact
