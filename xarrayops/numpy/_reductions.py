@@ -365,7 +365,8 @@ def _accumulated(name: str, x: Any, axis: int | None, dtype: Any, out: Any) -> A
     if axis is None or ops.axis_of_scalar(x, index(axis)) == ():
         x, axis = ops.raveled(x), 0
     axis = index(axis)
-    dtype = _floating_for(out, x) if dtype is None else dtype
+    if out is not None and dtype is None:
+        dtype = _floating_for(out, x)
     return ops.written(name, accumulate(x, axis=axis, dtype=named(dtype)), out, "unsafe")  # as in NumPy
 
 

@@ -10,10 +10,18 @@ import xarrayops as xo
 @pytest.mark.parametrize("count", [33, 300, 4096, 9000, 12288, 12289, 70000])
 def test_products_of_equal_numbers(library, dtype, count):
     """In memory of each order: BLAS adds strided products in one or two sums."""
-    line, rows = library.array(np.full(2 * count, 0.1, dtype)), library.array(np.full((count, 3), 0.1, dtype))
+    line, rows = library.array(np.full(2 * count, 0.1, dtype)), library.array(np.full((count, 4), 0.1, dtype))
     exact = float(np.float32(0.1)) ** 2 * count
     half = line[:count]
-    for x, axis in ((half, -1), (xo.flip(half), -1), (line[::2], 0), (xo.broadcast_to(line[:1], (count,)), 0), (rows, 0)):
-        found = (xo.vecdot(x, x, axis=axis), xo.linalg.vector_norm(xo.real(x) + 0, axis=axis) ** 2)
+    for x, axis in (
+        (half, -1),
+        (xo.flip(half), -1),
+        (line[::2], 0),
+        (xo.broadcast_to(line[:1], (count,)), 0),
+        (rows, 0),
+    ):
+        real = xo.real(x)
+        found = [xo.vecdot(x, x, axis=axis), *(xo.linalg.vector_norm(y, axis=axis) ** 2 for y in (real, real + 0))]
+        found += [xo.linalg.norm(real) ** 2] * (x.ndim == 1)
         for got in map(library.host, found):
             assert np.abs(got - exact).max() <= 4 * np.finfo(np.float32).eps * np.log2(count) * exact
