@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
@@ -21,7 +20,7 @@ from unittest import mock
 import pytest
 
 import xarrayops as xo
-from tests import durations
+from tests import durations, programs
 from xarrayops._core.backends import registry
 
 # By default JAX reserves three quarters of a GPU's memory, and other test processes fail.
@@ -175,12 +174,9 @@ _finished = itertools.count(1)
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Forget the programs of JAX and torch.compile now and then: in a sweep thousands of them fill 20 GiB."""
+    """Forget programs after every 200 tests of a sweep."""
     if item.config.getoption("--sweeps") and next(_finished) % 200 == 0:
-        for name, forget in (("jax", "clear_caches"), ("torch._dynamo", "reset")):
-            if name in sys.modules:
-                getattr(sys.modules[name], forget)()
-        gc.collect()
+        programs.forget()
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ __all__ = [
     "InvalidSparse",
     "LayoutError",
     "MixedBackends",
+    "NotAnArray",
     "Unsupported",
     "XArrayOpsError",
 ]
@@ -28,6 +29,10 @@ class XArrayOpsError(Exception):
 
 class BackendNotFound(XArrayOpsError, LookupError):
     """No backend supports this object or has this name, or its library is not installed."""
+
+
+class NotAnArray(BackendNotFound, TypeError):
+    """An argument is not an array of a known library."""
 
 
 class InvalidBackend(XArrayOpsError):

@@ -163,7 +163,9 @@ def test_modules_at_the_root_are_public_or_generated():
 
 
 def test_the_core_mentions_no_backend_module():
-    named = [name for name, path in CORE_MODULES.items() if "xarrayops_backends" in path.read_text()]
+    """Except in the generated copy of the entry points."""
+    paths = (path for name, path in CORE_MODULES.items() if name != "xarrayops._surface")
+    named = [str(path) for path in paths if "xarrayops_backends" in path.read_text()]
     assert not named
 
 

@@ -14,6 +14,7 @@ IMPROVED = {
     "BuildError": "error",
     "CrossingError": "error",
     "InvalidArguments": "error",
+    "NotAnArray": "error",
     "convert": "(x, to, /, *, device=None, copy=None, dtype=None)",
     "operation": "(name, /, *, blockwise=None)",
     "profile": "class(*, show=True)",

@@ -33,7 +33,7 @@ def array_namespace(*arrays: Array) -> ModuleType:
 
     Raises
     ------
-    MixedBackends, BackendNotFound, Unsupported
+    MixedBackends, NotAnArray, Unsupported
         The arrays belong to several libraries, no argument is an array, or a kind of array is not supported.
 
     Examples

@@ -18,7 +18,7 @@ from xarrayops._ops.exchange.convert import convert, explain_convert
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._ops.verb import Verb
-from xarrayops.errors import BackendNotFound, ExchangeError, Unsupported
+from xarrayops.errors import ExchangeError, NotAnArray, Unsupported
 from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.nested import named_members
@@ -157,7 +157,7 @@ def _as_buffer(obj: Any) -> Array:
             raise ExchangeError(
                 f"xo.asarray: {registry.describe_class(type(obj))}: {str(error).rstrip('.')}. {fix}"
             ) from error
-    raise BackendNotFound(
+    raise NotAnArray(
         f"xo.asarray cannot convert a value of class {registry.describe_class(type(obj))}. {foreign.fix('obj', obj)}."
     )
 

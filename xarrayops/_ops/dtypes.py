@@ -17,7 +17,7 @@ from xarrayops._core.modes import defaults
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.verb import Verb
-from xarrayops.errors import BackendNotFound
+from xarrayops.errors import NotAnArray
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.dtypes import COMPLEX_OF
@@ -103,9 +103,7 @@ def _backend(verb: str, *items: Any) -> Backend:
         if backend is not None:
             return backend
     if not any(isinstance(item, str) for item in items):
-        raise BackendNotFound(
-            f"xo.{verb} needs an array, a dtype or the name of a dtype; the arguments were {items!r}."
-        )
+        raise NotAnArray(f"xo.{verb} needs an array, a dtype or the name of a dtype; the arguments were {items!r}.")
     return creation_backend(None, None)[0]
 
 

@@ -1,4 +1,7 @@
-"""Reject arrays that are not numeric in every function except elementwise ufuncs."""
+"""Reject arrays that are not numeric, and masked arrays, matrices and sparse containers, in all but elementwise ufuncs.
+
+NumPy's functions would ignore the mask of some masked arrays and return sparse containers where a number is expected.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,27 @@ from typing import Any
 import numpy as np
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array, array_roles
+from xarrayops.plugin import Array, Gap, array_roles
 from xarrayops.plugin.host import NUMBERS, gap_of
+from xarrayops_backends.numpy._exchange import refuse_class
 
 ARRAY_TYPES = (np.ndarray, np.generic)
+_SPARSE = Gap("functions of dense arrays do not take sparse containers", "x.toarray()")
 
 
 def require_numbers(verb: str, dtype: np.dtype[Any]) -> None:
     """Raise unless the dtype is numeric."""
     gap = gap_of(dtype)
+    if gap is not None:
+        raise Unsupported(f"xo.{verb}: {gap}")
+
+
+def require_array(verb: str, x: Any) -> None:
+    """Raise if x, whose class is not exactly ndarray, is an array or a container that NumPy's functions misread."""
+    if isinstance(x, ARRAY_TYPES):
+        gap = (None if isinstance(x, np.generic) else refuse_class(type(x))) or gap_of(x.dtype)
+    else:
+        gap = _SPARSE if type(x).__module__.startswith("scipy.sparse.") else None
     if gap is not None:
         raise Unsupported(f"xo.{verb}: {gap}")
 
@@ -41,7 +56,9 @@ def _refusing_first(verb: str, function: Callable[..., Array]) -> Callable[..., 
 
     @wraps(function)
     def checked(x: Any, /, *args: Any, **kwargs: Any) -> Array:
-        if isinstance(x, ARRAY_TYPES) and x.dtype.kind not in NUMBERS:
+        if type(x) is not np.ndarray:
+            require_array(verb, x)
+        elif x.dtype.kind not in NUMBERS:
             require_numbers(verb, x.dtype)
         return function(x, *args, **kwargs)
 
@@ -54,13 +71,14 @@ def _refusing_all(verb: str, function: Callable[..., Array]) -> Callable[..., Ar
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Array:
         for x in (*args, *kwargs.values()) if kwargs else args:
-            if isinstance(x, ARRAY_TYPES):
+            if type(x) is np.ndarray:
                 if x.dtype.kind not in NUMBERS:
                     require_numbers(verb, x.dtype)
             elif isinstance(x, (list, tuple)):
                 for member in x:
-                    if isinstance(member, ARRAY_TYPES):
-                        require_numbers(verb, member.dtype)
+                    require_array(verb, member)
+            else:
+                require_array(verb, x)
         return function(*args, **kwargs)
 
     return checked

@@ -17,7 +17,11 @@ from xarrayops.plugin import Array, generic
 from xarrayops.plugin.host import NUMBERS, elementwise, products, refuse_discarding, sums
 from xarrayops.plugin.products import multiplications
 from xarrayops_backends.numpy._dtypes import astype
-from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers as _require_numbers
+from xarrayops_backends.numpy._guard import (
+    ARRAY_TYPES,
+    require_array as _require_array,
+    require_numbers as _require_numbers,
+)
 
 Axes = int | tuple[int, ...] | None
 matmul_int32 = products.matmul_int32
@@ -119,6 +123,9 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 
     Products of 8-bit integers wrap, as do those of int32 that are narrowed.
     """
+    if not type(x1) is type(x2) is np.ndarray:
+        _require_array("matmul", x1)
+        _require_array("matmul", x2)
     if x1.dtype.char in _BLAS and x2.dtype.char in _BLAS:
         return x1.dot(x2) if x1.ndim == 2 == x2.ndim else np.matmul(x1, x2)
     _require_numbers("matmul", x1.dtype)
@@ -153,13 +160,14 @@ def _narrow(*operands: Array) -> np.dtype[Any] | None:
 def linalg_eig(x: Array, /) -> tuple[Array, Array]:
     """NumPy returns real numbers if all eigenvalues are real; the standard requires complex ones."""
     found = np.linalg.eig(x)
-    complex_ = np.result_type(x.dtype, np.complex64)
+    complex_ = np.result_type(found[0].dtype, np.complex64)
     return type(found)(*(part.astype(complex_, copy=False) for part in found))
 
 
 def linalg_eigvals(x: Array, /) -> Array:
     """As for eig."""
-    return np.linalg.eigvals(x).astype(np.result_type(x.dtype, np.complex64), copy=False)
+    found = np.linalg.eigvals(x)
+    return found.astype(np.result_type(found.dtype, np.complex64), copy=False)
 
 
 def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
@@ -231,7 +239,9 @@ def _reduction(verb: str, ufunc: np.ufunc) -> Callable[..., Array]:
     """A direct call of ``ufunc.reduce``: NumPy's wrapper takes twice the time for the sum of a small array."""
 
     def reduced(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-        if x.dtype.kind not in NUMBERS:
+        if type(x) is not np.ndarray:
+            _require_array(verb, x)
+        elif x.dtype.kind not in NUMBERS:
             _require_numbers(verb, x.dtype)
         return ufunc.reduce(x, axis, keepdims=keepdims)
 
@@ -240,6 +250,8 @@ def _reduction(verb: str, ufunc: np.ufunc) -> Callable[..., Array]:
 
 def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """np.add.reduce, with a small error in narrow dtypes."""
+    if type(x) is not np.ndarray:
+        _require_array("sum", x)
     if dtype is None and x.dtype.char in sums.EXACT:
         return _add(x, axis, None, keepdims=keepdims)
     if x.dtype.kind not in NUMBERS:
@@ -249,7 +261,9 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
 
 def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """np.multiply.reduce."""
-    if x.dtype.kind not in NUMBERS:
+    if type(x) is not np.ndarray:
+        _require_array("prod", x)
+    elif x.dtype.kind not in NUMBERS:
         _require_numbers("prod", x.dtype)
     return _multiply(x, axis, dtype, keepdims=keepdims)
 

@@ -10,7 +10,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._core.backends import namespace as namespace_module, registry
-from xarrayops._surface import SURFACE
+from xarrayops._surface import FAMILIES, ROLES, SURFACE
 from xarrayops.plugin import WRAPPED_HOOKS, Call, gap_of, takes_arrays
 from xarrayops.plugin.generic import HOOKS
 
@@ -45,10 +45,55 @@ def test_names_of_the_library_are_not_in_the_namespace(namespace, name):
 
 
 def test_functions_of_xarrayops_are_in_the_namespace(namespace):
-    for name in ("attention", "einsum", "at", "relayout", "convert", "shares_memory", "device", "compute"):
+    for name in ("attention", "einsum", "at", "relayout", "convert", "shares_memory", "compute"):
         assert getattr(namespace, name) is getattr(xo, name)
         assert name in dir(namespace)
-    assert {*dir(namespace)} <= {*dir(xo), "__array_namespace_info__", *vars(namespace)}
+    assert {*dir(namespace)} <= {*dir(xo), "xo", "__array_namespace_info__", *vars(namespace)}
+
+
+@pytest.mark.parametrize("name", ["backends", "device", "export", "jit"])
+def test_names_of_other_objects_of_pytorch_are_in_xo_only(namespace, name):
+    assert namespace.xo is xo
+    assert name not in dir(namespace)
+    with pytest.raises(AttributeError, match=rf"has no '{name}'\. Instead: xp\.xo\.{name}"):
+        getattr(namespace, name)
+
+
+NO_ARRAYS = (-1.0, [1, 2], None, "a", (), np)
+
+
+@pytest.mark.parametrize("value", NO_ARRAYS, ids=str)
+def test_what_is_no_array_is_a_type_error(value):
+    for call in (xo.array_namespace, xo.sum, xo.device):
+        with pytest.raises(TypeError) as raised:
+            call(value)
+        assert isinstance(raised.value, xo.NotAnArray)
+
+
+MISREAD = {
+    "masked": lambda: np.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], [[0, 1], [0, 0]]),
+    "matrix": lambda: np.matrix([[1.0, 2.0], [3.0, 4.0]]),
+    "sparse": lambda: pytest.importorskip("scipy.sparse").csr_array(np.eye(2)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+@pytest.mark.parametrize("kind", MISREAD)
+def test_numpy_functions_refuse_arrays_that_they_would_misread(kind):
+    """All functions but the elementwise ones, which masked arrays and matrices serve themselves."""
+    x, numpy = MISREAD[kind](), xo.backend("numpy").namespace
+    served = []
+    for verb, roles in ROLES.items():
+        if verb not in SURFACE or FAMILIES[verb] == "standard.elementwise":
+            continue
+        first, *others = roles.values()
+        arguments = [[x] if first == "arrays" else x, *(x for role in others if role in ("array", "operand"))]
+        try:
+            attrgetter(verb)(numpy)(*arguments)
+        except xo.Unsupported:
+            continue
+        served.append(verb)
+    assert not served
 
 
 def test_the_name_is_neutral(namespace):

@@ -143,6 +143,16 @@ class TestOthers:
             check(library, lambda x, low=low, high=high: xo.clip(x, low, high), edges("float64"))
         check(library, xo.clip, edges("float64"), *(np.roll(edges("float64"), n) for n in (3, 5)))
 
+    def test_clip_of_booleans(self, library):
+        """The result is bool: booleans are the integers 0 and 1."""
+        x = np.asarray([True, False])
+        bounds = ((0, 1), (False, True), (None, 0), (1, None), (-3, 300), (300, None), (None, -3), (True, 0))
+        for low, high in (*bounds, (None, np.asarray([1, 0])), (np.asarray([False, True]), None)):
+            low_high = [library.array(b) if isinstance(b, np.ndarray) else b for b in (low, high)]
+            found = library.host(xo.clip(library.array(x), *low_high))
+            assert found.dtype == bool
+            assert found.tolist() == (np.clip(x.astype(int), low, high) > 0).tolist(), (low, high)
+
     def test_lengths_and_ends(self, library):
         like = library.array(np.zeros(1))
         for start, stop, step in ((0, 1, 0.1), (1, 1.3, 0.1), (0, 0.3, 0.1), (10, 0, -3), (0, -5, 1), (0, 2.1, 0.7)):

@@ -16,6 +16,8 @@ READ_ONLY.flags.writeable = False
     ("error", "base"),
     [
         (xo.BackendNotFound, LookupError),
+        (xo.NotAnArray, xo.BackendNotFound),
+        (xo.NotAnArray, TypeError),
         (xo.MixedBackends, TypeError),
         (xo.Unsupported, NotImplementedError),
         (xo.ExchangeError, BufferError),

@@ -10,6 +10,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from xarrayops._surface import BACKENDS
 from xarrayops.errors import BackendNotFound, InvalidBackend, available_names, install_command
 
 if TYPE_CHECKING:
@@ -23,8 +24,13 @@ def entry_points() -> dict[str, EntryPoint]:
     """The entry points, by root package."""
     from importlib import metadata
 
+    entries = [*metadata.entry_points(group=GROUP)]
+    try:
+        metadata.distribution("xarrayops")
+    except metadata.PackageNotFoundError:  # frozen, zipped and vendored copies may lack it
+        entries += [metadata.EntryPoint(root, module, GROUP) for root, module in BACKENDS.items()]
     found: dict[str, EntryPoint] = {}
-    for entry in metadata.entry_points(group=GROUP):
+    for entry in entries:
         other = found.setdefault(entry.name, entry)
         if other.value != entry.value:
             names = " and ".join(sorted(distribution_name(e) for e in (other, entry)))

@@ -16,7 +16,7 @@ from xarrayops._core.backends import foreign, mixed, registry
 from xarrayops._core.backends.entry_points import dtype_backend_name
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.backends.registry import Backend, by_class, by_container, by_name, describe_class
-from xarrayops.errors import BackendNotFound, Unsupported, XArrayOpsError
+from xarrayops.errors import NotAnArray, Unsupported, XArrayOpsError
 from xarrayops.plugin.arrays import Array, Gap
 from xarrayops.plugin.candidates import constant_while_tracing
 
@@ -46,7 +46,7 @@ def of(x: Array) -> Backend:
 
     Raises
     ------
-    BackendNotFound, Unsupported
+    NotAnArray, Unsupported
         x is not an array, or is not supported.
     """
     backend = _served(x)
@@ -81,7 +81,7 @@ def one_of(verb: str, arguments: dict[str, Any], *, containers: bool = False) ->
     ------
     MixedBackends
         The arguments belong to several libraries. The message describes each of them, and shows a conversion.
-    BackendNotFound, Unsupported
+    NotAnArray, Unsupported
         An argument is not an array or not supported, or no argument is an array.
     """
     backend = None
@@ -204,7 +204,7 @@ def _registered(x: Any) -> Backend:
     if gap is not None:
         raise Unsupported(f"{describe_class(type(x))} is not supported. {gap}.")
     if found is None:
-        raise BackendNotFound(f"{describe_class(type(x))} is not an array of a known library. {foreign.fix('x', x)}")
+        raise NotAnArray(f"{describe_class(type(x))} is not an array of a known library. {foreign.fix('x', x)}")
     return _refined(found, x)
 
 

@@ -70,8 +70,15 @@ def casting_integers(
                     args = tuple(promoted(x, values) if is_integer(x.dtype) else x for x in args)
                 return function(*args, **kwargs)
         if verb in ARITHMETIC and not any(type(value) in (float, complex) for value in values):
+            if verb == "clip" and hooks["dtype_name"](args[0].dtype) == "bool":
+                return clip_booleans(*args, **kwargs)
             return function(*args, **kwargs)
         return serve_integers(name, *args, **kwargs)
+
+    def clip_booleans(x: Any, *bounds: Any, **named: Any) -> Any:
+        """The limits of int8 are wider than those of bool, and each number above 0 becomes True."""
+        wide = hooks["astype"](x, hooks["as_dtype"]("int8"))
+        return hooks["greater"](function(wide, *bounds, **named), 0)
 
     def promoted(x: Any, values: tuple[Any, ...]) -> Any:
         arrays = [value for value in values if hasattr(value, "dtype")]

@@ -8,7 +8,7 @@ from typing import Any
 from xarrayops._core.backends import foreign, registry
 from xarrayops._core.backends.registry import Backend, describe_class
 from xarrayops._surface import OWN
-from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
+from xarrayops.errors import MixedBackends, NotAnArray, Unsupported
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.sparse import ELEMENTWISE
 
@@ -22,23 +22,23 @@ SPARSE_NAMES = {
 """The sparse verbs whose name differs from the function for dense arrays."""
 
 
-def not_an_array(verb: str, name: str, arrays: dict[str, Any]) -> BackendNotFound:
+def not_an_array(verb: str, name: str, arrays: dict[str, Any]) -> NotAnArray:
     """The error for an argument that is not an array of a known library."""
     x = arrays[name]
     fix = _of_string(verb, name, x) if isinstance(x, (str, bytes)) else f" {_made_an_array(name, arrays)}."
-    return BackendNotFound(
+    return NotAnArray(
         f"{written(verb)}: argument {name} is a {describe_class(type(x))}, which is not an array of "
         f"a known library.{fix}"
     )
 
 
-def no_arrays(verb: str, arguments: dict[str, Any]) -> BackendNotFound:
+def no_arrays(verb: str, arguments: dict[str, Any]) -> NotAnArray:
     """The error for a call without array arguments."""
     values = ", ".join(f"{name}={x!r}" for name, x in arguments.items())
     received = f"the arguments are {values}" if values else "no arrays were given"
     number = next((x for x in arguments.values() if x is not None), None)
     fix = "" if number is None else f" Instead of a number: xo.asarray({number!r}, like=x)."
-    return BackendNotFound(f"{written(verb)} needs an array to determine the library; {received}.{fix}")
+    return NotAnArray(f"{written(verb)} needs an array to determine the library; {received}.{fix}")
 
 
 def _of_string(verb: str, name: str, value: str | bytes) -> str:

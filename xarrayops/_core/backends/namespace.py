@@ -18,6 +18,8 @@ from xarrayops.plugin.hooks import WRAPPED_HOOKS
 
 EXTENSIONS = ("linalg", "fft")
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
+ONLY_IN_XO = frozenset({"backends", "device", "export", "jit"})
+"""Functions of ours that namespaces have in ``xo`` only: PyTorch has other objects under these names."""
 GENERIC = "xarrayops' generic function, written on the standard alone"
 """The origin of a generic function."""
 COMPLETED = "the library's own function, completed by the backend"
@@ -161,6 +163,8 @@ def build_namespace(
 ) -> ModuleType:
     """A module with the functions of the standard for one backend and the functions of xarrayops; no others.
 
+    Its attribute ``xo`` is the package `xarrayops`, which also has the functions that are in `ONLY_IN_XO`.
+
     ``functions`` has the functions of the standard; ``all_functions`` finds those of `EXTRA` when they are needed.
 
     Its name differs from the library's: for a namespace that they recognise, array-api-compat and array-api-extra would
@@ -189,7 +193,7 @@ def build_namespace(
         "__array_api_version__": "2025.12",
         "__array_namespace_info__": information,
         "__getattr__": lambda name: _extra(namespace, "", name, all_functions),
-        "__dir__": lambda: sorted({*vars(namespace), *(v for v in (*OWN, *EXTRA) if "." not in v)}),
+        "__dir__": lambda: sorted({*vars(namespace), "xo", *(v for v in (*OWN, *EXTRA) if "." not in v)} - ONLY_IN_XO),
     }
     vars(namespace).update(attributes)
     return namespace
@@ -197,7 +201,7 @@ def build_namespace(
 
 def _extra(
     namespace: ModuleType, prefix: str, name: str, functions: Mapping[str, Callable[..., Any]]
-) -> Callable[..., Any]:
+) -> Any:
     """A function that is not in the standard: of `EXTRA`, which is then added to the namespace, or our own.
 
     The namespace has no other names of the library.
@@ -210,12 +214,15 @@ def _extra(
         return function
     if prefix:
         raise AttributeError(f"module {namespace.__name__!r} has no attribute {name!r}")
-    if name not in OWN:
+    if name not in OWN or name in ONLY_IN_XO:
+        if name == "xo":
+            return import_module("xarrayops")
         from xarrayops._core.numpy_names import MAIN  # needed for errors only
 
         others = ": it has only the functions of the array API standard and of xarrayops"
+        answer = f". Instead: xp.xo.{name}" if name in ONLY_IN_XO else MAIN.answer(name) or others
         # the error does not carry the name, because Python would suggest the most similar name
-        raise AttributeError(f"{namespace.__name__} has no {name!r}{MAIN.answer(name) or others}", name=None, obj=None)
+        raise AttributeError(f"{namespace.__name__} has no {name!r}{answer}", name=None, obj=None)
     return getattr(import_module("xarrayops"), name)
 
 

@@ -37,8 +37,8 @@ by_container: dict[type, Backend | None] = {}
 by_name: dict[str, Backend] = {}
 by_module: dict[str, Backend] = {}
 """The loaded backends, by the name of the backend module."""
-_generic: dict[str, Backend] = {}
-"""The backends without an entry point, by the name of the namespace."""
+_generic: dict[int, Backend] = {}
+"""The backends without an entry point, by the identity of their namespace, which they keep alive."""
 _other_classes: dict[type, Gap | None] = {}
 """The classes that no backend serves, with the reason if their library rejects them."""
 MEMORY: tuple[Any, ...] = (by_class, by_container, by_name, by_module, _generic, _other_classes)
@@ -140,16 +140,16 @@ def register(x: Any) -> Backend | None:
 
 def generic_backend(namespace: ModuleType) -> Backend:
     """The backend of a library without an entry point, named by its namespace."""
-    name = namespace.__name__
-    if name not in _generic:
-        module = ModuleType(f"{name} (the generic functions)")
+    key = id(namespace)
+    if key not in _generic:
+        module = ModuleType(f"{namespace.__name__} (the generic functions)")
         vars(module).update(NAMESPACE=namespace, ARRAY_TYPES=(type(namespace.empty((0,))),))
         with building:
-            if name not in _generic:
-                _generic[name] = Backend(name, module)
+            if key not in _generic:
+                _generic[key] = Backend(namespace.__name__, module)
         for cls in module.ARRAY_TYPES:
-            by_class.setdefault(cls, _generic[name])
-    return _generic[name]
+            by_class.setdefault(cls, _generic[key])
+    return _generic[key]
 
 
 def of_root(name: str) -> Backend:
@@ -158,16 +158,24 @@ def of_root(name: str) -> Backend:
 
 
 def of_namespace(namespace: ModuleType) -> Backend:
-    """The backend of a namespace module, such as ``numpy``, ``array_api_compat.torch`` or ``array_api_strict``."""
+    """The backend of a namespace module, such as ``numpy``, ``array_api_compat.torch`` or ``array_api_strict``.
+
+    A module is a namespace of the library whose arrays it makes, whatever its name: packages contain copies of
+    array-api-compat under names of their own.
+    """
     for backend in (*by_module.values(), *_generic.values()):
         if namespace in (backend.namespace, backend.module.NAMESPACE):
             return backend
-    root = namespace.__name__.removeprefix("array_api_compat.").partition(".")[0]
-    if root in entry_points():
-        return load_named(root)
+    name = namespace.__name__
+    if name in entry_points() and sys.modules.get(name) is namespace:  # the module jax is the library, not a namespace
+        return load_named(name)
     if not hasattr(namespace, "__array_namespace_info__"):
-        raise BackendNotFound(f"module {namespace.__name__} is not a namespace of the array API standard.")
-    return generic_backend(namespace)
+        raise BackendNotFound(f"module {name} is not a namespace of the array API standard.")
+    try:
+        x = namespace.empty((0,))
+    except Exception as error:  # CuPy without a GPU raises an error of its own
+        raise BackendNotFound(f"module {name} cannot make an array: {error}") from error
+    return examine(type(x)) or register(x) or generic_backend(namespace)
 
 
 def describe_class(cls: type) -> str:

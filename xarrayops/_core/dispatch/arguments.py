@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xarrayops._core.backends.find import NON_ARRAY_TYPES, SCALARS, if_array, refusal
 from xarrayops._generic import hooks
 from xarrayops._surface import EXTRA, OWN, ROLES, SURFACE
-from xarrayops.errors import BackendNotFound
+from xarrayops.errors import NotAnArray
 from xarrayops.plugin.candidates import constant_while_tracing
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def require_array_argument(verb: str, name: str, value: Any, role: str) -> Any:
     if is_misplaced(type(value), role):
         public = PUBLIC_NAMES.get(verb, verb)
         fix = "" if value is None else f" Instead: {_of_number(public, value)}."
-        raise BackendNotFound(f"xo.{public}: argument {name} is {value!r}, but it must be an array.{fix}")
+        raise NotAnArray(f"xo.{public}: argument {name} is {value!r}, but it must be an array.{fix}")
     return value
 
 

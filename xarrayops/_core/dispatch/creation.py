@@ -12,7 +12,7 @@ from xarrayops._core.backends.mixed import another_library
 from xarrayops._core.backends.registry import Backend, describe_class
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.defaults import Library
-from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.errors import NotAnArray, Unsupported
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import COMPLEX_OF
@@ -115,7 +115,7 @@ def _backend_of_like(like: Any) -> Backend:
         named = f"backend={like!r}" if isinstance(like, str) else "backend= with it"
         is_library = isinstance(like, (str, Backend, ModuleType))
         fix = f" Instead: {named}." if is_library else ""
-        raise BackendNotFound(f"like= must be an array of a known library; it is a {kind}.{fix}")
+        raise NotAnArray(f"like= must be an array of a known library; it is a {kind}.{fix}")
     return backend
 
 

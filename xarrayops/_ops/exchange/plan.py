@@ -18,7 +18,7 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.defaults import Library
 from xarrayops._host.sparse.library import DenseBackend
 from xarrayops._ops.exchange import loans
-from xarrayops.errors import BackendNotFound
+from xarrayops.errors import NotAnArray
 from xarrayops.plugin.arrays import Array, Memory, Record, compact_strides
 
 ALIAS = "alias"
@@ -53,7 +53,7 @@ def target_of(to: Library) -> Backend:
     """The backend of a name, a namespace or an array; a backend is returned as it is."""
     if not isinstance(to, (str, Backend, ModuleType)) and find.if_array(to) is None and find.refusal(to) is None:
         kind = registry.describe_class(type(to))
-        raise BackendNotFound(
+        raise NotAnArray(
             f"xo.convert: to= must be the name of a backend, a backend, a namespace or an array; it is a {kind}."
         )
     return find.library(to)

@@ -17,7 +17,7 @@ from xarrayops._core.dispatch.lookup import constant_while_tracing, publish, res
 from xarrayops._ops.explanation import Explanation, candidates, chosen_name
 from xarrayops._ops.operations.caller import Guarded, Parameters, eager_test, public_function, serving_function
 from xarrayops._ops.operations.requirements import Requirements
-from xarrayops.errors import BackendNotFound
+from xarrayops.errors import NotAnArray
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import Call, Kernel, always, first_able
 from xarrayops.plugin.operations import CallTests, Operation, core_dimensions
@@ -128,7 +128,7 @@ class Definition:
 
         Raises
         ------
-        BackendNotFound
+        NotAnArray
             An argument is not an array.
         MixedBackends
             The arrays belong to several libraries.
@@ -136,7 +136,7 @@ class Definition:
         given = dict(zip(self.parameters.arrays, arrays, strict=True))
         for name, x in given.items():
             if type(x) in SCALARS or (x is None and name not in self.parameters.optional):
-                raise BackendNotFound(f"{self.name}: argument {name} is {x!r}, but it must be an array.")
+                raise NotAnArray(f"{self.name}: argument {name} is {x!r}, but it must be an array.")
         return find.one_of(self.name, {name: x for name, x in given.items() if x is not None})
 
     def _serve_any(self, *arrays: Any, **options: Any) -> Any:

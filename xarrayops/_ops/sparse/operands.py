@@ -15,7 +15,7 @@ from xarrayops._ops.engines.functions import SPARSE
 from xarrayops._ops.engines.serving import by_engines, with_engines
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.explanation import Explanation, candidates, chosen_name
-from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.errors import NotAnArray, Unsupported
 from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.sparse import FORMATS, Container
 
@@ -114,7 +114,7 @@ def require_container(verb: str, name: str, x: Any) -> SparseBackend:
     """The sparse backend of x, which must be a container."""
     if find.of_container(type(x)) is None and find.if_array(x) is None and find.refusal(x) is None:
         kind = registry.describe_class(type(x))
-        raise BackendNotFound(f"xo.sparse.{verb}: {name} is a {kind}, not a sparse container of a supported library")
+        raise NotAnArray(f"xo.sparse.{verb}: {name} is a {kind}, not a sparse container of a supported library")
     sparse = common_sparse_backend(verb, {name: x})
     if not sparse.holds(x):
         instead = f"the functions of xo for dense arrays, or xo.sparse.from_dense({name})"

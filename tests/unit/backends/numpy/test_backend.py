@@ -307,3 +307,15 @@ def test_quotients_by_infinity_are_those_of_the_standard():
     found = xo.floor_divide(x, y)
     np.testing.assert_array_equal(found, np.zeros(4))
     np.testing.assert_array_equal(np.signbit(found), [True, True, False, False])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "int64", "float32", "float64"])
+def test_eigenvalues_are_as_precise_as_numpy_computes_them(dtype):
+    """Those of integers in double precision: they were complex64 for small integers."""
+    x = np.asarray([[1, 1], [0, 1]] if dtype == "bool" else [[1, 2], [3, 4]]).astype(dtype)
+    want = np.linalg.eigvals(x)
+    precision = np.complex64 if dtype == "float32" else np.complex128
+    for found in (xo.linalg.eigvals(x), xo.linalg.eig(x).eigenvalues):
+        assert found.dtype == precision
+        np.testing.assert_array_equal(found, want)
+    assert xo.linalg.eig(x).eigenvectors.dtype == precision

@@ -45,3 +45,9 @@ def test_sparse_operands():
         assert (total.dtype, total.item()) == (torch.complex64, expected)
         with pytest.raises(xo.Unsupported, match=r"xo\.astype"):
             verb(container("uint64"), container("int8"))
+
+
+@pytest.mark.parametrize("given", [(None,), (None, torch.float32), ("float32",)], ids=str)
+def test_what_has_no_dtype_is_refused(given):
+    with pytest.raises(TypeError, match="result_type takes arrays, dtypes and numbers"):
+        xo.backend("torch").namespace.result_type(*given)
