@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import itertools
 import json
 import os
 import shutil
@@ -170,13 +169,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-_finished = itertools.count(1)
-
-
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Forget programs after every 200 tests of a sweep."""
-    if item.config.getoption("--sweeps") and next(_finished) % 200 == 0:
-        programs.forget()
+    """Bound the memory of sweeps."""
+    if item.config.getoption("--sweeps"):
+        programs.forget_many()
 
 
 @pytest.fixture

@@ -199,9 +199,7 @@ def build_namespace(
     return namespace
 
 
-def _extra(
-    namespace: ModuleType, prefix: str, name: str, functions: Mapping[str, Callable[..., Any]]
-) -> Any:
+def _extra(namespace: ModuleType, prefix: str, name: str, functions: Mapping[str, Callable[..., Any]]) -> Any:
     """A function that is not in the standard: of `EXTRA`, which is then added to the namespace, or our own.
 
     The namespace has no other names of the library.
