@@ -88,7 +88,8 @@ def main() -> None:
                 if not is_of_explicit_axes(name, error) and not is_without_layout(name, error):
                     faults.append(("raises", name, f"{type(error).__name__}: {error}"[:300]))
                 continue
-        if not all(map(is_in_place, arrays(got))):
+        # over a mesh JAX's own x[mask] without elements is on one device
+        if not all(is_in_place(x) for x in arrays(got) if x.size or PLACE == "device"):
             faults.append(("moved", name, str([x.sharding for x in arrays(got)])[:200]))
         elif "empty" not in name and not are_equal(arrays(got), arrays(want)):
             faults.append(("wrong", name, ""))

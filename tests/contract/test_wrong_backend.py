@@ -90,7 +90,7 @@ WRONG = {
     "negative": (_raises, "InvalidArguments: xo.negative.*: no kernel"),
     "unstack": (_one_short, "results: 1, expected 2"),
 }
-COMPOSED = ("calibrate", "dequantize", "qmatmul", "quantize")
+COMPOSED = ("calibrate", "dequantize", "nanmean", "nanstd", "nansum", "nanvar", "qmatmul", "quantize")
 """The functions that are written with others of the backend, and fail where one of those is wrong."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 import xarrayops as xo
@@ -46,7 +47,9 @@ def _loop_of(name: str, kinds: tuple[Any, ...], dtype: str | None, casting: str,
         if dtypes is not None:
             pairs = zip(names, dtypes, strict=False)
             casts = tuple(None if _fits(own, wanted) else wanted for own, wanted in pairs)
-            added = tuple(dict.fromkeys(each for each in dtypes if each not in (*names, "bool")))
+            # a cast counts although an operand has its dtype: that may be a NumPy scalar next to an array of JAX
+            new = (each for each, to in zip_longest(dtypes, casts) if each not in names or each == to)
+            added = tuple(dict.fromkeys(each for each in new if each != "bool"))
             found = dtypes, casts if added or any(casts) else None, added
         return _found.setdefault(key, found)
 

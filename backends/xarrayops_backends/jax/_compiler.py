@@ -95,6 +95,7 @@ def _jit(function: Callable[..., Any], /, **settings: Any) -> Callable[..., Any]
     and only the flag in the environment avoids the bugs. `jax.vmap` alone keeps the options. `jax.grad` alone refuses
     them: then the operations are compiled one by one.
     """
+    settings = {"keep_unused": True} | settings  # a result that depends on no argument is on their device nevertheless
     part = _jax.jit(function, **settings)
     if not _AVOIDS_BUGS:
         return part

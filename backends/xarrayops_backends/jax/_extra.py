@@ -18,6 +18,8 @@ from xarrayops_backends.jax._compiler import _jit
 
 _UNROLLED = 16
 """The products that are added in one pass over memory."""
+_BLOCK = 128
+"""The products that are added one after the other, well within the bound of sums."""
 
 
 @_jit
@@ -27,15 +29,25 @@ def _full(long: Array, short: Array) -> Array:
     Not jnp.convolve: it gives floating-point numbers for integers, and JAX 0.10 may end the process on the CPU.
     """
     dtype = jnp.result_type(long, short)
-    long, short = long.astype(dtype), short.astype(dtype)
     n, m = long.shape[0], short.shape[0]
-    padded, inside = jnp.pad(long, m - 1), jnp.pad(jnp.ones(n, bool), m - 1)
+    block = min(m, _BLOCK)
+    ends = m + -m % block - 1
+    padded, inside = jnp.pad(long.astype(dtype), ends), jnp.pad(jnp.ones(n, bool), ends)
+    short = jnp.pad(short.astype(dtype), (0, ends + 1 - m))
+    zeros = jnp.zeros(n + m - 1, dtype)
 
     def add(i: Any, total: Array) -> Array:
-        part, is_inside = (jax.lax.dynamic_slice(x, (m - 1 - i,), total.shape) for x in (padded, inside))
-        return total + jnp.where(is_inside, part * short[i], jnp.zeros((), dtype))
+        part, is_inside = (jax.lax.dynamic_slice(x, (ends - i,), total.shape) for x in (padded, inside))
+        return total + jnp.where(is_inside & (i < m), part * short[i], jnp.zeros((), dtype))
 
-    return jax.lax.fori_loop(0, m, add, jnp.zeros(n + m - 1, dtype), unroll=_UNROLLED)
+    def add_block(b: Any, sums: tuple[Array, Array]) -> tuple[Array, Array]:
+        """Kahan's sum of the blocks: what an addition loses is added with the next block."""
+        total, lost = sums
+        part = lost + jax.lax.fori_loop(0, block, lambda i, x: add(b * block + i, x), zeros, unroll=_UNROLLED)
+        new = total + part
+        return new, jnp.where(jnp.isfinite(new), part - (new - total), jnp.zeros((), dtype))
+
+    return jax.lax.fori_loop(0, (ends + 1) // block, add_block, (zeros, zeros))[0]
 
 
 def convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:

@@ -270,8 +270,8 @@ def _convolved(call: Call, /) -> str | None:
     return _of_reals(call)
 
 
-_TERMS = 1024
-"""The products that are added one after the other within the bound of sums."""
+_TERMS = 256
+"""The products that are added one after the other, well within the bound of sums."""
 
 
 def _full(x1: Array, x2: Array) -> Array:
@@ -282,7 +282,10 @@ def _full(x1: Array, x2: Array) -> Array:
         kernel = x2[start : start + _TERMS].flip(0)[None, None]
         part = torch.conv1d(x1[None, None], kernel, padding=kernel.shape[-1] - 1)[0, 0]
         parts.append(torch.nn.functional.pad(part, (start, size - start - part.shape[0])))
-    return reduce(torch.add, parts)
+    if len(parts) == 1:
+        return parts[0]
+    wide = _DOUBLE_OF.get(x1.dtype, x1.dtype)
+    return reduce(torch.add, [part.to(wide) for part in parts]).to(x1.dtype)
 
 
 def _convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial, reduce
+from itertools import islice
 from types import ModuleType
 from typing import Any
 
@@ -187,7 +189,9 @@ def _full(xp: ModuleType, long: Array, short: Array) -> Array:
     long, short = common.alike(xp, long, short)
     fill = xp.zeros((m - 1,), dtype=long.dtype, device=common.device_of(long))
     shifted = (xp.concat([fill[:i], xp.multiply(long, short[i]), fill[i:]]) for i in range(m))
-    return reduce(xp.add, shifted)
+    # in blocks, because the error grows with the number of terms that are added one after the other
+    blocks = iter(lambda: [*islice(shifted, math.isqrt(m))], [])
+    return reduce(xp.add, (reduce(xp.add, block) for block in blocks))
 
 
 def require_coefficients(p: Array) -> None:

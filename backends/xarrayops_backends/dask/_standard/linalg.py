@@ -129,6 +129,11 @@ def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     return da.moveaxis(product, -1, axis)
 
 
+def linalg_outer(x1: Array, x2: Array, /) -> Array:
+    """Dask's function makes a number of the dtype without a value, which those of ml_dtypes do not allow."""
+    return x1[:, None] * x2[None, :]
+
+
 def linalg_solve(x1: Array, x2: Array, /) -> Array:
     """Dask's solve has the same limits as its inv."""
     x1, x2 = _inexact(x1), _inexact(x2)

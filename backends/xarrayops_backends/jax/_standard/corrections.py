@@ -42,6 +42,38 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     return tuple(jnp.broadcast_arrays(*arrays))
 
 
+def isfinite(x: Array, /) -> Array:
+    """Of integers jnp.isfinite is a constant on the default device."""
+    return jnp.isfinite(x) if jnp.issubdtype(x.dtype, jnp.inexact) else jnp.equal(x, x)
+
+
+def isinf(x: Array, /) -> Array:
+    """As for isfinite."""
+    return jnp.isinf(x) if jnp.issubdtype(x.dtype, jnp.inexact) else jnp.not_equal(x, x)
+
+
+def hypot(x1: Any, x2: Any, /) -> Array:
+    """In float32 for half types, in which JAX rounds each step."""
+    dtype = jnp.result_type(x1, x2)
+    if dtype not in (jnp.float16, jnp.bfloat16):
+        return jnp.hypot(x1, x2)
+    return jnp.hypot(jnp.asarray(x1, jnp.float32), jnp.asarray(x2, jnp.float32)).astype(dtype)
+
+
+def nonzero(x: Array, /, **options: Any) -> tuple[Array, ...]:
+    """Of an empty array jnp.nonzero is on the default device. The options are JAX's own."""
+    found = jnp.nonzero(x, **options)
+    return found if x.size or options else tuple(jnp.reshape(x, (-1,)).astype(index.dtype) for index in found)
+
+
+def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+    """Without indices jnp.take is on the default device."""
+    return (jnp.take if indices.size else _take)(x, indices, axis=axis)
+
+
+_take = _jit(jnp.take, static_argnames="axis")
+
+
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """Keep the dtype of x and clip the bounds to its limits; JAX promotes, and wraps a bound of 300 to 44 for uint8."""
     try:
@@ -75,7 +107,9 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
         if type(number) is int and jnp.isdtype(other.dtype, "integral"):
             limits = iinfo(other.dtype)
             if not limits.min <= number <= limits.max:
-                return jnp.full(getattr(x1, "shape", ()), invert)
+                never = jnp.not_equal(other, other)  # a constant would be on the default device
+                never = never if other is x1 else jnp.any(never)
+                return jnp.logical_not(never) if invert else never
     return jnp.isin(x1, x2, invert=invert)
 
 

@@ -75,8 +75,8 @@ def _binary(
         x1, x2 = _pair(x1, x2)
         return wide(x1, x2) if wide and x1.dtype in hard else native(x1, x2)
 
-    function.__name__ = function.__qualname__ = native.__name__
-    function.__doc__ = f"torch.{native.__name__}, promoting as the standard does."
+    function.__name__ = function.__qualname__ = native.__name__.removeprefix("_")
+    function.__doc__ = f"torch.{function.__name__}, promoting as the standard does."
     return function
 
 
@@ -123,6 +123,22 @@ def _testing(native: _Binary) -> _Binary:
     return lambda x1, x2: native(_bits(x1), _bits(x2))
 
 
+def _remainder(x1: Any, x2: Any) -> Array:
+    """torch.remainder without NaN where the quotient overflows, as for 3e38 and 0.5 on CPUs with AVX-512.
+
+    There torch.fmod has the same fault. The remainders by large multiples of x2, which are exact, come first.
+    """
+    found = torch.remainder(x1, x2)
+    if not found.is_floating_point() or not _has_overflowed(found):
+        return found
+    rest, divisor = (torch.as_tensor(x, dtype=found.dtype, device=found.device) for x in (x1, x2))
+    exponent = -math.log2(torch.finfo(found.dtype).tiny)
+    for power in (exponent, exponent // 2, 0):
+        rest = torch.fmod(rest, divisor * 2.0**power)
+    rest = torch.where((rest != 0) & ((rest < 0) != (divisor < 0)), rest + divisor, rest)
+    return torch.where(torch.isfinite(found), found, torch.where(torch.isfinite(rest), rest, found))
+
+
 add = _binary(torch.add, _wrapping(torch.add), takes_sparse=True)
 atan2 = _binary(torch.atan2, takes_scalar="no")
 bitwise_and = _binary(torch.bitwise_and)
@@ -151,7 +167,7 @@ multiply = _binary(torch.multiply, takes_sparse=True)
 nextafter = _binary(torch.nextafter, takes_scalar="no")
 not_equal = _binary(torch.not_equal, takes_scalar="second")
 pow = _binary(torch.pow, _power, takes_sparse=True)
-remainder = _binary(torch.remainder, lambda x1, x2: _divided(torch.remainder, x1, x2))
+remainder = _binary(_remainder, lambda x1, x2: _divided(torch.remainder, x1, x2))
 subtract = _binary(torch.subtract, _wrapping(torch.subtract), takes_sparse=True)
 
 abs = _unary(torch.abs, lambda x: x.clone())

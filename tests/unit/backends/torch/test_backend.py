@@ -194,3 +194,19 @@ def test_reshape_raises_value_error_only_for_a_shape_that_does_not_fit():
     assert xo.reshape(x[:0], (-1, 3)).shape == (0, 3)
     with pytest.raises(RuntimeError, match="memory"):
         xo.reshape(torch.arange(2.0).expand(2**50, 2).mT, -1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_remainders_whose_quotient_overflows(dtype):
+    """In vectors PyTorch's own remainder and fmod are NaN there, on CPUs with AVX-512."""
+    limits = np.finfo(dtype)
+    divisors = np.asarray([0.5, -0.3, limits.tiny, 1e-3, 7.0, -limits.max, np.inf, -np.inf, np.nan, 0.0], dtype)
+    values = np.asarray([limits.max, -limits.max, 1.5, -0.0, np.inf, np.nan], dtype)
+    x, y = (np.repeat(each, 16) for each in np.meshgrid(values, divisors))
+    with np.errstate(all="ignore"):
+        want = np.remainder(x, y)
+    found = xo.remainder(torch.asarray(x), torch.asarray(y)).numpy()
+    np.testing.assert_array_equal(found, want)
+    many = torch.full((64,), float(limits.max), dtype=getattr(torch, dtype))
+    assert set(xo.remainder(many, 0.5).tolist()) == {0.0}
+    assert xo.remainder(float(limits.max), many * 0 + 0.5).max() == 0
