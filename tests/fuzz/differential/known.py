@@ -304,16 +304,6 @@ ROWS = (
         of=is_extreme,
     ),
     Row(
-        "remainders on PyTorch where the quotient is beyond the largest number",
-        "`torch.remainder` gives NaN",
-        ("values",),
-        r"(mod|remainder|divmod|fmod|floor_divide)(\..*)?",
-        "np.remainder(x, 1e-3)",
-        _of([1e308] * 8, "float64"),
-        libraries=("torch",),
-        detail=r"^-?(nan|inf)",
-    ),
-    Row(
         "a number of columns in `tril_indices` and `triu_indices` that is negative, has a fraction or is an array",
         "NumPy computes with it; here it must be a count",
         ("error without advice", "NumPy raises"),
