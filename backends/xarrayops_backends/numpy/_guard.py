@@ -28,7 +28,7 @@ def require_numbers(verb: str, dtype: np.dtype[Any]) -> None:
 
 
 def require_array(verb: str, x: Any) -> None:
-    """Raise if x, whose class is not exactly ndarray, is an array or a container that NumPy's functions misread."""
+    """Raise if x is an array that is not numeric, or one or a container that NumPy's functions misread."""
     if isinstance(x, ARRAY_TYPES):
         gap = (None if isinstance(x, np.generic) else refuse_class(type(x))) or gap_of(x.dtype)
     else:
@@ -56,10 +56,8 @@ def _refusing_first(verb: str, function: Callable[..., Array]) -> Callable[..., 
 
     @wraps(function)
     def checked(x: Any, /, *args: Any, **kwargs: Any) -> Array:
-        if type(x) is not np.ndarray:
+        if type(x) is not np.ndarray or x.dtype.kind not in NUMBERS:
             require_array(verb, x)
-        elif x.dtype.kind not in NUMBERS:
-            require_numbers(verb, x.dtype)
         return function(x, *args, **kwargs)
 
     return checked
@@ -71,13 +69,10 @@ def _refusing_all(verb: str, function: Callable[..., Array]) -> Callable[..., Ar
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Array:
         for x in (*args, *kwargs.values()) if kwargs else args:
-            if type(x) is np.ndarray:
-                if x.dtype.kind not in NUMBERS:
-                    require_numbers(verb, x.dtype)
-            elif isinstance(x, (list, tuple)):
+            if isinstance(x, (list, tuple)):
                 for member in x:
                     require_array(verb, member)
-            else:
+            elif type(x) is not np.ndarray or x.dtype.kind not in NUMBERS:
                 require_array(verb, x)
         return function(*args, **kwargs)
 

@@ -239,10 +239,8 @@ def _reduction(verb: str, ufunc: np.ufunc) -> Callable[..., Array]:
     """A direct call of ``ufunc.reduce``: NumPy's wrapper takes twice the time for the sum of a small array."""
 
     def reduced(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-        if type(x) is not np.ndarray:
+        if type(x) is not np.ndarray or x.dtype.kind not in NUMBERS:
             _require_array(verb, x)
-        elif x.dtype.kind not in NUMBERS:
-            _require_numbers(verb, x.dtype)
         return ufunc.reduce(x, axis, keepdims=keepdims)
 
     return reduced
@@ -261,10 +259,8 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
 
 def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """np.multiply.reduce."""
-    if type(x) is not np.ndarray:
+    if type(x) is not np.ndarray or x.dtype.kind not in NUMBERS:
         _require_array("prod", x)
-    elif x.dtype.kind not in NUMBERS:
-        _require_numbers("prod", x.dtype)
     return _multiply(x, axis, dtype, keepdims=keepdims)
 
 
