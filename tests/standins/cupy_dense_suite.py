@@ -40,6 +40,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*Stream.__del__:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("what", REFUSED)
 def test_refused(what):
     with pytest.raises(TypeError):

@@ -7,6 +7,7 @@ So all libraries that follow IEEE 754 return the same bits, unless a compiler co
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
@@ -33,6 +34,8 @@ class Arithmetic(NamedTuple):
     rounded, positive : callable
         The product itself; if a compiler contracts ``a * b + c`` to one rounding, an equal expression that prevents it.
         ``positive`` is for products that are never negative.
+    divide : callable
+        The correctly rounded quotient of two arrays of one shape.
     places : callable, optional
         The indices of the true elements of a mask. With it, rare cases are computed only for their elements.
     """
@@ -44,6 +47,7 @@ class Arithmetic(NamedTuple):
     frexp: Callable[..., Any]
     rounded: Callable[..., Any] = lambda x: x
     positive: Callable[..., Any] = lambda x: x
+    divide: Callable[..., Any] = operator.truediv
     places: Callable[..., Any] | None = None
 
 
@@ -305,7 +309,7 @@ def minus_log(a: Arithmetic, form: Format, x: Array) -> Array:
     # Exact by Sterbenz's lemma, as the mantissa is between 1/2 and 2. 0.0 - exponent has no negative zero.
     f, n = mantissa - 1.0, 0.0 - exponent
     # log(1 + f) = log((1 + s) / (1 - s)), an odd function of s: half as many coefficients as a series in f.
-    s = f / (f + 2.0)
+    s = a.divide(f, f + 2.0)
     # n * high is exact, as `high` ends with enough zeros for n; the small terms are added first, so that the last sum
     # rounds once. All products are marked, so that none is contracted.
     high, low = form.ln2
@@ -315,7 +319,7 @@ def minus_log(a: Arithmetic, form: Format, x: Array) -> Array:
 def rational(a: Arithmetic, coefficients: tuple[Sequence[float], Sequence[float]], x: Array) -> Array:
     """A quotient of two polynomials."""
     numerator, denominator = coefficients
-    return polynomial(a, numerator, x) / polynomial(a, denominator, x)
+    return a.divide(polynomial(a, numerator, x), polynomial(a, denominator, x))
 
 
 def polynomial(a: Arithmetic, coefficients: Sequence[float], x: Array) -> Array:

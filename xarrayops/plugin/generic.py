@@ -11,8 +11,8 @@
 
 The generic functions that are not in the standard, such as ``pad`` and ``quantile``, have argument checks and steps
 that backends may use. Their modules are imported at their first use: ``common``, ``counting``, ``linalg``, ``order``,
-``padding``, ``quantiles``, ``shaping``, ``signal``, ``statistics`` and ``windows``. So is ``complex_order``, which has
-functions of the standard for complex numbers that a library does not order as NumPy does.
+``padding``, ``quantiles``, ``sets``, ``shaping``, ``signal``, ``statistics`` and ``windows``. So is ``complex_order``,
+which has functions of the standard for complex numbers that a library does not order as NumPy does.
 """
 
 from __future__ import annotations
@@ -57,13 +57,26 @@ if TYPE_CHECKING:
         order as order,
         padding as padding,
         quantiles as quantiles,
+        sets as sets,
         shaping as shaping,
         signal as signal,
         statistics as statistics,
         windows as windows,
     )
 
-_EXTRA = ("common", "counting", "linalg", "order", "padding", "quantiles", "shaping", "signal", "statistics", "windows")
+_EXTRA = (
+    "common",
+    "counting",
+    "linalg",
+    "order",
+    "padding",
+    "quantiles",
+    "sets",
+    "shaping",
+    "signal",
+    "statistics",
+    "windows",
+)
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -81,18 +81,17 @@ def queue(x: Array, /) -> Queue:
 
 @cache
 def _queue(device: int, pointer: int) -> Queue:
-    stream = cupy.cuda.ExternalStream(pointer, device)
-
     def capturing() -> bool:
         with cupy.cuda.Device(device):
             try:
-                return bool(stream.is_capturing())
+                return bool(cupy.cuda.runtime.streamIsCapturing(pointer))
             except cupy.cuda.runtime.CUDARuntimeError:  # an error during a capture of another stream
                 return True
 
     def mark() -> Callable[[], bool]:
         with cupy.cuda.Device(device):
-            event = stream.record()
+            event = cupy.cuda.Event(disable_timing=True)
+            cupy.cuda.runtime.eventRecord(event.ptr, pointer)
         return lambda: bool(event.done)
 
     return Queue(pointer, capturing, mark)

@@ -49,7 +49,8 @@ def _nansum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: boo
 
 
 def _summable(call: Call, /) -> str | None:
-    return "no axis is summed" if call.kwargs["axis"] in ((), []) else _of_numbers(call)
+    """Of complex numbers CuPy keeps the part that is not NaN."""
+    return "no axis is summed" if call.kwargs["axis"] in ((), []) else _of_reals(call)
 
 
 def _interp(

@@ -28,6 +28,7 @@ from xarrayops.plugin.generic import (
 from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, WORD, Draw
 from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._compiler import _jit
+from xarrayops_backends.jax._rounding import _divide, _sqrt
 
 _CONFIG: Any = jax.config
 _lax: Any = jax.lax
@@ -191,7 +192,9 @@ def _rounded(x: Array) -> Array:
 
 # A compiler cannot exclude that a quotient is NaN, or that its product is negative. An optimisation barrier,
 # `jax.lax.reduce_precision` and bitcasts do not prevent contraction by XLA.
-_ARITHMETIC = Arithmetic(jnp.where, jnp.sqrt, _astype, jnp.dtype, _frexp, rounded=_rounded, positive=jnp.abs)
+_ARITHMETIC = Arithmetic(
+    jnp.where, _sqrt, _astype, jnp.dtype, _frexp, rounded=_rounded, positive=jnp.abs, divide=_divide
+)
 
 
 def native_generator(seed: int, device: Any, /) -> list[Any]:

@@ -213,7 +213,9 @@ def from_numpy(a: Any, device: Any, /) -> Array:
 
     device = torch.get_default_device() if device is None else device
     stays = device.type == "cpu"
-    a = np.array(a, dtype=a.dtype.newbyteorder("="), order="C", copy=True if stays else None)
+    # NumPy keeps the negative stride of an axis with one element, which PyTorch refuses.
+    copies = stays or min(a.strides, default=0) < 0
+    a = np.array(a, dtype=a.dtype.newbyteorder("="), order="C", copy=True if copies else None)
     a = a.view(a.dtype.name)  # NumPy's unsigned long long is uint64 too, and PyTorch supports only one of them
     dtype = as_dtype(a.dtype.name)
     bits = _BITS.get(dtype)

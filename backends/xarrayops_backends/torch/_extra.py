@@ -15,9 +15,11 @@ import array_api_compat.torch as aac
 import torch
 
 from xarrayops.plugin import Array, Call
-from xarrayops.plugin.generic import common, counting, order, padding, quantiles, shaping, signal
+from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.generic import common, counting, order, padding, quantiles, sets, shaping, signal
 from xarrayops_backends.torch._attention.modes import is_traced, transforms
-from xarrayops_backends.torch._dtypes import _DOUBLE_OF
+from xarrayops_backends.torch._dtypes import _DOUBLE_OF, result_type
+from xarrayops_backends.torch._standard.wide import WIDE, _rank, _unrank
 
 _Axes = int | tuple[int, ...] | None
 _REAL = (torch.float32, torch.float64)
@@ -317,6 +319,23 @@ def _of_one_axis(call: Call, /) -> str | None:
     return _of_reals(call) if is_one else "torch.softmax takes one axis"
 
 
+def _is_ranked(call: Call, /) -> str | None:
+    """Why a selection of elements needs no ranks."""
+    return None if any(x.dtype in WIDE for x in call.args) else "masks select elements of this dtype"
+
+
+def _ranked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The generic function for signed integers in the same order: CUDA has no masks for wide unsigned integers."""
+
+    def selected(*arrays: Array, **options: Any) -> Any:
+        dtype = result_type(*(x for x in arrays if x.dtype is not torch.bool))
+        given = [x if x.dtype is torch.bool else _rank(x.to(dtype)) for x in arrays]
+        found = function(backend_by_name("torch").namespace, *given, **options)
+        return _unrank(found, dtype) if isinstance(found, torch.Tensor) else (_unrank(found[0], dtype), *found[1:])
+
+    return selected
+
+
 PAD_CANDIDATES = [("pad", _pad, _paddable)]
 MEDIAN_CANDIDATES = [("selection", _median, _selectable)]
 NANMEDIAN_CANDIDATES = [("selection", _nanmedian, _selectable)]
@@ -328,6 +347,10 @@ SEGMENT_SUM_CANDIDATES = [("scatter", _segment_sum, _segmentable)]
 SEGMENT_MEAN_CANDIDATES = [("scatter", _segment_mean, _segmentable)]
 SEGMENT_MAX_CANDIDATES = [("scatter", _segmented("amax", _least), _segmentable)]
 SEGMENT_MIN_CANDIDATES = [("scatter", _segmented("amin", _greatest), _segmentable)]
+INTERSECT1D_CANDIDATES = [("ranks", _ranked(sets.intersect1d), _is_ranked)]
+SETDIFF1D_CANDIDATES = [("ranks", _ranked(sets.setdiff1d), _is_ranked)]
+SETXOR1D_CANDIDATES = [("ranks", _ranked(sets.setxor1d), _is_ranked)]
+COMPRESS_CANDIDATES = [("ranks", _ranked(shaping.compress), _is_ranked)]
 CONVOLVE_CANDIDATES = [("conv1d", _convolve, _convolved)]
 CORRELATE_CANDIDATES = [("conv1d", _correlate, _convolved)]
 TOPK_CANDIDATES = [("topk", _topk, _of_numbers)]

@@ -34,8 +34,7 @@ _WAITED = "called a synchronizing CUDA operation"
 class _Crossings(TorchFunctionMode):
     """Reports the transfers and synchronisations of the calls in one thread.
 
-    If CUDA is in use when it begins, PyTorch's debug mode reports which other calls wait for the device. That was
-    tested with a stand-in for the debug mode, and never run on hardware.
+    If CUDA is in use when it begins, PyTorch's debug mode reports which other calls wait for the device.
     """
 
     def __init__(self, report: Callable[..., None]) -> None:
@@ -47,18 +46,25 @@ class _Crossings(TorchFunctionMode):
     def __enter__(self) -> Any:
         if _cuda.is_initialized():
             self._debug_mode = torch.cuda.get_sync_debug_mode()
-            torch.cuda.set_sync_debug_mode("warn")
+            _set_debug_mode("warn")
         return _mode.__enter__(self)
 
     def __exit__(self, *error: Any) -> None:
         _mode.__exit__(self, *error)
         if self._debug_mode is not None:
-            torch.cuda.set_sync_debug_mode(self._debug_mode)
+            _set_debug_mode(self._debug_mode)
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if self._debug_mode is not None:
             return _watched(self._report, function, args, kwargs or {})
         return _called(self._report, function, args, kwargs or {})
+
+
+def _set_debug_mode(mode: int | str) -> None:
+    """PyTorch warns that the debug mode is a prototype, which may be an error in the program."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.cuda.set_sync_debug_mode(mode)
 
 
 def _watched(report: Callable[..., None], function: Any, args: Any, kwargs: Any) -> Any:

@@ -32,19 +32,28 @@ NOT_CALLED = {
 """The names that are not called, and why."""
 
 
+NEWER = frozenset((function, "descending") for function in ("sort", "argsort"))
+"""Parameters of NumPy 2.5, which the supported older releases do not have."""
+
+
 def names() -> list[str]:
     """Every public name of `xarrayops.numpy`, and the methods of ufuncs of two operands."""
     found = []
     for module in MODULES:
         where = getattr(ours, module) if module else ours
         for name in dir(where):
-            if name.startswith("_") or inspect.ismodule(getattr(where, name)):
+            if name.startswith("_") or inspect.ismodule(getattr(where, name)) or not _has_numpy(module, name):
                 continue
             found.append(f"{module}.{name}" if module else name)
             function = getattr(where, name)
             if not module and isinstance(function, ours.ufunc) and _has_methods(name):
                 found += [f"{name}.{method}" for method in METHODS]
     return found + [f"random.{name}" for name in parameters.RANDOM]
+
+
+def _has_numpy(module: str, name: str) -> bool:
+    """Whether this NumPy has the name: some that NumPy removed remain in `xarrayops.numpy`."""
+    return hasattr(getattr(numpy, module) if module else numpy, name)
 
 
 def _has_methods(name: str) -> bool:
@@ -67,7 +76,7 @@ def draw_call(name: str, seed: int) -> Call | None:
     chosen: list[tuple[str, str]] = []
     is_positional = True
     for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind is parameter.VAR_KEYWORD:
+        if parameter.kind is parameter.VAR_KEYWORD or (name, parameter.name) in NEWER:
             continue
         required = parameter.default is parameter.empty
         if not required and not d.chance(0.3):

@@ -35,9 +35,7 @@ class Call(NamedTuple):
 
 def beside(x: Any, values: Any, dtype: Any = None) -> Any:
     """NumPy's values as an array of the library of x, in a dtype by name, by default that of x."""
-    return xo.astype(
-        xo.asarray(np.asarray(values, "float32"), backend=xo.backend(x).name), x.dtype if dtype is None else dtype
-    )
+    return xo.astype(xo.asarray(np.asarray(values, "float32"), like=x), x.dtype if dtype is None else dtype)
 
 
 def ids(n: int) -> Any:
@@ -46,7 +44,7 @@ def ids(n: int) -> Any:
 
 
 def _ids(x: Any) -> Any:
-    return xo.asarray(ids(x.shape[0]).astype("int32"), backend=xo.backend(x).name)
+    return xo.asarray(ids(x.shape[0]).astype("int32"), like=x)
 
 
 def _segments(reduce: Any, w: Any) -> Any:
@@ -138,7 +136,7 @@ def _quantiles(function: Any, want: Any, q: Any, method: str) -> Call:
 
 def floating(x: Any) -> Any:
     """The dtype of x, or the default of its library for integers."""
-    return x.dtype if xo.isdtype(x.dtype, "real floating") else xo.asarray(0.5, backend=xo.backend(x).name).dtype
+    return x.dtype if xo.isdtype(x.dtype, "real floating") else xo.asarray(0.5, like=x).dtype
 
 
 CALLS: dict[str, list[Call]] = {

@@ -57,13 +57,15 @@ def served(call: Call, library: str, x: Any) -> bool:
     return (x.ndim == 1 or call.rows) and call.least <= x.shape[0] <= call.most and library not in call.not_on
 
 
-def faults(library: str, dtype: str, is_chosen: Callable[[int], bool] = lambda number: True) -> list[str]:
-    """The faults of all chosen calls of one library, one line for each."""
+def faults(
+    library: str, dtype: str, is_chosen: Callable[[int], bool] = lambda number: True, device: str | None = None
+) -> list[str]:
+    """The faults of all chosen calls of one library, by default on its default device, one line for each."""
     found = []
     number = 0
     for name, host in arrays(dtype):
         wide = host.astype(np.float64)
-        x = xo.asarray(host, backend=library)
+        x = xo.asarray(host, backend=library, device=device)
         for table, is_bounded in ((CALLS, True), (FINITE, False)):
             for function, calls in table.items():
                 for place, call in enumerate(calls):

@@ -234,7 +234,12 @@ def test_waits_for_cuda_by_the_debug_mode(monkeypatch):
     numbers = {"default": 0, "warn": 1, "error": 2}
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_sync_debug_mode", lambda: mode[0])
-    monkeypatch.setattr(torch.cuda, "set_sync_debug_mode", lambda to: mode.__setitem__(0, numbers.get(to, to)))
+
+    def set_mode(to):
+        warnings.warn("Synchronization debug mode is a prototype feature", UserWarning, stacklevel=2)
+        mode[0] = numbers.get(to, to)
+
+    monkeypatch.setattr(torch.cuda, "set_sync_debug_mode", set_mode)
 
     def waiting(function):
         def called(self, *args, **kwargs):
@@ -262,3 +267,20 @@ def test_waits_for_cuda_by_the_debug_mode(monkeypatch):
     with xo.profile(show=False), pytest.warns(UserWarning, match="another"):
         torch.overrides.handle_torch_function(another := lambda x: warnings.warn("another", stacklevel=1), (x,), x)
     assert mode == [2], another
+
+
+def test_a_block_that_fails_to_begin_leaves_nothing_behind(monkeypatch):
+    """A hook of a library raises: the next calls are not counted."""
+    torch = pytest.importorskip("torch")
+
+    def fail():
+        raise RuntimeError("no debug mode")
+
+    monkeypatch.setattr(torch.cuda, "is_initialized", fail)
+    with pytest.raises(RuntimeError, match="no debug mode"), xo.strict(waits=0):
+        pytest.fail("the block began")
+    monkeypatch.undo()
+    assert torch.ones(()).item() == 1.0
+    with xo.profile(show=False) as p:
+        torch.ones(()).item()
+    assert p.waits == 1

@@ -41,6 +41,11 @@ def opaque(xp: ModuleType, x: Array, shape: tuple[Any, ...], /) -> Array:
     return x  # the standard has no gradients and no compiler
 
 
+def quotient(xp: ModuleType, x: Array, y: Array, /) -> Array:
+    """x / y for arrays of one floating-point dtype. Law: the quotient is rounded once."""
+    return xp.divide(x, y)
+
+
 def has_overflowed(xp: ModuleType, x: Array, /) -> bool:
     """Whether x is known to have a value that is not finite. False if that is unknown, or costs a wait for a device.
 

@@ -121,7 +121,9 @@ def values_of(backend: Backend, x: Array, scale: Array, zero: Array | None) -> t
 
 def _divided(backend: Backend, x: Array, scale: Array) -> Array:
     """x / scale: a true division, on every library and under its compiler."""
-    return xp.divide(x, backend.functions["opaque"](scale, x.shape))
+    functions = backend.functions
+    quotient: Array = functions["quotient"](x, functions["opaque"](scale, x.shape))
+    return quotient
 
 
 def with_nan_where(has_none: Array, scale: Array) -> Array:

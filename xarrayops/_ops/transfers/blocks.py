@@ -110,8 +110,13 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
         counts = _watched.value(())
         if len(counts) == 1:
             hooks = dict.fromkeys(backend.functions["crossings"] for backend in registry.by_module.values())
-            for watch in hooks:  # PyTorch/XLA shares the hook of PyTorch
-                counts[0].hooks.enter_context(watch(_report))
+            try:
+                for watch in hooks:  # PyTorch/XLA shares the hook of PyTorch
+                    counts[0].hooks.enter_context(watch(_report))
+            except BaseException:  # the program does not enter the block, so nothing would end it
+                counts[0].hooks.close()
+                super().__exit__(None, None, None)
+                raise
         return counts[-1].ledger
 
     def __exit__(self, *exception: object) -> None:

@@ -90,7 +90,10 @@ def _position(name: str, x: Array, axis: int | None, keepdims: bool, has_slices:
         return position.reshape((1,) * x.ndim) if keepdims else position
     is_served = has_slices and -x.ndim <= axis < x.ndim and _is_long(x, axis % x.ndim)
     if not is_served:
-        return getattr(jnp, f"arg{name}")(x, axis=axis, keepdims=keepdims)
+        search = partial(getattr(jnp, f"arg{name}"), axis=axis, keepdims=keepdims)
+        if not jnp.issubdtype(x.dtype, jnp.floating):
+            return search(x)
+        return jax.lax.platform_dependent(x, cpu=search, default=partial(_first_nan, name, axis, keepdims))
     axis %= x.ndim
     extent = x.shape[axis]
     wanted = jax.lax.optimization_barrier(  # type: ignore[no-untyped-call]
@@ -104,6 +107,14 @@ def _position(name: str, x: Array, axis: int | None, keepdims: bool, has_slices:
 
     position = _combined(jnp.minimum, found, x, axis).min(axis=axis, keepdims=keepdims)
     return jnp.where(position < 0, position + extent, position).astype(jnp.result_type(int))
+
+
+def _first_nan(name: str, axis: int | None, keepdims: bool, x: Array) -> Array:
+    """The first position of NaN, or else of the extremum: of several NaNs, XLA finds any one on GPUs."""
+    options: dict[str, Any] = {"axis": axis, "keepdims": keepdims}
+    is_nan = jnp.isnan(x)
+    position: Array = getattr(jnp, f"arg{name}")(x, **options)
+    return jnp.where(is_nan.any(**options), jnp.argmax(is_nan, **options), position)
 
 
 def _has_slices(x: Array) -> bool:

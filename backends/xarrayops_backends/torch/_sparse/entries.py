@@ -7,6 +7,7 @@ element is its index in C order.
 from __future__ import annotations
 
 import math
+import operator
 from typing import NamedTuple
 
 import torch
@@ -14,6 +15,8 @@ import torch
 from xarrayops.plugin import Array
 from xarrayops.plugin.host import index_dtype
 from xarrayops.plugin.sparse import Parts
+from xarrayops_backends.torch._standard.elementwise import multiply as _times
+from xarrayops_backends.torch._standard.wide import _by_bits
 
 _SUMMED_AS = {torch.bool: torch.int64, torch.float16: torch.float32, torch.bfloat16: torch.float32}
 
@@ -34,8 +37,7 @@ def of_parts(p: Parts) -> Entries:
         # In int64: a flat index exceeds int32 for matrices whose extents fit it. `wrap` refuses shapes beyond int64.
         flat = sum(axis.to(torch.int64) * step for axis, step in zip(p.coords, steps, strict=True))
         return Entries(flat, p.data, p.shape)
-    lines, across = lines_of(p), p.indices.to(torch.int64)
-    rows, columns = (across, lines) if p.format == "csc" else (lines, across)
+    rows, columns = _places(p)
     if p.block is None:
         return Entries(rows * p.shape[1] + columns, p.data, p.shape)
     height, width = p.block
@@ -50,6 +52,38 @@ def lines_of(p: Parts) -> Array:
     # output_size spares a wait for the device to learn the sum of the lengths.
     lines = torch.arange(p.indptr.shape[0] - 1, device=p.indptr.device)
     return torch.repeat_interleave(lines, p.indptr.diff(), output_size=p.data.shape[0])
+
+
+def dense_product(p: Parts, dense: Array) -> Array:
+    """The product of a csr or csc matrix and a dense matrix, in memory for a row of ``dense`` for each entry."""
+    rows, columns = _places(p)
+    return summed(_times(p.data[:, None], gathered(dense, columns)), rows, p.shape[0])
+
+
+def samples(p: Parts, a: Array, b: Array) -> Array:
+    """The elements of ``a @ b`` at the entries of a csr or csc matrix, in memory for the terms of all of them."""
+    rows, columns = _places(p)
+    terms = _times(gathered(a, rows), gathered(b.mT, columns))
+    owners = torch.arange(len(rows), device=rows.device).repeat_interleave(a.shape[1], output_size=terms.numel())
+    return summed(terms.reshape(-1), owners, len(rows))
+
+
+def product(a: Parts, b: Parts) -> Entries:
+    """The entries of the product of two csr matrices: each entry of a times the row of b that its column names."""
+    assert b.indptr is not None
+    (rows, middle), starts = _places(a), b.indptr.to(torch.int64)
+    lengths = starts.diff()[middle]
+    owner = torch.repeat_interleave(lengths)
+    place = torch.arange(len(owner), device=owner.device) - (lengths.cumsum(0) - lengths)[owner] + starts[middle][owner]
+    columns = b.indices.to(torch.int64)[place]
+    values = _times(gathered(a.data, owner), gathered(b.data, place))
+    return Entries(rows[owner] * b.shape[1] + columns, values, (a.shape[0], b.shape[1]))
+
+
+def _places(p: Parts) -> tuple[Array, Array]:
+    """The row and the column of each entry of a csr or csc matrix."""
+    lines, across = lines_of(p), p.indices.to(torch.int64)
+    return (across, lines) if p.format == "csc" else (lines, across)
 
 
 def is_canonical(p: Parts) -> bool:
@@ -70,11 +104,19 @@ def canonical(e: Entries) -> Entries:
 
 
 def summed(values: Array, flat: Array, size: int) -> Array:
-    """A vector of length ``size`` with the sum of the values at each index; bools are combined by logical or."""
-    wide = _SUMMED_AS.get(values.dtype, values.dtype)
+    """The sum of the values (n, …) at each index, as an array (size, …); bools are combined by logical or."""
+    return _by_bits(_summed, values, flat, size)
+
+
+def _summed(values: Array, flat: Array, size: int) -> Array:
+    terms = values.to(_SUMMED_AS.get(values.dtype, values.dtype))
     # Out of place, so that autograd follows; its gradient is a gather, which has a gradient again.
-    sums = torch.zeros(size, dtype=wide, device=values.device).index_add(0, flat, values.to(wide))
-    return sums.to(values.dtype)
+    return terms.new_zeros((size, *terms.shape[1:])).index_add(0, flat, terms).to(values.dtype)
+
+
+def gathered(values: Array, index: Array | tuple[Array, ...]) -> Array:
+    """``values[index]``, which CUDA lacks for wide unsigned integers."""
+    return _by_bits(operator.getitem, values, index)
 
 
 def dense(e: Entries) -> Array:
@@ -107,7 +149,7 @@ def found(e: Entries, flat: Array) -> tuple[Array, Array]:
 def values_at(e: Entries, flat: Array) -> Array:
     """The values of canonical entries at the given flat indices; zero for indices without an entry."""
     has, at = found(e, flat)
-    return e.values.new_zeros(flat.shape).index_put((has,), e.values[at[has]])
+    return e.values.new_zeros(flat.shape).index_put((has,), gathered(e.values, at[has]))
 
 
 def to_parts(e: Entries, format: str, block: tuple[int, int] | None = None, *, known: bool = False) -> Parts:

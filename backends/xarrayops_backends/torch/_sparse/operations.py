@@ -11,11 +11,12 @@ from xarrayops.plugin import Array, Call
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.host import sparse as host
 from xarrayops.plugin.sparse import Compaction, Container, Parts
-from xarrayops_backends.torch._dtypes import result_type
+from xarrayops_backends.torch._dtypes import _accumulator, result_type
 from xarrayops_backends.torch._sparse import entries
 from xarrayops_backends.torch._sparse.entries import Entries
 from xarrayops_backends.torch._sparse.parts import differentiable, holds, parts, wrap
-from xarrayops_backends.torch._standard import statistics
+from xarrayops_backends.torch._standard import elementwise, statistics
+from xarrayops_backends.torch._standard.wide import WIDE
 
 
 def from_dense(x: Array, request: Compaction, /) -> Container:
@@ -26,9 +27,10 @@ def from_dense(x: Array, request: Compaction, /) -> Container:
     # these elements.
     p = _structure(x.detach(), request)
     if request.format == "coo":
-        return wrap(p._replace(data=x[tuple(p.coords)]))
+        return wrap(p._replace(data=entries.gathered(x, tuple(p.coords))))
     lines, across = entries.lines_of(p), p.indices
-    return wrap(p._replace(data=x[across, lines] if request.format == "csc" else x[lines, across]))
+    places = (across, lines) if request.format == "csc" else (lines, across)
+    return wrap(p._replace(data=entries.gathered(x, places)))
 
 
 def _structure(x: Array, request: Compaction) -> Parts:
@@ -51,11 +53,12 @@ def _blocks(x: Array, request: Compaction) -> Parts:
     assert request.block is not None
     height, width = request.block
     grid = (x.shape[0] // height, height, x.shape[1] // width, width)
-    tiles, kept = x.reshape(grid), _kept(x.detach(), request.where).reshape(grid)
+    kept = _kept(x.detach(), request.where).reshape(grid)
     rows, columns = kept.any(3).any(1).nonzero().unbind(1)
     _limit(rows.shape[0], request.nnz_max)
     # Elements that are not kept, in blocks that are, become 0. where, because NaN times 0 is NaN.
-    data = torch.where(kept[rows, :, columns], tiles[rows, :, columns], 0)
+    tiles = entries.gathered(x.reshape(grid), (rows, slice(None), columns))
+    data = elementwise.where(kept[rows, :, columns], tiles, tiles.new_zeros(()))
     return entries.compressed("bsr", tuple(x.shape), data, rows, columns, grid[0], request.block, request.index_dtype)
 
 
@@ -71,18 +74,18 @@ def _kept(x: Array, where: Any) -> Array:
     if isinstance(where, torch.Tensor):
         return where
     if where == "relu":
-        return x > 0
+        return elementwise.greater(x, 0)
     if x.is_floating_point() or x.is_complex():
         return x.abs() > where
     limit = math.floor(max(min(where, 2.0**62), -(2.0**62)))
     wide = x.to(torch.int64)
-    return (wide > limit) | (wide < -limit)
+    return (wide > limit) | (wide < (0 if x.dtype is torch.uint64 else -limit))
 
 
 def to_dense(s: Container, /) -> Array:
-    """PyTorch's to_dense, except with a gradient: PyTorch's is wrong for unsorted entries."""
+    """PyTorch's to_dense, except with a gradient, which is wrong for unsorted entries, and for wide integers."""
     p = differentiable(s)
-    return entries.dense(entries.of_parts(p)) if p.data.requires_grad else s.to_dense()
+    return entries.dense(entries.of_parts(p)) if p.data.requires_grad or p.data.dtype in WIDE else s.to_dense()
 
 
 def convert(s: Container, format: str, block: tuple[int, int] | None, /) -> Container:
@@ -119,13 +122,14 @@ def multiply(a: Container, b: Container | Array | float, /) -> Container:
     if not holds(b):
         factor = b
         if isinstance(b, torch.Tensor) and b.ndim:
-            factor = b.broadcast_to(e.shape)[entries.split(e.flat, e.shape[1])]
-        e = e._replace(values=e.values * factor)
+            factor = entries.gathered(b.broadcast_to(e.shape), entries.split(e.flat, e.shape[1]))
+        e = e._replace(values=elementwise.multiply(e.values, factor))
     else:
         other = entries.canonical(entries.of_parts(differentiable(b)))
         # A search in the sorted indices of b for each entry of a.
         has, at = entries.found(other, e.flat)
-        e = Entries(e.flat[has], e.values[has] * other.values[at[has]], e.shape)
+        common = elementwise.multiply(entries.gathered(e.values, has), entries.gathered(other.values, at[has]))
+        e = Entries(e.flat[has], common, e.shape)
     return wrap(entries.to_parts(e, p.format, p.block))
 
 
@@ -138,5 +142,5 @@ def sum(s: Container, axis: int | None, /) -> Array:
     if axis is None:
         return statistics.sum(e.values)
     rows, columns = entries.split(e.flat, e.shape[1])
-    dtype = e.values[:0].sum().dtype
+    dtype = _accumulator(e.values.dtype, None)[1]
     return entries.summed(e.values.to(dtype), columns if axis == 0 else rows, e.shape[1 - axis])

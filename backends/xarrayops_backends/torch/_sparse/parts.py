@@ -23,10 +23,12 @@ from xarrayops_backends.torch._sparse import entries
 _LAYOUTS = {"csr": torch.sparse_csr, "csc": torch.sparse_csc, "bsr": torch.sparse_bsr}
 _FORMATS = {layout: format for format, layout in _LAYOUTS.items()}
 
-# Triggers, and silences, the warning "beta state", which PyTorch gives once in a process: not in a user's call.
+# Triggers, and silences, the warnings "beta state" and "invariant checks are implicitly disabled", which PyTorch gives
+# once in a process: not in a user's call.
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     torch.empty((0, 0), layout=torch.sparse_csr)
+    torch.sparse_coo_tensor(torch.empty((1, 0), dtype=torch.int64), torch.empty(0), (0,), check_invariants=False)
 
 
 def holds(x: Any, /) -> bool:
@@ -85,8 +87,11 @@ def _made(data: Array, p: Parts) -> Container:
     if p.format == "coo":
         known = bool(p.sorted and p.unique)
         return torch.sparse_coo_tensor(p.coords, data, p.shape, check_invariants=False, is_coalesced=known)
+    indptr, indices = p.indptr, p.indices
+    if not data.is_cpu:  # PyTorch passes their pointers to cuSPARSE without the strides
+        indptr, indices, data = (x.contiguous() for x in (indptr, indices, data))
     return torch.sparse_compressed_tensor(
-        p.indptr, p.indices, data, p.shape, layout=_LAYOUTS[p.format], check_invariants=False
+        indptr, indices, data, p.shape, layout=_LAYOUTS[p.format], check_invariants=False
     )
 
 

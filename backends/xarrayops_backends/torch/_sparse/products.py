@@ -50,12 +50,15 @@ def _of_sparse(a: Container, b: Container) -> Container:
     """PyTorch's product of two coo tensors, with its gradients."""
     first, second = differentiable(a), differentiable(b)
     dtype = result_type(first.data, second.data)
+    format = "csr" if first.format == "bsr" else first.format
+    if not _has_kernels(dtype):
+        e = entries.product(*(_by_rows(p._replace(data=p.data.to(dtype))) for p in (first, second)))
+        return wrap(entries.to_parts(e, format))
     left, right = (
         wrap(entries.to_parts(entries.of_parts(p._replace(data=p.data.to(_computation_dtype(dtype)))), "coo"))
         for p in (first, second)
     )
     out = parts(torch.sparse.mm(left, right).coalesce())
-    format = "csr" if first.format == "bsr" else first.format
     return wrap(entries.to_parts(entries.of_parts(out._replace(data=out.data.to(dtype))), format))
 
 
@@ -126,10 +129,15 @@ def _computation_dtype(dtype: torch.dtype) -> torch.dtype:
     return torch.float32 if dtype.is_floating_point and dtype.itemsize < 4 else dtype
 
 
+def _has_kernels(dtype: torch.dtype) -> bool:
+    """Whether PyTorch's products of sparse tensors on accelerators support the dtype."""
+    return dtype.is_floating_point or dtype.is_complex
+
+
 def _multiplied(p: Parts, dense: Array) -> Array:
     """The product by the host kernels in host memory, and by PyTorch elsewhere."""
     if not dense.is_cpu:
-        return wrap(p) @ dense
+        return wrap(p) @ dense if _has_kernels(dense.dtype) else entries.dense_product(p, dense)
     dtype = _computation_dtype(dense.dtype)
     s = wrap(p._replace(data=p.data.to(dtype)))
     return host.matmul(backend_by_name("torch").sparse, s, dense.to(dtype)).to(dense.dtype)
@@ -139,6 +147,8 @@ def _sampled(a: Array, b: Array, p: Parts) -> Array:
     """The sampled product by the host kernels in host memory, and elsewhere by PyTorch, which supports csr only."""
     if p.format == "csc":
         return _sampled(b.mT, a.mT, _transposed(p))
+    if not (a.is_cpu or _has_kernels(a.dtype)):
+        return entries.samples(p, a, b)
     dtype = _computation_dtype(a.dtype)
     sample = _sampled_on_host if a.is_cpu else _sampled_natively
     return sample(a.to(dtype), b.to(dtype), p).values().to(a.dtype)

@@ -23,9 +23,10 @@ from xarrayops_backends.torch._standard.wide import (
     _divided,
     _power,
     _rank,
+    _same_bits,
+    _shifted_left,
     _shifted_right,
     _unrank,
-    _value,
 )
 
 _Binary = Callable[[Any, Any], Array]
@@ -91,11 +92,6 @@ def _unary(native: _Unary, wide: _Unary) -> _Unary:
     return function
 
 
-def _wrapping(native: _Binary) -> _Binary:
-    """The native function on wider signed values: arithmetic modulo 2**n is the same."""
-    return lambda x1, x2: native(_value(x1), _value(x2)).to(x1.dtype)
-
-
 def _ordering(native: _Binary) -> _Binary:
     """A comparison of signed integers in the same order, and of complex numbers."""
     of_complex = getattr(complex_order, native.__name__)
@@ -139,13 +135,13 @@ def _remainder(x1: Any, x2: Any) -> Array:
     return torch.where(torch.isfinite(found), found, torch.where(torch.isfinite(rest), rest, found))
 
 
-add = _binary(torch.add, _wrapping(torch.add), takes_sparse=True)
+add = _binary(torch.add, _same_bits(torch.add), takes_sparse=True)
 atan2 = _binary(torch.atan2, takes_scalar="no")
-bitwise_and = _binary(torch.bitwise_and)
-bitwise_left_shift = _binary(torch.bitwise_left_shift, _wrapping(torch.bitwise_left_shift))
-bitwise_or = _binary(torch.bitwise_or)
+bitwise_and = _binary(torch.bitwise_and, _same_bits(torch.bitwise_and))
+bitwise_left_shift = _binary(torch.bitwise_left_shift, _shifted_left)
+bitwise_or = _binary(torch.bitwise_or, _same_bits(torch.bitwise_or))
 bitwise_right_shift = _binary(torch.bitwise_right_shift, _shifted_right)
-bitwise_xor = _binary(torch.bitwise_xor)
+bitwise_xor = _binary(torch.bitwise_xor, _same_bits(torch.bitwise_xor))
 copysign = _binary(torch.copysign, takes_scalar="second")
 divide = _binary(torch.divide, takes_sparse=True)
 equal = _binary(torch.eq, takes_scalar="second")
@@ -163,18 +159,18 @@ logical_or = _binary(torch.logical_or, _testing(torch.logical_or), takes_scalar=
 logical_xor = _binary(torch.logical_xor, _testing(torch.logical_xor), takes_scalar="no")
 maximum = _binary(torch.maximum, _choosing(torch.maximum), takes_scalar="no", hard=UNORDERED)
 minimum = _binary(torch.minimum, _choosing(torch.minimum), takes_scalar="no", hard=UNORDERED)
-multiply = _binary(torch.multiply, takes_sparse=True)
+multiply = _binary(torch.multiply, _same_bits(torch.multiply), takes_sparse=True)
 nextafter = _binary(torch.nextafter, takes_scalar="no")
 not_equal = _binary(torch.not_equal, takes_scalar="second")
 pow = _binary(torch.pow, _power, takes_sparse=True)
 remainder = _binary(_remainder, lambda x1, x2: _divided(torch.remainder, x1, x2))
-subtract = _binary(torch.subtract, _wrapping(torch.subtract), takes_sparse=True)
+subtract = _binary(torch.subtract, _same_bits(torch.subtract), takes_sparse=True)
 
 abs = _unary(torch.abs, lambda x: x.clone())
 bitwise_invert = _unary(torch.bitwise_not, lambda x: _by_bits(torch.bitwise_not, x))
 logical_not = _unary(torch.logical_not, lambda x: torch.logical_not(_bits(x)))
-negative = _unary(torch.negative, lambda x: torch.negative(_value(x)).to(x.dtype))
-square = _unary(torch.square, lambda x: torch.multiply(x, x))
+negative = _unary(torch.negative, lambda x: _by_bits(torch.negative, x))
+square = _unary(torch.square, lambda x: _by_bits(torch.square, x))
 
 
 def imag(x: Array, /) -> Array:

@@ -1,4 +1,3 @@
-# Long: the products, norms and decompositions of the standard.
 """Products of matrices and vectors; exact products of 8-bit integers by ``torch._int_mm`` of oneDNN and cuBLAS."""
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ from typing import Any
 import torch
 from array_api_compat.torch.linalg import vector_norm as _vector_norm
 
-from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call, constant_while_tracing
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.products import exact_terms
 from xarrayops_backends.torch._attention import modes as _modes
 from xarrayops_backends.torch._dtypes import _SPARSE_LAYOUTS, _STRIDED, _pair, result_type
+from xarrayops_backends.torch._standard import integer_products
 from xarrayops_backends.torch._standard.elementwise import _binary, multiply
 from xarrayops_backends.torch._standard.statistics import Axes, _as_axes, sum as _sum
 from xarrayops_backends.torch._standard.wide import WIDE, _value
@@ -29,38 +28,16 @@ _HALVES = (torch.float16, torch.bfloat16)
 _SINGLES = (torch.float32, torch.complex64)
 _UNORDERED = (0, math.inf, -math.inf)
 """The orders of norms that do not add."""
-_LIMB = 16
 _FUNCTORCH: Any = torch._C._functorch
 # On CUDA it takes more than 16 rows, and multiples of 8 terms and columns (keras#19207).
 _CUDA_ROWS, _CUDA_STEP = 16, 8
 
 
 def _product(x1: Array, x2: Array) -> Array:
-    """The matrix product of two arrays of one integer dtype. On GPUs PyTorch has none (pytorch#44428).
-
-    On GPUs limbs of 16 bits are multiplied as float64, exact for fewer than 2**21 terms, and summed modulo 2**64.
-    """
-    dtype = x1.dtype
-    if not x1.is_cuda:
-        return torch.matmul(_value(x1), _value(x2)).to(dtype)
-    terms = x1.shape[-1]
-    if terms >= 1 << 21:
-        raise Unsupported(
-            f"an integer matrix product of {terms} terms is not exact on a GPU. Instead: move the arrays to the CPU"
-        )
-    return _limb_product(x1.to(torch.int64), x2.to(torch.int64), -(-dtype.itemsize * 8 // _LIMB)).to(dtype)
-
-
-def _limb_product(x1: Array, x2: Array, limbs: int) -> Array:
-    """The product of int64 matrices modulo 2**(16 * limbs), by exact products of float64."""
-    mask = (1 << _LIMB) - 1
-    left, right = ([((x >> _LIMB * i) & mask).to(torch.float64) for i in range(limbs)] for x in (x1, x2))
-    parts = [
-        torch.matmul(left[i], right[j]).to(torch.int64) << _LIMB * (i + j)
-        for i in range(limbs)
-        for j in range(limbs - i)
-    ]
-    return reduce(torch.add, parts)
+    """The matrix product of two arrays of one integer dtype."""
+    if x1.is_cuda:
+        return integer_products.product(x1, x2, x1.dtype, x1.shape[-1])
+    return torch.matmul(_value(x1), _value(x2)).to(x1.dtype)
 
 
 _promoting_matmul = _binary(torch.matmul, _product, promotes=False, hard=_INTEGERS)
@@ -251,6 +228,8 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
     if dtype in _HALVES and (len(operands) > 2 or _is_slow(*operands)):
         work = torch.float32
     try:
+        if is_exact and operands[0].is_cuda:
+            return integer_products.contraction(subscripts, operands, work if dtype is torch.bool else dtype).to(dtype)
         result = torch.einsum(subscripts, *(x.to(work) for x in operands))
     except RuntimeError as error:
         if str(error).startswith("einsum():"):

@@ -98,9 +98,9 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
 
 
 def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
-    """torch.roll takes axis=() for all axes, and requires one shift for each axis."""
+    """torch.roll takes axis=() for all axes, requires one shift for each axis and lacks wide unsigned integers."""
     shifts, axes = shifts_and_axes(shift, axis)
-    return torch.roll(x, shifts, axes) if axes or axis is None else x.clone()
+    return _by_bits(torch.roll, x, shifts, axes) if axes or axis is None else x.clone()
 
 
 def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:

@@ -11,7 +11,7 @@ import torch
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import complex_order
 from xarrayops_backends.torch._dtypes import _pair
-from xarrayops_backends.torch._standard.wide import UNORDERED, _bits, _by_bits, _rank
+from xarrayops_backends.torch._standard.wide import UNORDERED, WIDE, _bits, _by_bits, _rank, _unrank
 
 
 def searchsorted(
@@ -55,21 +55,22 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
 
 
 def argsort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
-    """torch.argsort is not stable by default, rejects complex numbers and has no axis=None."""
+    """torch.argsort is not stable by default, has no axis=None and no order of complex numbers and wide integers."""
     if axis is None:
         x, axis = x.reshape(-1), 0
     if x.is_complex():
         return complex_order.argsort(aac, x, axis=axis, descending=descending)
-    return torch.argsort(x, dim=axis, descending=descending, stable=stable)
+    return torch.argsort(_rank(x), dim=axis, descending=descending, stable=stable)
 
 
 def sort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
-    """torch.sort rejects complex numbers and has no axis=None."""
+    """torch.sort has no axis=None and no order of complex numbers and wide integers."""
     if axis is None:
         x, axis = x.reshape(-1), 0
     if x.is_complex():
         return complex_order.sort(aac, x, axis=axis, descending=descending)
-    return torch.sort(x, dim=axis, descending=descending, stable=stable).values
+    ranks = torch.sort(_rank(x), dim=axis, descending=descending, stable=stable).values
+    return _unrank(ranks, x.dtype) if x.dtype in WIDE else ranks
 
 
 def _from_start(indices: Array, extent: int) -> Array:

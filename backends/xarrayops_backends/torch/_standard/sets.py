@@ -12,7 +12,7 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.generic import complex_order
 from xarrayops_backends.torch._dtypes import _can_hold, _pair
 from xarrayops_backends.torch._standard.searching import argsort
-from xarrayops_backends.torch._standard.wide import WIDE, _bits, _by_bits
+from xarrayops_backends.torch._standard.wide import WIDE, _bits, _by_bits, _rank, _unrank
 
 
 def _grouped(x: Array) -> tuple[Array, Array, Array]:
@@ -48,7 +48,8 @@ def unique_all(x: Array, /) -> UniqueAllResult:
 def unique_counts(x: Array, /) -> UniqueCountsResult:
     """torch.unique does not count NaN (pytorch#94106) and rejects complex numbers."""
     if not x.is_floating_point() and not x.is_complex():
-        return UniqueCountsResult(*torch.unique(x, return_counts=True))
+        ranks, counts = torch.unique(_rank(x), return_counts=True)
+        return UniqueCountsResult(_unrank(ranks, x.dtype), counts)
     ordered, _, first = _grouped(x)
     return UniqueCountsResult(ordered[first], _counted(first))
 
@@ -56,15 +57,16 @@ def unique_counts(x: Array, /) -> UniqueCountsResult:
 def unique_inverse(x: Array, /) -> UniqueInverseResult:
     """torch.unique rejects complex numbers, and handles NaN inconsistently."""
     if not x.is_floating_point() and not x.is_complex():
-        return UniqueInverseResult(*torch.unique(x, return_inverse=True))
+        ranks, inverse = torch.unique(_rank(x), return_inverse=True)
+        return UniqueInverseResult(_unrank(ranks, x.dtype), inverse)
     ordered, order, first = _grouped(x)
     return UniqueInverseResult(ordered[first], _inverse(order, first, x.shape))
 
 
 def unique_values(x: Array, /) -> Array:
-    """torch.unique rejects complex numbers."""
+    """torch.unique rejects complex numbers, and wide integers on CUDA."""
     if not x.is_complex():
-        return torch.unique(x)
+        return _unrank(torch.unique(_rank(x)), x.dtype)
     ordered, _, first = _grouped(x)
     return ordered[first]
 

@@ -27,6 +27,11 @@ def _bits(x: Array) -> Array:
     return x.view(_SAME_WIDTH[x.dtype]) if x.dtype in WIDE else x
 
 
+def _same_bits(function: _Binary) -> _Binary:
+    """A function of two wide arrays of one dtype that gives the same bits for signed integers of the same width."""
+    return lambda x1, x2: function(_bits(x1), _bits(x2)).view(x1.dtype)
+
+
 def _value(x: Array) -> Array:
     """The values of x as wider signed integers; uint64 wraps, as its arithmetic does."""
     return x.to(_SAME_VALUE[x.dtype]) if x.dtype in WIDE else x
@@ -69,6 +74,11 @@ def _divided(function: _Binary, x1: Array, x2: Array, floored: _Binary = torch.f
     short = (((dividend - estimate * divisor) ^ _LOWEST) >= (divisor ^ _LOWEST)).to(torch.int64)
     quotient = estimate + short
     return (quotient if function is torch.floor_divide else dividend - quotient * divisor).view(torch.uint64)
+
+
+def _shifted_left(x1: Array, x2: Array) -> Array:
+    """A shift x1 << x2 of wider values: bits beyond the width of x1 are dropped."""
+    return torch.bitwise_left_shift(_value(x1), _value(x2)).to(x1.dtype)
 
 
 def _shifted_right(x1: Array, x2: Array) -> Array:

@@ -43,14 +43,7 @@ _TYPED = dict.fromkeys(
 )
 """The functions of the torch backend that get both operands in one dtype."""
 bitwise_right_shift = _typed(_elementwise.bitwise_right_shift)
-
-_wide_product = _elementwise._wrapping(torch.multiply)
-
-
-@_typed
-def multiply(x1: Array, x2: Array, /) -> Array:
-    """XLA cannot multiply wide unsigned integers."""
-    return _wide_product(x1, x2) if x1.dtype in WIDE else torch.multiply(x1, x2)
+multiply = _typed(_elementwise.multiply)
 
 
 @_typed
@@ -84,11 +77,6 @@ def floor_divide(x1: Array, x2: Array, /) -> Array:
 def remainder(x1: Array, x2: Array, /) -> Array:
     """XLA's remainder is exact; for uint64 it is computed from quotients."""
     return _divided(torch.remainder, x1, x2, _floored) if x1.dtype is torch.uint64 else _elementwise.remainder(x1, x2)
-
-
-def square(x: Array, /) -> Array:
-    """XLA cannot multiply wide unsigned integers."""
-    return _wide_product(x, x) if x.dtype in WIDE else torch.square(x)
 
 
 def _choosing(native: _Binary) -> _Binary:

@@ -29,6 +29,7 @@ from cupy._functions import (  # noqa: E402, F401
     get_array_module,
     interp,
     matmul,
+    nansum,
     tensordot,
     ufunc,
 )

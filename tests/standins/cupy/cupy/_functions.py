@@ -26,7 +26,7 @@ dsplit dstack ediff1d empty empty_like expand_dims extract eye fill_diagonal fla
 full full_like gradient histogram hsplit hstack identity imag indices inner intersect1d isclose iscomplex
 iscomplexobj isdtype isin isneginf isposinf isreal isrealobj kron lexsort linspace logspace matrix_transpose max
 may_share_memory mean median meshgrid min min_scalar_type moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum
-nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar ndim nonzero ones ones_like outer packbits pad partition
+nanmax nanmean nanmedian nanmin nanprod nanstd nanvar ndim nonzero ones ones_like outer packbits pad partition
 percentile permute_dims place prod ptp put put_along_axis putmask quantile ravel ravel_multi_index real repeat reshape
 resize result_type roll rollaxis rot90 round searchsorted select setdiff1d setxor1d shape shares_memory sinc size sort
 split squeeze stack std sum swapaxes take take_along_axis tile trace transpose trapezoid tri tril
@@ -227,6 +227,14 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         raise NotImplementedError("Non-C-contiguous x is currently not supported")
     ends = [end if end is None else np.asarray(end).astype(fp.dtype)[()] for end in (left, right)]
     return call(np.interp, x, xp, fp, *ends, period)
+
+
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False):
+    # cupy/_math/sumprod.py, seen with 14.2: of a complex number the part that is not NaN is added
+    if a.dtype.kind != "c":
+        return call(np.nansum, a, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+    parts = [call(np.nansum, part, axis=axis, keepdims=keepdims) for part in (a.real, a.imag)]
+    return parts[0] + 1j * parts[1]
 
 
 UFUNCS = {name: ufunc(name) for name in _UFUNCS.split()}

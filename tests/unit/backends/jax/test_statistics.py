@@ -9,6 +9,7 @@ import xarrayops as xo
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
+statistics = pytest.importorskip("xarrayops_backends.jax._standard.statistics")
 
 SHAPES = [(1500,), (600, 3), (3, 515), (8, 20, 30), (1, 512), (0, 700)]
 """Some have short slices on an axis, and others an extent that no number of slices divides."""
@@ -62,3 +63,15 @@ def test_gradients_near_the_largest_number():
     assert jax.grad(lambda step: xo.gradient(x[:3], step).sum())(jnp.float32(4)) == 1.875e37
     complex_ = xo.gradient(jnp.asarray([1 + 1j, complex(np.inf, 2), 3 + 1j, 4 + 5j], jnp.complex64))
     assert jnp.isinf(complex_[0].real)
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+@pytest.mark.parametrize("name", ["min", "max"])
+def test_the_first_of_several_nans(name, axis):
+    """On GPUs jnp.argmin finds any one. There the position of a search does not matter where there is NaN."""
+    x = np.random.default_rng(1).normal(size=(5, 7)).astype(np.float32)
+    x[1, 3] = x[1, 5] = x[4, 0] = np.nan
+    want = getattr(np, f"arg{name}")(x, axis=axis, keepdims=True)
+    found = jax.jit(lambda x: statistics._first_nan(name, axis, True, x))(x)
+    np.testing.assert_array_equal(np.asarray(found), want)
+    np.testing.assert_array_equal(np.asarray(getattr(xo, f"arg{name}")(jnp.asarray(x), axis=axis, keepdims=True)), want)

@@ -89,8 +89,15 @@ def _sign(x: Any) -> Any:
     return np.where(x == 0, 0, x / np.abs(x)) if x.dtype.kind == "c" else np.sign(x)
 
 
+def _held(bound: Any, dtype: Any) -> Any:
+    """A bound; beyond the range of an integer dtype, the nearest limit."""
+    if dtype.kind not in "iu" or type(bound) is not int:
+        return bound
+    return min(max(bound, np.iinfo(dtype).min), np.iinfo(dtype).max)
+
+
 def _clip(x: Any, low: Any = None, high: Any = None, **named: Any) -> Any:
-    low, high = named.get("min", low), named.get("max", high)
+    low, high = (_held(b, x.dtype) for b in (named.get("min", low), named.get("max", high)))
     with np.errstate(all="ignore"):
         x = x if low is None else np.where(x < low, low, x)
         return x if high is None else np.where(x > high, high, x)

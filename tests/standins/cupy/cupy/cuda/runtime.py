@@ -24,6 +24,15 @@ def setDevice(index):  # noqa: N802
     _state.device = index
 
 
+def streamIsCapturing(stream):  # noqa: N802
+    return False
+
+
+def eventRecord(event, stream):  # noqa: N802
+    if not isinstance(event, int) or not isinstance(stream, int):
+        raise TypeError("an integer is required")
+
+
 def runtimeGetVersion():  # noqa: N802
     return 12090
 
