@@ -178,14 +178,16 @@ class Function:
             return []
         classes = [f"type({name})" for name in self.arrays]
         if self.sequence:
-            key = f"frozenset(map(type, {self.sequence}))"
+            key = f"(Several, *{{*map(type, {self.sequence})}})"
             hit = f"{self.table}[key]"
         elif self.one_or_several:
             each = self.one_or_several
-            key = f"frozenset([{classes[0]}, *map(type, {each} if isinstance({each}, (tuple, list)) else ({each},))])"
+            others = f"map(type, {each} if isinstance({each}, (tuple, list)) else ({each},))"
+            key = f"(Several, *{{{classes[0]}, *{others}}})"
             hit = f"{self.table}[key]"
         elif self.numbers:
-            key = f"frozenset([{classes[0]}, *[type(each) for each in {self.numbers} if type(each) not in NUMBERS]])"
+            others = f"[type(each) for each in {self.numbers} if type(each) not in NUMBERS]"
+            key = f"(Several, *{{{classes[0]}, *{others}}})"
             hit = f"{self.table}[key]"
         elif len(classes) == 1:
             key, hit = classes[0], f"{self.table}[{classes[0]}]"

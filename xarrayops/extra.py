@@ -10,7 +10,14 @@ from typing import Any, Literal
 
 from xarrayops._core.dispatch.creation import creation
 from xarrayops._core.dispatch.errors import FAILURES, add_call
-from xarrayops._core.dispatch.lookup import NUMBERS, native_dtype, resolve, resolved, table
+from xarrayops._core.dispatch.lookup import (
+    NUMBERS,
+    Several,
+    native_dtype,
+    resolve,
+    resolved,
+    table,
+)
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.modes.defaults import Library
 from xarrayops.plugin.arrays import Array, ArrayT, Scalar
@@ -1453,7 +1460,7 @@ def gradient(
     """
     if dim is not None:
         raise wrong_call("gradient", locals())
-    key = frozenset([type(x), *[type(each) for each in spacing if type(each) not in NUMBERS]])
+    key = (Several, *{type(x), *[type(each) for each in spacing if type(each) not in NUMBERS]})
     try:
         f = _gradient[key]
     except KeyError:
@@ -1615,7 +1622,7 @@ def lexsort(keys: Sequence[ArrayT], extra: Refused = NotGiven, /, axis: int = -1
     """
     if extra is not NotGiven or dim is not None:
         raise wrong_call("lexsort", locals())
-    key = frozenset(map(type, keys))
+    key = (Several, *{*map(type, keys)})
     try:
         f = _lexsort[key]
     except KeyError:
@@ -1826,7 +1833,7 @@ def apply_where(
     """
     if extra is not NotGiven:
         raise wrong_call("apply_where", locals())
-    key = frozenset([type(condition), *map(type, args if isinstance(args, (tuple, list)) else (args,))])
+    key = (Several, *{type(condition), *map(type, args if isinstance(args, (tuple, list)) else (args,))})
     try:
         f = _apply_where[key]
     except KeyError:

@@ -10,7 +10,15 @@ from typing import Any, Literal
 
 from xarrayops._core.dispatch.creation import creation
 from xarrayops._core.dispatch.errors import FAILURES, add_call
-from xarrayops._core.dispatch.lookup import native_device, native_dtype, resolve, resolved, table, with_options
+from xarrayops._core.dispatch.lookup import (
+    Several,
+    native_device,
+    native_dtype,
+    resolve,
+    resolved,
+    table,
+    with_options,
+)
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.modes.defaults import Library
 from xarrayops.plugin.arrays import Array, ArrayT, Scalar, UniqueAll, UniqueCounts, UniqueInverse
@@ -399,7 +407,7 @@ def meshgrid(
     """
     if copy is not None or sparse is not None:
         raise wrong_call("meshgrid", locals())
-    key = frozenset(map(type, arrays))
+    key = (Several, *{*map(type, arrays)})
     try:
         f = _meshgrid[key]
     except KeyError:
@@ -2285,7 +2293,7 @@ def broadcast_arrays(*arrays: ArrayT) -> tuple[ArrayT, ...]:
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.broadcast_arrays.html>
     """
-    key = frozenset(map(type, arrays))
+    key = (Several, *{*map(type, arrays)})
     try:
         f = _broadcast_arrays[key]
     except KeyError:
@@ -2335,7 +2343,7 @@ def concat(
     """
     if extra is not NotGiven or out is not None or dtype is not None or dim is not None:
         raise wrong_call("concat", locals())
-    key = frozenset(map(type, arrays))
+    key = (Several, *{*map(type, arrays)})
     try:
         f = _concat[key]
     except KeyError:
@@ -2555,7 +2563,7 @@ def stack(
     """
     if extra is not NotGiven or out is not None or dtype is not None or dim is not None:
         raise wrong_call("stack", locals())
-    key = frozenset(map(type, arrays))
+    key = (Several, *{*map(type, arrays)})
     try:
         f = _stack[key]
     except KeyError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops._core.dispatch.lookup import resolve, resolved, table
+from xarrayops._core.dispatch.lookup import Several, resolve, resolved, table
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.verb import Verb
 from xarrayops.plugin.arrays import ArrayT
@@ -41,7 +41,7 @@ def einsum(subscripts: str, /, *operands: ArrayT) -> ArrayT:
     >>> xo.einsum("ii->", np.eye(3))
     np.float64(3.0)
     """
-    key = frozenset(map(type, operands))
+    key = (Several, *{*map(type, operands)})
     try:
         f = _einsum[key]
     except KeyError:

@@ -251,7 +251,7 @@ class _Reading:
         if entry.start is entry.stop is entry.step is None:
             return entry, extent
         try:
-            run = range(*entry.indices(extent))
+            run = range(extent)[entry]
         except (TypeError, ValueError) as error:
             if type(entry.step) is int and entry.step == 0:
                 raise ValueError("the step of a slice cannot be 0") from None

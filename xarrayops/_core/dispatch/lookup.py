@@ -48,8 +48,17 @@ from xarrayops.plugin.sparse import CONTAINER_VERBS
 if TYPE_CHECKING:
     from xarrayops._core.backends.sparse_backend import SparseBackend
 
-Classes = type | tuple[type, ...] | frozenset[type]
+Classes = type | tuple[type, ...]
+"""The key of a call: the class of its array, the classes of several parameters, or `Several` and distinct classes."""
 Table = dict[Any, Any]
+
+
+class Several:
+    """The first member of the key of a call with a sequence of arrays. The distinct classes follow, in any order.
+
+    torch.compile of PyTorch 2.9 to 2.12 cannot read a table with sets as keys.
+    """
+
 
 NUMBERS = (bool, int, float, complex)
 """The classes of Python's numbers. torch.compile can trace a tuple of classes but not a set."""
@@ -109,12 +118,13 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
     if are_listed(verb, key):
         function = converting_lists(verb, lambda served: getattr(resolved, resolve(verb, served)))
         return _enter(verb, key, f"{verb}:lists", function, None, in_modes=in_modes)
-    classes = key if isinstance(key, (tuple, frozenset)) else (key,)
+    is_positional = isinstance(key, tuple) and key[0] is not Several
+    classes = key[not is_positional :] if isinstance(key, tuple) else (key,)
     arrays = [cls for cls in classes if cls not in NON_ARRAY_TYPES]
     backends = {find.of_class(cls) for cls in arrays}
     backend = backends.pop() if len(backends) == 1 else None
     if backend is None or (len(arrays) < len(classes) and _lacks_an_array(verb, key)):
-        numbers = with_python_numbers(key) if isinstance(key, tuple) else key
+        numbers = with_python_numbers(key) if is_positional else key
         if numbers != key and not _lacks_an_array(verb, numbers):
             return _find_numpy_scalars(verb, key, numbers, in_modes=in_modes)
         sparse = _sparse_backend_of(arrays) if verb in CONTAINER_VERBS else None
@@ -124,12 +134,12 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
         found = find.named(sparse.backend.name)
         return _enter(verb, key, name, function, found, in_modes=in_modes, containers=True)
     function, name = backend.functions[verb], f"{verb}:{backend.name}"
-    if verb == "where" and isinstance(key, tuple) and len(arrays) == 1:
+    if verb == "where" and is_positional and len(arrays) == 1:
         name = f"{name}:{'_'.join(cls.__name__ for cls in key[1:])}"
         function = choosing_numbers(backend, key[1:])
     elif verb == "diff" and not SCALARS.isdisjoint(classes):
         name, function = f"{name}:numbers", joining_numbers(backend.functions)
-    elif isinstance(key, tuple) and int in key and is_limited(verb, backend):
+    elif is_positional and int in key and is_limited(verb, backend):
         name = f"{name}:{key.index(int)}"
         function = within_limits(verb, backend, key)
     if in_modes and verb in CASTING:
@@ -178,7 +188,7 @@ def _enter(
             function = change(verb, backend, key, function)
         function = precision.in_modes(verb, function, backend, containers=containers)
     entries = (_tables_in_modes if in_modes else _tables)[verb]
-    if isinstance(key, tuple) and len(key) == 2:
+    if isinstance(key, tuple) and len(key) == 2 and key[0] is not Several:
         entries.setdefault(key[0], {})[key[1]] = function
     else:
         entries[key] = function
@@ -187,7 +197,7 @@ def _enter(
 
 def _lacks_an_array(verb: str, key: Classes) -> bool:
     """Whether the key has the class of None or of a number where an array is required."""
-    if isinstance(key, tuple):
+    if isinstance(key, tuple) and key[0] is not Several:
         return any(is_misplaced(cls, role) for cls, role in zip(key, roles(verb).values(), strict=True))
     return True
 
@@ -218,10 +228,10 @@ def _key(verb: str, arguments: dict[str, Any]) -> Classes:
     """The key of a call in the table of the verb."""
     values: list[Any] = [arguments.get(name) for name in roles(verb)]
     if "operands" in roles(verb).values():
-        return frozenset(type(value) for value in (values[0], *(values[1] or ())) if type(value) not in NUMBERS)
+        return (Several, *{type(value) for value in (values[0], *(values[1] or ())) if type(value) not in NUMBERS})
     if "arrays" in roles(verb).values():
         several = [value if isinstance(value, (tuple, list)) else [value] for value in values]
-        return frozenset(type(value) for each in several for value in each)
+        return (Several, *{type(value) for each in several for value in each})
     return tuple(map(type, values)) if len(values) > 1 else type(values[0])
 
 

@@ -221,7 +221,8 @@ def of_new_arrays() -> tuple[str | Backend, Any, str | None]:
     """The default library, device and floating-point dtype of this thread or task."""
     if not _place.open_blocks and not _dtype.open_blocks:
         return _program
-    return *_place.value(_program_place), _dtype.value(_program_dtype)
+    place = _place.value(_program_place)
+    return place[0], place[1], _dtype.value(_program_dtype)  # Dynamo of PyTorch 2.11 cannot unpack it
 
 
 def floating_dtype() -> str | None:

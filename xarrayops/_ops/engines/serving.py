@@ -13,7 +13,7 @@ from typing import Any
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.integer_inputs import casting_integers
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import Classes, function_without_modes
+from xarrayops._core.dispatch.lookup import Classes, Several, function_without_modes
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.precision import of_engine, refusal_of_engine
 from xarrayops._ops.engines import forms, functions, passing
@@ -222,8 +222,10 @@ def _function_of(verb: str, own: Backend, key: Classes, engine: Backend) -> Call
     def translated(cls: type) -> type:
         return theirs if cls is ours or cls not in VALUES else cls
 
-    if isinstance(key, (tuple, frozenset)):
-        dense = function_without_modes(verb, type(key)(map(translated, key)))
+    if isinstance(key, tuple) and key[0] is Several:
+        dense = function_without_modes(verb, (Several, *{*map(translated, key[1:])}))
+    elif isinstance(key, tuple):
+        dense = function_without_modes(verb, tuple(map(translated, key)))
     else:
         dense = function_without_modes(verb, translated(key))
     if verb not in CONTAINER_VERBS:

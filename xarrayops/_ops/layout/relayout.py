@@ -87,7 +87,7 @@ def _relayout(backend: Backend, x: Array, steps: AxisPlan, channels: int | None)
     f = backend.functions
     _require_fit(x.ndim, steps, channels)
     reshapes = any(steps.merged) or any(steps.split)
-    if not reshapes or steps.permuted != tuple(range(x.ndim)):
+    if not (reshapes and steps.permuted == tuple(range(x.ndim))):  # Dynamo of PyTorch 2.11 fails on ``!=``
         x = f["permute_dims"](x, steps.permuted)
     if any(steps.merged):
         x = f["reshape"](f["contiguous"](x), _merged(x.shape, steps))

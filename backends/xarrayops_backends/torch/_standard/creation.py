@@ -51,7 +51,7 @@ def arange(
     start: float, /, stop: float | None = None, step: float = 1, *, dtype: torch.dtype | None = None, device: Any = None
 ) -> Array:
     """torch.arange lacks wide unsigned integers, and casts fractions to an integer dtype before it counts the steps."""
-    if float in map(type, (start, stop, step)) and dtype in _LIMITS:
+    if float in (type(start), type(stop), type(step)) and dtype in _LIMITS:
         start, stop = (0, start) if stop is None else (start, stop)
         count, first = max(0, math.ceil((stop - start) / step)), int(start)
         return (aac.arange(count, dtype=torch.int64, device=device) * (int(start + step) - first) + first).to(dtype)
@@ -77,7 +77,7 @@ def linspace(
         values = numbers * ((float(stop) - start) / (intervals or 1)) + start  # as in NumPy
         values = torch.where((numbers == intervals) & (numbers > 0), float(stop), values)
         return _cast(values.floor(), dtype)
-    are_numbers = isinstance(start, float | int) and isinstance(stop, float | int)
+    are_numbers = isinstance(start, (float, int)) and isinstance(stop, (float, int))
     if dtype is None and are_numbers:
         dtype = torch.get_default_dtype()
     is_wide = False
