@@ -51,8 +51,8 @@ from typing import Any, Literal, overload
 
 from xarrayops._core.dispatch.creation import creation
 from xarrayops._core.modes.defaults import Library
-from xarrayops._core.dispatch.lookup import NUMBERS, Several, native_device, native_dtype, resolve, resolved, table
-from xarrayops._core.dispatch.lookup import with_options
+from xarrayops._core.dispatch.arguments import Several
+from xarrayops._core.dispatch.lookup import NUMBERS, native_device, native_dtype, resolve, resolved, table, with_options
 from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops.plugin.arrays import Array, ArrayT, Scalar{results}

@@ -8,16 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+from xarrayops._core.dispatch.arguments import Several
 from xarrayops._core.dispatch.creation import creation
 from xarrayops._core.dispatch.errors import FAILURES, add_call
-from xarrayops._core.dispatch.lookup import (
-    NUMBERS,
-    Several,
-    native_dtype,
-    resolve,
-    resolved,
-    table,
-)
+from xarrayops._core.dispatch.lookup import NUMBERS, native_dtype, resolve, resolved, table
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.modes.defaults import Library
 from xarrayops.plugin.arrays import Array, ArrayT, Scalar

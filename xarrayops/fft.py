@@ -10,11 +10,7 @@ from typing import Any, Literal
 
 from xarrayops._core.dispatch.creation import creation
 from xarrayops._core.dispatch.errors import FAILURES, add_call
-from xarrayops._core.dispatch.lookup import (
-    resolve,
-    resolved,
-    table,
-)
+from xarrayops._core.dispatch.lookup import resolve, resolved, table
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.modes.defaults import Library
 from xarrayops.plugin.arrays import Array, ArrayT

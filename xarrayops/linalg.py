@@ -8,12 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from xarrayops._core.dispatch.errors import FAILURES, add_call
-from xarrayops._core.dispatch.lookup import (
-    native_dtype,
-    resolve,
-    resolved,
-    table,
-)
+from xarrayops._core.dispatch.lookup import native_dtype, resolve, resolved, table
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops.plugin.arrays import QR, SVD, ArrayT, Eigen, Scalar, Slogdet
 from xarrayops.standard import (

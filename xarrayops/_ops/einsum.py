@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xarrayops._core.dispatch.lookup import Several, resolve, resolved, table
+from xarrayops._core.dispatch.arguments import Several
+from xarrayops._core.dispatch.lookup import resolve, resolved, table
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.verb import Verb
 from xarrayops.plugin.arrays import ArrayT

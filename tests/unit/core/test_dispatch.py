@@ -7,7 +7,8 @@ import pytest
 import xarrayops as xo
 from xarrayops._core.backends import find
 from xarrayops._core.dispatch import lookup as dispatch
-from xarrayops._core.dispatch.lookup import Several, resolved
+from xarrayops._core.dispatch.arguments import Several
+from xarrayops._core.dispatch.lookup import resolved
 
 N = np.ones((2, 3))
 S = xps.ones((2, 3))

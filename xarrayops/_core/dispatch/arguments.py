@@ -34,6 +34,13 @@ So other calls cost nothing more, and backends define only the function of the s
 """
 
 
+class Several:
+    """The first member of the key of a call with a sequence of arrays. The distinct classes follow, in any order.
+
+    torch.compile of PyTorch 2.9 to 2.12 cannot read a table with sets as keys.
+    """
+
+
 def roles(verb: str) -> dict[str, str]:
     """The array parameters of a function of the tables or a hook, each with its role."""
     if verb in SURFACE or verb in EXTRA:

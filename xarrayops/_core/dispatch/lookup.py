@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.find import NON_ARRAY_TYPES, SCALARS, publish as publish, resolved as resolved
@@ -33,6 +33,7 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import (
     OPTIONS,
     PUBLIC_NAMES,
+    Several,
     array_arguments,
     is_misplaced,
     require_array_argument,
@@ -51,13 +52,6 @@ if TYPE_CHECKING:
 Classes = type | tuple[type, ...]
 """The key of a call: the class of its array, the classes of several parameters, or `Several` and distinct classes."""
 Table = dict[Any, Any]
-
-
-class Several:
-    """The first member of the key of a call with a sequence of arrays. The distinct classes follow, in any order.
-
-    torch.compile of PyTorch 2.9 to 2.12 cannot read a table with sets as keys.
-    """
 
 
 NUMBERS = (bool, int, float, complex)
@@ -118,13 +112,12 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
     if are_listed(verb, key):
         function = converting_lists(verb, lambda served: getattr(resolved, resolve(verb, served)))
         return _enter(verb, key, f"{verb}:lists", function, None, in_modes=in_modes)
-    is_positional = isinstance(key, tuple) and key[0] is not Several
-    classes = key[not is_positional :] if isinstance(key, tuple) else (key,)
+    classes = key[not _is_positional(key) :] if isinstance(key, tuple) else (key,)
     arrays = [cls for cls in classes if cls not in NON_ARRAY_TYPES]
     backends = {find.of_class(cls) for cls in arrays}
     backend = backends.pop() if len(backends) == 1 else None
     if backend is None or (len(arrays) < len(classes) and _lacks_an_array(verb, key)):
-        numbers = with_python_numbers(key) if is_positional else key
+        numbers = with_python_numbers(key) if _is_positional(key) else key
         if numbers != key and not _lacks_an_array(verb, numbers):
             return _find_numpy_scalars(verb, key, numbers, in_modes=in_modes)
         sparse = _sparse_backend_of(arrays) if verb in CONTAINER_VERBS else None
@@ -134,17 +127,22 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
         found = find.named(sparse.backend.name)
         return _enter(verb, key, name, function, found, in_modes=in_modes, containers=True)
     function, name = backend.functions[verb], f"{verb}:{backend.name}"
-    if verb == "where" and is_positional and len(arrays) == 1:
+    if verb == "where" and _is_positional(key) and len(arrays) == 1:
         name = f"{name}:{'_'.join(cls.__name__ for cls in key[1:])}"
         function = choosing_numbers(backend, key[1:])
     elif verb == "diff" and not SCALARS.isdisjoint(classes):
         name, function = f"{name}:numbers", joining_numbers(backend.functions)
-    elif is_positional and int in key and is_limited(verb, backend):
+    elif _is_positional(key) and int in key and is_limited(verb, backend):
         name = f"{name}:{key.index(int)}"
         function = within_limits(verb, backend, key)
     if in_modes and verb in CASTING:
         function = casting_integers(verb, function, backend.functions, defaults.floating_dtype)
     return _enter(verb, key, name, function, backend, in_modes=in_modes)
+
+
+def _is_positional(key: Classes) -> TypeGuard[tuple[type, ...]]:
+    """Whether a key has the class of each parameter, in order."""
+    return isinstance(key, tuple) and key[0] is not Several
 
 
 def _sparse_backend_of(classes: list[type]) -> SparseBackend | None:
@@ -188,7 +186,7 @@ def _enter(
             function = change(verb, backend, key, function)
         function = precision.in_modes(verb, function, backend, containers=containers)
     entries = (_tables_in_modes if in_modes else _tables)[verb]
-    if isinstance(key, tuple) and len(key) == 2 and key[0] is not Several:
+    if _is_positional(key) and len(key) == 2:
         entries.setdefault(key[0], {})[key[1]] = function
     else:
         entries[key] = function
@@ -197,7 +195,7 @@ def _enter(
 
 def _lacks_an_array(verb: str, key: Classes) -> bool:
     """Whether the key has the class of None or of a number where an array is required."""
-    if isinstance(key, tuple) and key[0] is not Several:
+    if _is_positional(key):
         return any(is_misplaced(cls, role) for cls, role in zip(key, roles(verb).values(), strict=True))
     return True
 

@@ -13,7 +13,8 @@ from typing import Any
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.integer_inputs import casting_integers
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import Classes, Several, function_without_modes
+from xarrayops._core.dispatch.arguments import Several
+from xarrayops._core.dispatch.lookup import Classes, function_without_modes
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.precision import of_engine, refusal_of_engine
 from xarrayops._ops.engines import forms, functions, passing
