@@ -13,6 +13,9 @@ from tests.unit.ops.accumulation import CALLS, Call
 from tests.unit.ops.extreme_arrays import EPS, GREATEST, LEAST, arrays
 from tests.unit.ops.finite_results import FINITE
 
+OVERFLOWING = ("bfloat16", "float32")
+"""The dtypes whose largest numbers leave no room for a sum in float32."""
+
 
 def fault(call: Call, wide: Any, want: Any, got: Any, *, is_bounded: bool) -> str | None:
     """What of a result violates the law, or None."""
@@ -60,10 +63,15 @@ def served(call: Call, library: str, x: Any) -> bool:
 def faults(
     library: str, dtype: str, is_chosen: Callable[[int], bool] = lambda number: True, device: str | None = None
 ) -> list[str]:
-    """The faults of all chosen calls of one library, by default on its default device, one line for each."""
+    """The faults of all chosen calls of one library, by default on its default device, one line for each.
+
+    With a device, numbers near the largest are left out: float32 overflows there on GPUs (docs/contract.md).
+    """
     found = []
     number = 0
     for name, host in arrays(dtype):
+        if device and dtype in OVERFLOWING and name.endswith("near the largest"):
+            continue
         wide = host.astype(np.float64)
         x = xo.asarray(host, backend=library, device=device)
         for table, is_bounded in ((CALLS, True), (FINITE, False)):

@@ -93,7 +93,7 @@ def _position(name: str, x: Array, axis: int | None, keepdims: bool, has_slices:
         search = partial(getattr(jnp, f"arg{name}"), axis=axis, keepdims=keepdims)
         if not jnp.issubdtype(x.dtype, jnp.floating):
             return search(x)
-        return jax.lax.platform_dependent(x, cpu=search, default=partial(_first_nan, name, axis, keepdims))
+        return jax.lax.platform_dependent(x, cpu=search, default=partial(_first_nan, search, axis, keepdims))
     axis %= x.ndim
     extent = x.shape[axis]
     wanted = jax.lax.optimization_barrier(  # type: ignore[no-untyped-call]
@@ -109,12 +109,11 @@ def _position(name: str, x: Array, axis: int | None, keepdims: bool, has_slices:
     return jnp.where(position < 0, position + extent, position).astype(jnp.result_type(int))
 
 
-def _first_nan(name: str, axis: int | None, keepdims: bool, x: Array) -> Array:
-    """The first position of NaN, or else of the extremum: of several NaNs, XLA finds any one on GPUs."""
-    options: dict[str, Any] = {"axis": axis, "keepdims": keepdims}
+def _first_nan(search: Callable[[Array], Array], axis: int | None, keepdims: bool, x: Array) -> Array:
+    """The first position of NaN, or else what a search finds: of several NaNs, XLA finds any one on GPUs."""
     is_nan = jnp.isnan(x)
-    position: Array = getattr(jnp, f"arg{name}")(x, **options)
-    return jnp.where(is_nan.any(**options), jnp.argmax(is_nan, **options), position)
+    first = jnp.argmax(is_nan, axis=axis, keepdims=keepdims)
+    return jnp.where(is_nan.any(axis=axis, keepdims=keepdims), first, search(x))
 
 
 def _has_slices(x: Array) -> bool:
