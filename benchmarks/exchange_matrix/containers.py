@@ -53,7 +53,7 @@ def make(library: Backend, dtype: str, kind: str, device: Any = None) -> tuple[C
     parts = *(x.astype(index) for x in indices), dense[pattern]
     arrays = [_heaps().run(from_numpy, x, device) for x in parts]
     s = xo.sparse.from_parts(format, *arrays, shape=dense.shape)
-    if isinstance(getattr(s, "coords", None), tuple):  # SciPy has an array for each axis
+    if library.name == "numpy" and format == "coo":  # SciPy has an array for each axis
         s.coords = tuple(map(_heaps().copied, s.coords))
     want = np.zeros_like(dense)
     want[pattern] = dense[pattern]

@@ -60,7 +60,25 @@ class Compiled(Variant):
         logging.getLogger("torch.__trace").propagate = False  # its log would fill the report of a failure
         _skip_profiles_of_guards()
         torch.compiler.reset()
-        return torch.compile(function, fullgraph=True, backend="eager")(*args, **kwargs)
+        with _wide_sums():
+            return torch.compile(function, fullgraph=True, backend="eager")(*args, **kwargs)
+
+
+@contextmanager
+def _wide_sums() -> Iterator[None]:
+    """PyTorch's switches as a program must set them where compiled products obey `xo.precision` on CUDA."""
+    import torch
+
+    switches: Any = torch.backends.cuda.matmul
+    names = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction")
+    before = [getattr(switches, name) for name in names]
+    try:
+        for name in names:
+            setattr(switches, name, False)
+        yield
+    finally:
+        for name, value in zip(names, before, strict=True):
+            setattr(switches, name, value)
 
 
 @cache

@@ -25,6 +25,8 @@ DEVICES = sorted(
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("library", "device"), DEVICES, ids=[":".join(each) for each in DEVICES])
 def test_law(library: str, device: str, dtype: str) -> None:
+    if (library, dtype) == ("cupy", "bfloat16"):
+        pytest.skip("CuPy has few functions of bfloat16")
     stride, start = SAMPLED[library], DTYPES.index(dtype)
     with np.errstate(all="ignore"):
         found = faults(library, dtype, lambda number: number % stride == start, device)

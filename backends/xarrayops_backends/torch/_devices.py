@@ -75,8 +75,11 @@ def to_device(x: Array, device: Any, /) -> Array:
 
 
 def synchronize(*arrays: Array) -> None:
-    """Wait only for the GPUs that hold the arrays, so that no other CUDA context is created."""
-    for native in {x.device for x in arrays if x.is_cuda}:
+    """Wait only for the GPUs that hold the arrays, so that no other CUDA context is created.
+
+    A compiled function does not wait.
+    """
+    for native in () if torch.compiler.is_compiling() else {x.device for x in arrays if x.is_cuda}:
         torch.cuda.synchronize(native)
 
 

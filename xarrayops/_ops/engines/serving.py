@@ -221,11 +221,9 @@ def _function_of(verb: str, own: Backend, key: Classes, engine: Backend) -> Call
     ours, theirs = passing.plain_class(own), passing.plain_class(engine)
 
     def translated(cls: type) -> type:
-        return theirs if cls is ours or cls not in VALUES else cls
+        return theirs if cls is ours or cls not in (*VALUES, Several) else cls
 
-    if isinstance(key, tuple) and key[0] is Several:
-        dense = function_without_modes(verb, (Several, *{*map(translated, key[1:])}))
-    elif isinstance(key, tuple):
+    if isinstance(key, tuple):
         dense = function_without_modes(verb, tuple(map(translated, key)))
     else:
         dense = function_without_modes(verb, translated(key))

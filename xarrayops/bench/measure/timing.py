@@ -23,17 +23,12 @@ CONFIDENCE = 0.95
 READING_S = 1e-3
 """Shorter calls are timed in batches of this duration, so that timer and synchronisation overhead does not matter."""
 _MOST_READINGS = 1000
-_LADDER = (
-    *((128, 512), (512, 512), (2048, 512), (8192, 512)),
-    *((8192, 1024), (8192, 2048), (8192, 4096), (8192, 8192)),
-)
-"""Rows and order of the smallest of three products. Each level has four times the operations of the previous one.
-
-The last level takes about 5 ms at 200 TFLOP/s; its largest product needs 1 GiB for each of two arrays."""
+_LADDER = tuple(4**level for level in range(7, 14))
+"""The elements of the smallest of three sorts. The largest sort of the last level has 1 GiB of float32."""
 _LONG_ENOUGH_S = 0.005
-"""A product of this duration dominates the overhead. Waiting and reading take about 0.2 ms on accelerators."""
+"""A sort of this duration dominates the overhead. Waiting and reading take about 0.2 ms on accelerators."""
 _TOO_LONG_S = 1.0
-"""No larger product is tried beyond this duration."""
+"""No larger sort is tried beyond this duration."""
 _ATTEMPTS = 3
 """The check fails only after this many levels that take long enough: other programs can disturb a level."""
 _TRIALS = 3
@@ -137,8 +132,10 @@ def smallest_call(backend: str, device: str) -> float:
 def check_synchronisation(backend: str, device: str) -> dict[str, Any]:
     """Time 1x, 2x and 4x the same work, and return these times with the time of the smallest call.
 
-    The work is a matrix product that takes long enough, by the timer or until its first element can be read. If a level
-    fails the check, larger products are tried: a disturbance delays small and large work by the same time.
+    The work is a sort that takes long enough until its first element can be read, and longer the more elements it has:
+    while threads start, more work may take the same time. If a level fails the check, larger sorts are tried: a
+    disturbance delays small and large work by the same time. Sorts compile quickly: for each product of matrices XLA
+    tries many kernels on a GPU, which takes 5 to 10 s.
 
     Raises
     ------
@@ -146,33 +143,33 @@ def check_synchronisation(backend: str, device: str) -> dict[str, Any]:
         At several levels, 4x the work takes less than twice as long, or the timer misses more than half of the time
         until an element can be read.
     """
-    level = attempts = 0
+    attempts, last = 0, len(_LADDER) - 1
+    long = (i for i, count in enumerate(_LADDER) if _seconds(backend, device, count)[1] >= _LONG_ENOUGH_S)
+    level = next(long, last)
     while attempts < _ATTEMPTS:
-        rows, order = _LADDER[level]
-        found = [_seconds(backend, device, (rows * times, order)) for times in (1, 2, 4)]
+        found = [_seconds(backend, device, times * _LADDER[level]) for times in (1, 2, 4)]
         scaling, until_read = zip(*found, strict=True)
-        is_last = level == len(_LADDER) - 1
-        if until_read[0] >= _LONG_ENOUGH_S or is_last:  # otherwise the overhead may dominate
+        can_grow = level < last and until_read[2] < _TOO_LONG_S
+        if until_read[2] >= _MIN_GROWTH * until_read[0] or not can_grow:  # otherwise the overhead dominates
             if scaling[2] >= max(_MIN_GROWTH * scaling[0], _MIN_SHARE * until_read[2]):
                 return {"launch_s": smallest_call(backend, device), "scaling_s": scaling}
             attempts += 1
-        level += not is_last and until_read[2] < _TOO_LONG_S
+        level += can_grow
     times = ", ".join(f"{seconds * 1e6:.0f}" for seconds in scaling)
     raise NotSynchronised(
-        f"products of 1x, 2x and 4x the work took {times} us, and the last could be read after "
+        f"sorts of 1x, 2x and 4x the work took {times} us, and the last could be read after "
         f"{until_read[2] * 1e6:.0f} us: timing does not wait for the work"
     )
 
 
-def _seconds(backend: str, device: str, shape: tuple[int, int]) -> tuple[float, float]:
-    """The shortest times of a product: by the timer, and until an element was read. Products do not overlap."""
-    order = shape[1]
-    x, y = (xo.ones(shape, dtype="float32", backend=backend, device=device) for shape in (shape, (order, order)))
+def _seconds(backend: str, device: str, count: int) -> tuple[float, float]:
+    """The shortest times of a sort: by the timer, and until an element was read. Sorts do not overlap."""
+    x = xo.arange(count, 0, -1, dtype="float32", backend=backend, device=device)
     trials = []
     for _ in range(_TRIALS):
         start = perf_counter()
-        seconds, (product,) = timed(xo.matmul, (x, y))
-        xo.convert(product[0, 0], "numpy")
+        seconds, (found,) = timed(xo.sort, (x,))
+        xo.convert(found[0], "numpy")
         trials.append((seconds, perf_counter() - start))
     by_timer, until_read = zip(*trials, strict=True)
     return min(by_timer), min(until_read)

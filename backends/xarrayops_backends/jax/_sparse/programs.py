@@ -174,7 +174,8 @@ def kept(x: Array, where: Any) -> Array:
     # JAX wraps numbers beyond the limits, and the absolute value of the minimum, so the bounds are clipped and both
     # sides compared.
     limits = iinfo(x.dtype)
-    return (x > math.floor(min(where, limits.max))) | (x < -math.floor(min(where, -limits.min)))
+    highest, lowest = math.floor(min(where, limits.max)), -math.floor(min(where, -limits.min))
+    return (x > jnp.asarray(highest, x.dtype)) | (x < jnp.asarray(lowest, x.dtype))
 
 
 @_jit

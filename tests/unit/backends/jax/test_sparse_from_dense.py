@@ -12,6 +12,7 @@ import xarrayops as xo
 from xarrayops.errors import Unsupported
 
 jax = pytest.importorskip("jax")
+programs = pytest.importorskip("xarrayops_backends.jax._sparse.programs")
 import jax.numpy as jnp  # noqa: E402
 
 each_format = pytest.mark.parametrize("format", ["coo", "csr"])
@@ -107,3 +108,14 @@ def test_gradients_reach_what_from_dense_keeps(format: str) -> None:
         jax.grad(lambda x: jnp.sum(xo.sparse.to_dense(xo.sparse.from_dense(x, format, where="relu", nnz_max=40)) ** 2))
     )(x)
     np.testing.assert_allclose(grad, 2 * np.maximum(X, 0))
+
+
+@pytest.mark.parametrize("where", [-1, 0, 3, 1.5, 2**62, 2.0**70, np.inf])
+@pytest.mark.parametrize("dtype", ["uint8", "uint64", "int8", "int64"])
+def test_a_limit_of_integers_that_a_device_compares(dtype, where):
+    """On the CPU the host kernels select entries."""
+    limits = np.iinfo(dtype)
+    x = np.asarray([limits.min, limits.min + 1, 0, 1, 3, limits.max - 1, limits.max], dtype)
+    with jax.enable_x64(True):
+        found = programs.kept(jnp.asarray(x), where)
+    np.testing.assert_array_equal(np.asarray(found), [abs(int(each)) > where for each in x])
