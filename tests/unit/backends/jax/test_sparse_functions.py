@@ -143,3 +143,8 @@ def test_many_entries_of_half_precision_are_added_in_float32(axis: int) -> None:
     x = np.ones((5000, 2) if axis == 0 else (2, 5000), "float16")
     s = BCOO.fromdense(jnp.asarray(x))
     np.testing.assert_array_equal(jax.jit(lambda s: xo.sparse.sum(s, axis=axis))(s), [5000, 5000])
+
+
+def test_many_duplicates_of_half_precision_are_added_in_float32() -> None:
+    s = BCOO((jnp.ones(5000, "float16"), jnp.zeros((5000, 2), "int32")), shape=(1, 1))
+    np.testing.assert_array_equal(jax.jit(xo.sparse.to_dense)(s), [[5000]])
