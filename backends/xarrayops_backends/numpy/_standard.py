@@ -103,7 +103,7 @@ def _bound(x: Array, value: Any) -> Any:
         return astype(value, x.dtype, copy=False) if has_dtype else value
     limits = np.iinfo(x.dtype)
     if not has_dtype:
-        return limits.min if value <= limits.min else limits.max if value >= limits.max else int(value)
+        return limits.min if value <= limits.min else limits.max if value >= limits.max else value
     low, high = (x.dtype.type(limit) for limit in (limits.min, limits.max))
     with np.errstate(invalid="ignore"):  # the cast of values out of range
         return np.where(value <= limits.min, low, np.where(value >= limits.max, high, value.astype(x.dtype)))
