@@ -1,0 +1,16 @@
+"""The functions of the standard that the namespaces take from xarrayops."""
+
+_QUICKER = "quicker than array-api-compat's"
+REASONS: dict[str, dict[str, str]] = {
+    "numpy": dict.fromkeys(
+        (
+            *("clip", "cumulative_prod", "cumulative_sum", "linalg.matrix_rank", "sign"),
+            *("unique_all", "unique_counts", "unique_inverse", "unique_values"),
+        ),
+        _QUICKER,
+    ),
+    "torch": dict.fromkeys(("clip", "matmul", "vecdot"), _QUICKER),
+    "cupy": {},
+    "dask.array": {},
+}
+"""By library, each function that is xarrayops' own, and why. All others are array-api-compat's."""

@@ -1,0 +1,3 @@
+"""The types of array-api-compat."""
+
+from array_api_compat.common._typing import *

@@ -1,0 +1,5 @@
+"""The extension fft of the namespace of cupy; see `xarrayops.compat`."""
+
+from xarrayops.compat._overlay import fill
+
+fill(globals(), "cupy.fft")

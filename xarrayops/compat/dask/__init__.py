@@ -1,0 +1,1 @@
+"""The namespace of Dask is `xarrayops.compat.dask.array`."""

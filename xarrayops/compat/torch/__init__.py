@@ -1,0 +1,5 @@
+"""The namespace of torch; see `xarrayops.compat`."""
+
+from xarrayops.compat._overlay import fill
+
+fill(globals(), "torch")
