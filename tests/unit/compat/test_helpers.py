@@ -133,7 +133,7 @@ def test_a_vendored_package(tmp_path):
         assert np_compat.__name__ == place + ".numpy"
         assert np_compat.linalg.__name__ == place + ".numpy.linalg"
         assert pickle.loads(pickle.dumps(np_compat)) is np_compat
-        assert pickle.loads(pickle.dumps(np_compat.clip)) is np_compat.clip
+        assert pickle.loads(pickle.dumps(np_compat.sign)) is np_compat.sign
         ours = compat.array_namespace(x)
         assert ours is not np_compat and ours.__name__ == "numpy"
         for package in (compat, array_api_compat):
@@ -141,7 +141,7 @@ def test_a_vendored_package(tmp_path):
                 assert package.is_numpy_namespace(module)
                 assert not package.is_torch_namespace(module)
         assert xo.backend(np_compat).name == "numpy"
-        assert np_compat.clip(x, 0, 2).tolist() == [2.0, 1.0]
+        assert np_compat.sign(x).tolist() == [1.0, 1.0]
         assert array_api_compat.__version__ == compat.__version__
     """
     command = [sys.executable, "-c", textwrap.dedent(program)]

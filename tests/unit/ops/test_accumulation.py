@@ -201,3 +201,11 @@ def test_missing_values_that_are_not_finite_stay():
 def test_explain_shows_the_kernel_for_the_computed_dtype():
     torch = pytest.importorskip("torch", exc_type=ImportError)
     assert xo.explain("softmax", torch.zeros(3, dtype=torch.float16)).chosen == "torch:softmax"
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "jax"])
+def test_nan_of_float16_raises_no_warning(name):
+    pytest.importorskip(name)
+    x = xo.convert(np.asarray([1.5, np.nan, 2.0], "float16"), name)
+    found = xo.convert(xo.cumulative_sum(x, dtype="float32"), "numpy")
+    np.testing.assert_array_equal(found, np.asarray([1.5, np.nan, np.nan], "float32"))
