@@ -71,8 +71,6 @@ def test_a_list_can_be_added_to_the_devices(xp):
 
 
 CALLS = {
-    "cumulative_prod": lambda xp, x: xp.cumulative_prod(x),
-    "cumulative_sum": lambda xp, x: xp.cumulative_sum(x),
     "sign": lambda xp, x: xp.sign(x),
     "unique_values": lambda xp, x: xp.unique_values(x),
 }
@@ -118,7 +116,7 @@ def test_errors_are_those_of_array_api_compat():
     errors = []
     for namespace in (xp, theirs):
         with pytest.raises(TypeError) as caught:
-            namespace.cumulative_sum(np.arange(3.0), no_such_keyword=1)
+            namespace.unique_values(np.arange(3.0), no_such_keyword=1)
         errors.append(caught.value)
     assert str(errors[0]) == str(errors[1])
     assert errors[0].__context__ is errors[1].__context__ is None
@@ -152,10 +150,6 @@ ARRAYS = [
     *(np.asfortranarray(np.arange(12.0).reshape(3, 4)), np.asarray([1 + 2j, 3 - 1j]), np.asarray(["b", "a", "b"])),
     *(np.asarray([3, 1], "M8[s]"), np.asarray([1, None], object), np.zeros(2, "i4,f4"), np.asarray([2**63], "uint64")),
 ]
-KEYWORDS = {
-    "cumulative_prod": [{}, {"axis": 0}, {"axis": -1, "include_initial": True}, {"dtype": np.float32}],
-    "cumulative_sum": [{}, {"axis": 0}, {"axis": -1, "include_initial": True}, {"dtype": np.float32}],
-}
 
 
 @pytest.mark.parametrize("name", compat.REASONS["numpy"])
@@ -167,50 +161,15 @@ def test_functions_of_numpy_agree_with_those_of_array_api_compat(name):
 
     count = 0
     for x in ARRAYS:
-        for keywords in KEYWORDS.get(name, [{}]):
-            try:
-                want = getattr(theirs, name)(x, **keywords)
-            except Exception:
-                continue
-            got = getattr(xp, name)(x, **keywords)
-            parts = zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]
-            assert getattr(got, "_fields", None) == getattr(want, "_fields", None)
-            for each, expected in parts:
-                assert (type(each), each.dtype, each.shape) == (type(expected), expected.dtype, expected.shape)
-                np.testing.assert_array_equal(each, expected)
-                count += 1
-    assert count > 8
-
-
-DTYPES = ["float32", "float64", "float16", "bfloat16", "int8", "uint8", "int64", "bool", "complex64", "uint16"]
-SHAPES = [
-    ((3, 4), (4, 2)),
-    ((4,), (4,)),
-    ((2, 3, 4), (4,)),
-    ((2, 1, 3, 4), (5, 4, 3)),
-    ((0, 4), (4, 0)),
-    ((3, 4), (3, 4)),
-]
-
-
-@pytest.mark.parametrize("name", compat.REASONS["torch"])
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_functions_of_torch_agree_with_those_of_array_api_compat(name, dtype):
-    torch = pytest.importorskip("torch")
-    theirs, xp = import_module("array_api_compat.torch"), import_module("xarrayops.compat.torch")
-    count = 0
-    for shapes in SHAPES:
-        for other in (dtype, "float32"):
-            x, y = (
-                torch.ones(shape, dtype=getattr(torch, each))
-                for shape, each in zip(shapes, (dtype, other), strict=True)
-            )
-            try:
-                want = getattr(theirs, name)(x, y)
-            except Exception:
-                continue
-            got = getattr(xp, name)(x, y)
-            assert (type(got), got.dtype, got.shape) == (type(want), want.dtype, want.shape)
-            assert torch.equal(got, want)
+        try:
+            want = getattr(theirs, name)(x)
+        except Exception:
+            continue
+        got = getattr(xp, name)(x)
+        parts = zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]
+        assert getattr(got, "_fields", None) == getattr(want, "_fields", None)
+        for each, expected in parts:
+            assert (type(each), each.dtype, each.shape) == (type(expected), expected.dtype, expected.shape)
+            np.testing.assert_array_equal(each, expected)
             count += 1
-    assert count > 1 or dtype == "uint16"
+    assert count > 8
