@@ -18,7 +18,7 @@ export PIP_FIND_LINKS := $(abspath $(WHEELS))
 export WHEELS := $(abspath $(WHEELS))
 endif
 
-.PHONY: help env bench claims test test-all sweeps fuzz-numpy durations base lint types docs check size conformance exchange \
+.PHONY: help env bench claims test test-all sweeps fuzz-numpy durations base lint types docs check size conformance exchange clients \
 	peers ports planted-faults generate xla cupy-signatures gpu gpu-list gpu-rehearsal wheels clean
 
 help:            ## this list
@@ -86,6 +86,10 @@ conformance: env ## the public conformance suite on every backend: make conforma
 	$(RUN) -m pip install --quiet -r $(SUITE)/requirements.txt
 	$(RUN) benchmarks/conformance.py $(SUITE) --baselines
 
+clients:         ## tests of packages that use array-api-compat: make clients NAMES="scipy sklearn" SAMPLE=20
+	@$(PYTHON) tools/environment.py .venv-clients clients
+	.venv-clients/bin/python benchmarks/clients $(NAMES) --sample $(or $(SAMPLE),1)
+
 exchange: env    ## measure the exchange matrix and write docs/results/exchange.md
 	$(RUN) -m benchmarks.exchange_matrix --out bench-results/exchange
 	cp bench-results/exchange/exchange.json benchmarks/results/
@@ -141,4 +145,4 @@ wheels: env      ## a folder of wheels, dist/wheels or WHEELS=<folder>, for make
 	$(RUN) tools/wheels.py $(WHEELS)
 
 clean:           ## remove environments and caches
-	rm -rf .venv .venv-xla .venv-cupy .venv-gpu dist bench-results docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-xla .venv-clients .venv-cupy .venv-gpu dist bench-results docs/_build .pytest_cache .mypy_cache .ruff_cache

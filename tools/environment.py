@@ -1,12 +1,12 @@
 """Make a virtual environment with everything that a make target needs, or reuse an existing one.
 
-    python tools/environment.py FOLDER {cpu,test,docs,xla,cupy,gpu}
+    python tools/environment.py FOLDER {cpu,test,docs,xla,cupy,clients,gpu}
 
 cpu: xarrayops with every library in its CPU build, and the tools for tests, lint and types. test: the same with the
 sample backend, which does not belong in a benchmark. docs: cpu with the tools that build the documentation
-site. xla: PyTorch/XLA. cupy: the real CuPy, which can be imported without a device. gpu: the current xarrayops with
-the libraries of the running Python; with WHEELS=<folder>, from the wheels that tools/wheels.py put there. A stamp file
-in the folder shows later runs that nothing has changed.
+site. xla: PyTorch/XLA. cupy: the real CuPy, which can be imported without a device. clients: the packages whose tests
+benchmarks/clients runs. gpu: the current xarrayops with the libraries of the running Python; with WHEELS=<folder>, from
+the wheels that tools/wheels.py put there. A stamp file in the folder shows later runs that nothing has changed.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ No package index of pip has the CPU build of PyTorch, and the default build incl
 without PyTorch. To install it, set PIP_EXTRA_INDEX_URL to the index of CPU builds given at https://pytorch.org, or
 install another build into {folder}, and run make again.
 """
+CLIENTS = ROOT / "benchmarks" / "clients" / "requirements.txt"
 BESIDES = ("test", "docs")
 """The kinds that add to an environment of the kind cpu."""
 WITHOUT_TORCH = " without PyTorch"
@@ -79,6 +80,8 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
     """Install the packages of this kind of environment."""
     if kind == "xla":
         return pip(folder, "torch==2.9.0", "torch-xla==2.9.0", "-e", ".[test,lowp]")
+    if kind == "clients":
+        return pip(folder, "-e", ".[jax,dask,sparse,torch,test]", "-r", str(CLIENTS))
     if kind == "cupy":
         return pip(folder, CUPY, "-e", ".[contract,lowp,sparse]")
     if kind == "test":
@@ -125,7 +128,7 @@ def main(folder: Path, kind: str) -> int:
     """Make or reuse the environment."""
     if kind in BESIDES and main(folder, "cpu"):
         return 1
-    sources = [ROOT / "pyproject.toml", ROOT / "tests" / "sample_backend" / "pyproject.toml", Path(__file__)]
+    sources = [ROOT / "pyproject.toml", ROOT / "tests" / "sample_backend" / "pyproject.toml", CLIENTS, Path(__file__)]
     wanted = hashlib.sha256(b"".join(p.read_bytes() for p in sources) + sys.version.encode()).hexdigest()
     stamp = folder / f"{kind}.stamp"
     found = stamp.read_text() if stamp.exists() else ""
@@ -134,7 +137,7 @@ def main(folder: Path, kind: str) -> int:
     if found != wanted + WITHOUT_TORCH and kind not in BESIDES:
         print(f"Setting up {folder} (once; a few minutes) ...", file=sys.stderr)
         create(folder, kind)
-    torch = kind != "cpu" or get_torch(folder)
+    torch = kind not in ("cpu", "clients") or get_torch(folder)
     if found == wanted + WITHOUT_TORCH and not torch:
         return 0
     if not install(folder, kind, torch=torch):

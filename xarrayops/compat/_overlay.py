@@ -7,8 +7,6 @@ serves, as modules of that place: predicates compare the names of modules, and p
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -17,17 +15,15 @@ from typing import Any
 from xarrayops._core.backends import find
 from xarrayops._core.backends.namespace import EXTENSIONS, lookup
 from xarrayops._generic import NAMESPACES
-from xarrayops._surface import ROLES
+from xarrayops._surface import MAIN_NAMESPACE_ALIASES
+from xarrayops.compat._guard import CLASSES, checks, guarded
 from xarrayops.compat._reasons import REASONS
-from xarrayops.errors import Unsupported
 
 ROOT = __name__.rpartition(".")[0]
 PLACES = {ROOT}
 """The packages that have these namespaces as modules."""
 IDENTITY = {*vars(ModuleType("")), "__builtins__", "__cached__", "__dir__", "__file__", "__getattr__", "__path__"}
 """What a module has of its own, whatever its contents are."""
-CLASSES = {"numpy": "ndarray", "cupy": "ndarray", "torch": "Tensor", "dask.array": "Array"}
-"""The class of the arrays of a library, by its name in the library."""
 
 
 def vendor(name: str) -> None:
@@ -97,6 +93,9 @@ def fill(contents: dict[str, Any], path: str) -> None:
     if not extension:
         for each in EXTENSIONS:
             contents[each] = import_module(f"{full_name}.{each}")
+        for _, _, name in (verb.rpartition(".") for verb in MAIN_NAMESPACE_ALIASES):
+            if name in REASONS[library]:
+                vars(contents["linalg"])[name] = contents[name]
         contents["__array_namespace_info__"] = _information(theirs.__array_namespace_info__)
     sys.modules[full_name].__class__ = Namespace
 
@@ -114,42 +113,10 @@ def _information(base: type) -> type:
 
 def _take_ours(contents: dict[str, Any], module: str, library: str, extension: str) -> None:
     """Replace the functions of a namespace or of an extension that `REASONS` lists."""
-    for verb in REASONS[library]:
+    served = checks(library) if REASONS[library] else {}
+    for verb, reason in REASONS[library].items():
         of, _, name = verb.rpartition(".")
         if of == extension:
             ours = lookup(find.named(library.partition(".")[0]).namespace, verb)
             assert ours is not None
-            is_array = _check_of_class(library, getattr(import_module(library), CLASSES[library]))
-            arrays = [role in ("array", "operand") for role in (ROLES[verb] or {}).values()][:2]
-            contents[name] = _guarded(ours, contents[name], is_array, max(1, sum(arrays)), module, name)
-
-
-def _check_of_class(library: str, cls: type) -> Callable[[Any], bool]:
-    """Whether an object is exactly of the library's class: masked arrays and matrices are subclasses of NumPy's."""
-    if library == "torch":
-        return lambda x: isinstance(x, cls)
-    scalars = import_module("numpy").generic if library == "numpy" else ()
-    return lambda x: type(x) is cls or isinstance(x, scalars)
-
-
-def _guarded(
-    ours: Callable[..., Any],
-    theirs: Callable[..., Any],
-    is_array: Callable[[Any], bool],
-    count: int,
-    module: str,
-    name: str,
-) -> Callable[..., Any]:
-    """Our function where the first arguments are arrays of the library; array-api-compat's elsewhere."""
-
-    @wraps(theirs)
-    def function(*args: Any, **kwargs: Any) -> Any:
-        if len(args) >= count and is_array(args[0]) and (count == 1 or is_array(args[1])):
-            try:
-                return ours(*args, **kwargs)
-            except (TypeError, Unsupported):
-                pass  # the answer or the error is array-api-compat's
-        return theirs(*args, **kwargs)
-
-    function.__module__, function.__qualname__ = module, name
-    return function
+            contents[name] = guarded(verb, ours, contents[name], served[reason.calls], module)

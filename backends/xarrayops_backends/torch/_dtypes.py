@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
+from itertools import product
 from typing import Any
 
 import torch
 from torch.utils._pytree import register_constant
 
 from xarrayops.errors import Unsupported, available_names
-from xarrayops.plugin import Array, FloatLimits
+from xarrayops.plugin import Array
 from xarrayops.plugin.backends import DTypeName
 from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, INTEGER_LIMITS, REAL_OF
 from xarrayops.plugin.precision import DOUBLE
@@ -82,17 +85,14 @@ def set_default_dtype(name: str | None, /) -> None:
         _replaced_defaults.clear()
 
 
-def _promote(a: torch.dtype, b: torch.dtype) -> torch.dtype:
-    """The promoted dtype of two dtypes, independent of the ranks of the arrays."""
+def _promote_by_rule(a: torch.dtype, b: torch.dtype) -> torch.dtype:
+    """PyTorch's promotion, completed for wide unsigned integers, and for floating dtypes where PyTorch refuses."""
     if a is b or b is torch.bool:
         return a
     if a is torch.bool:
         return b
-    return _WIDE_PROMOTION.get((a, b)) or _promote_natively(a, b)
-
-
-def _promote_natively(a: torch.dtype, b: torch.dtype) -> torch.dtype:
-    """PyTorch's promotion. An integer and a floating or complex dtype give the latter, also where PyTorch refuses."""
+    if (a, b) in _WIDE_PROMOTION:
+        return _WIDE_PROMOTION[a, b]
     try:
         return torch.promote_types(a, b)
     except RuntimeError:
@@ -101,6 +101,20 @@ def _promote_natively(a: torch.dtype, b: torch.dtype) -> torch.dtype:
             return inexact[0]
         names = " and ".join(str(dtype).removeprefix("torch.") for dtype in (a, b))
         raise Unsupported(f"PyTorch does not promote {names}. Instead: xo.astype(x, ...) of one operand") from None
+
+
+def _promoted() -> Iterator[tuple[tuple[torch.dtype, torch.dtype], torch.dtype]]:
+    for pair in product(_NAME_OF, repeat=2):
+        with suppress(Unsupported):
+            yield pair, _promote_by_rule(*pair)
+
+
+_PROMOTED = dict(_promoted())
+
+
+def _promote(a: torch.dtype, b: torch.dtype) -> torch.dtype:
+    """The promoted dtype of two dtypes, independent of the ranks of the arrays."""
+    return _PROMOTED.get((a, b)) or _promote_by_rule(a, b)
 
 
 def _with_scalar(dtype: torch.dtype, scalar: complex) -> torch.dtype:
@@ -117,6 +131,11 @@ def _with_scalar(dtype: torch.dtype, scalar: complex) -> torch.dtype:
 
 def result_type(*arrays_and_dtypes: Any) -> torch.dtype:
     """Promotion by dtype only: PyTorch's function depends on ranks, and rejects dtypes and wide unsigned integers."""
+    if len(arrays_and_dtypes) <= 2 and arrays_and_dtypes:  # in a third of the time
+        a, b = arrays_and_dtypes[0], arrays_and_dtypes[-1]
+        dtype = _PROMOTED.get((getattr(a, "dtype", a), getattr(b, "dtype", b)))
+        if dtype is not None:
+            return dtype
     scalars = [each for each in arrays_and_dtypes if isinstance(each, _SCALARS)]
     dtypes = [getattr(each, "dtype", each) for each in arrays_and_dtypes if not isinstance(each, _SCALARS)]
     if not dtypes:
@@ -145,19 +164,44 @@ class _IntegerLimits:
     dtype: torch.dtype
 
 
-def finfo(type: Any, /) -> FloatLimits:
+@dataclass(frozen=True, slots=True)
+class _FloatLimits:
+    """torch.finfo with the dtype itself; PyTorch gives its name."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: torch.dtype
+    resolution: float
+
+    @property
+    def tiny(self) -> float:
+        """PyTorch's other name of the smallest normal number."""
+        return self.smallest_normal
+
+
+def finfo(type: Any, /) -> _FloatLimits:
     """The limits, with the dtype itself; arrays are accepted too."""
     dtype = getattr(type, "dtype", type)
     real = _REAL_OF.get(dtype, dtype)
     info = torch.finfo(real)
-    return FloatLimits(info.bits, info.eps, info.max, info.min, info.smallest_normal, real)
+    return _FloatLimits(info.bits, info.eps, info.max, info.min, info.smallest_normal, real, info.resolution)
 
 
 def iinfo(type: Any, /) -> _IntegerLimits:
     """The limits, with the dtype itself; arrays are accepted too."""
     dtype = getattr(type, "dtype", type)
+    return _INTEGER_LIMITS.get(dtype) or _integer_limits(dtype)
+
+
+def _integer_limits(dtype: torch.dtype) -> _IntegerLimits:
     info = torch.iinfo(dtype)
     return _IntegerLimits(info.bits, info.max, info.min, dtype)
+
+
+_INTEGER_LIMITS = {dtype: _integer_limits(dtype) for dtype in _LIMITS}
 
 
 def _accumulator(dtype: torch.dtype, asked: torch.dtype | None) -> tuple[torch.dtype, torch.dtype]:

@@ -295,3 +295,14 @@ def test_shapes_without_a_product_are_refused():
         a = xo.convert(np.ones((200, 100), np.int8), library)
         with pytest.raises((ValueError, TypeError)):
             xo.matmul(a, a)
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("second", [False, True])
+def test_vecdot_of_conjugate_views_can_be_read_by_numpy(first, second):
+    torch = pytest.importorskip("torch")
+    x = np.random.default_rng(5).normal(size=(2, 4)).astype("float32").view("complex64")
+    operands = [x.conj() if conjugate else x for conjugate in (first, second)]
+    views = [torch.asarray(x).conj() if conjugate else torch.asarray(x) for conjugate in (first, second)]
+    got = xo.vecdot(views[0][0], views[1][1])
+    np.testing.assert_allclose(got.numpy(), np.vdot(operands[0][0], operands[1][1]), rtol=1e-6)

@@ -97,7 +97,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     if x1.dtype in _HALVES:
         return torch.linalg.vecdot(x1.to(torch.float32), x2.to(torch.float32), dim=axis).to(x1.dtype)
     if x1.is_floating_point() or x1.is_complex():
-        return _vecdot(x1, x2, axis)
+        return _vecdot(x1, x2, axis).resolve_conj()  # NumPy cannot read the view that a conjugate view gives
     return _sum(multiply(x1, x2), axis=axis, dtype=x1.dtype)
 
 
