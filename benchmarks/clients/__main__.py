@@ -72,12 +72,13 @@ def run(client: Client, modules: str, sample: int) -> Outcomes:
             **(os.environ | ENVIRONMENT | client.environment),
             **{f"CLIENT_{name}": value for name, value in settings.items()},
             "CLIENT_OUT": str(out),
-            "PYTHONPATH": str(FOLDER),
+            "PYTHONPATH": os.pathsep.join(filter(None, (str(FOLDER), os.environ.get("PYTHONPATH")))),
         }
         ended = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
-        if ended.returncode not in (0, 1) or not out.exists():
+        outcomes = json.loads(out.read_text()) if out.exists() else {}
+        if ended.returncode not in (0, 1) or not outcomes:
             raise SystemExit(f"the tests did not run:\n{ended.stdout[-3000:]}{ended.stderr[-3000:]}")
-        return {test: tuple(found) for test, found in json.loads(out.read_text()).items()}
+        return {test: tuple(found) for test, found in outcomes.items()}
 
 
 def counts(outcomes: Outcomes) -> dict[str, int]:

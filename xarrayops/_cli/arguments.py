@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from xarrayops._cli.terminal import HINT, Console, Table, Text
 from xarrayops.errors import available_names
 
 INTERRUPTED = 130
@@ -36,7 +34,9 @@ def seconds(text: str) -> float:
 
 
 def console() -> Console:
-    """The console for results: as wide as the terminal; a fixed width for files."""
+    """The console for results: as wide as the terminal; a fixed width for files. Without rich, a hint is printed."""
+    if HINT:
+        print(HINT, file=sys.stderr)
     terminal = Console(highlight=False)
     return terminal if terminal.is_terminal else Console(highlight=False, width=_WIDTH_OF_FILES)
 

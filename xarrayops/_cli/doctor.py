@@ -148,8 +148,10 @@ def _sparse_faults(backend: Backend) -> tuple[KnownBad, ...]:
 
 def thread_pools() -> list[dict[str, Any]]:
     """The BLAS and OpenMP libraries of this process, with version, kernel (``architecture``) and threads."""
-    from threadpoolctl import threadpool_info
-
+    try:
+        from threadpoolctl import threadpool_info
+    except ImportError:
+        return []
     pools: list[dict[str, Any]] = threadpool_info()
     return pools
 
@@ -166,24 +168,22 @@ def _merge_pools(backends: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def show(known: dict[str, Any]) -> None:
     """Print what `diagnose` found."""
-    from rich.console import Console
-    from rich.text import Text
+    from xarrayops._cli.arguments import console, table
+    from xarrayops._cli.terminal import Text
 
-    from xarrayops._cli.arguments import table
-
-    console = Console(highlight=False)
+    shown = console()
     for line in _heading(known):
-        console.print(Text(line))
+        shown.print(Text(line))
     columns = ("backend", "versions", "devices, or why it is missing and how to get it")
-    console.print(table("Backends", columns, _backend_rows(known["backends"])))
+    shown.print(table("Backends", columns, _backend_rows(known["backends"])))
     columns = ("package", "version", "what it adds, and how to get it if it is missing")
-    console.print(table("Optional packages", columns, _optional_rows(known["optional"])))
+    shown.print(table("Optional packages", columns, _optional_rows(known["optional"])))
     if known["pools"]:
         pools = ("library", "version", "kernel", "threads", "loaded with")
-        console.print(table("BLAS and OpenMP", pools, map(_pool_row, known["pools"])))
+        shown.print(table("BLAS and OpenMP", pools, map(_pool_row, known["pools"])))
     for warning in known["warnings"]:
         # not wrapped, so that a command in it can be copied
-        console.print(Text(f"WARNING: {warning}", style="bold yellow"), soft_wrap=True)
+        shown.print(Text(f"WARNING: {warning}", style="bold yellow"), soft_wrap=True)
 
 
 def _heading(known: dict[str, Any]) -> list[str]:
@@ -204,7 +204,7 @@ def _heading(known: dict[str, Any]) -> list[str]:
 
 
 def _backend_rows(backends: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
-    from rich.text import Text
+    from xarrayops._cli.terminal import Text
 
     for backend in backends:
         versions = ", ".join(f"{name} {version}" for name, version in backend.get("versions", {}).items())
@@ -215,7 +215,7 @@ def _backend_rows(backends: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
 
 
 def _optional_rows(packages: list[dict[str, str]]) -> Iterator[tuple[Any, ...]]:
-    from rich.text import Text
+    from xarrayops._cli.terminal import Text
 
     for package in packages:
         state = "\n".join(package[key] for key in ("adds", "hint") if key in package)

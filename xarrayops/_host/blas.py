@@ -64,11 +64,28 @@ def _free() -> None:
             library.clear_controlling_thread(force=True)
 
 
+class _Uncontrolled:
+    """Without threadpoolctl nothing is known of BLAS, and its threads are not limited."""
+
+    lib_controllers: tuple[Any, ...] = ()
+
+    def limit(self, limits: int) -> _Uncontrolled:
+        return self
+
+    def restore_original_limits(self) -> None:
+        """Restore nothing."""
+
+    def info(self) -> list[dict[str, Any]]:
+        return [{}]
+
+
 @lru_cache(maxsize=1)
 def _controller() -> Any:
     """The loaded BLAS libraries, NumPy's included. Finding them takes a millisecond."""
-    import threadpoolctl  # slow to import: it searches the libraries of the system
-
+    try:
+        import threadpoolctl  # slow to import: it searches the libraries of the system
+    except ImportError:
+        return _Uncontrolled()
     return threadpoolctl.ThreadpoolController().select(user_api="blas")
 
 

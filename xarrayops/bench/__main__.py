@@ -12,12 +12,9 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.text import Text
-
 from xarrayops._cli import doctor
 from xarrayops._cli.arguments import INTERRUPTED, console, names, seconds, select, table
+from xarrayops._cli.terminal import SIMPLE_HEAD, Console, Text
 from xarrayops._core.backends import registry
 from xarrayops.bench import workload_sources
 from xarrayops.bench.compare import compare

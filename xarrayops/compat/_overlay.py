@@ -57,7 +57,11 @@ def is_namespace(xp: ModuleType, library: str) -> bool:
     if name.startswith(NAMESPACES):
         return name.removeprefix(NAMESPACES) == library.partition(".")[0]
     place = name.removesuffix(f".{library}")
-    return place != name and (place in PLACES or place.rpartition(".")[2] == "array_api_compat")
+    # A namespace of masked arrays has the name of its base with a prefix, and no package has the name of its place.
+    is_vendored = place in PLACES or (
+        place.rpartition(".")[2] == "array_api_compat" and hasattr(sys.modules.get(place), "array_namespace")
+    )
+    return place != name and is_vendored
 
 
 class Namespace(ModuleType):

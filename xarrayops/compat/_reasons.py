@@ -38,6 +38,7 @@ REASONS: dict[str, dict[str, Reason]] = {
         **dict.fromkeys(_ELEMENTWISE, WIDE),
         **dict.fromkeys(("all", "any", "matmul", "var", "vecdot"), QUICKER),
         **dict.fromkeys(("cumulative_prod", "cumulative_sum", "prod", "sum"), _UNSIGNED),
+        "clip": Reason("serves uint16, uint32 and uint64", UNSIGNED),
         "acos": Reason("the sign of the imaginary part is that of the standard", COMPLEX),
         "expm1": Reason("accurate near zero, and right at infinity", COMPLEX),
         "finfo": Reason("takes arrays, and has the dtype", DTYPES),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -63,18 +65,36 @@ class KnownBad(Record):
 
 def affected(faults: Iterable[KnownBad], versions: Mapping[str, str]) -> list[KnownBad]:
     """The bugs that affect the installed versions; ``versions`` maps a library to its version."""
-    from packaging.specifiers import SpecifierSet
-    from packaging.version import InvalidVersion, Version
+    return [fault for fault in faults if includes(fault.versions, versions.get(fault.library, ""))]
 
-    found = []
-    for fault in faults:
-        try:
-            version = Version(versions.get(fault.library, ""))
-        except InvalidVersion:
-            continue
-        if SpecifierSet(fault.versions).contains(version, prereleases=True):
-            found.append(fault)
-    return found
+
+_COMPARISONS = {"==": operator.eq, "<=": operator.le, ">=": operator.ge, "<": operator.lt}
+
+
+def includes(specifiers: str, version: str) -> bool:
+    """Whether a version satisfies all specifiers, such as ``">=2.9,<2.14"``. Text that is not a version does not.
+
+    A development version and a candidate are before their release. As in packaging, ``<2.14`` does not include 2.14rc1.
+    """
+    number = _number(version)
+    for operation, bound in re.findall(r"([=<>]+)\s*([^,\s]+)", specifiers):
+        limit = _number(bound)
+        if operation == "<" and number[0] == limit[0] and limit[1]:
+            return False
+        if not _COMPARISONS[operation](number, limit):
+            return False
+    return bool(number[0])
+
+
+def _number(version: str) -> tuple[tuple[int, ...], bool]:
+    """The numbers of the release without zeros at the end, and whether it is a release."""
+    found = re.match(r"(\d+(?:\.\d+)*)([.]?(?:a|b|rc|dev)\d*)?", version)
+    if found is None:
+        return (), True
+    release = [int(part) for part in found[1].split(".")]
+    while len(release) > 1 and release[-1] == 0:
+        release.pop()
+    return tuple(release), found[2] is None
 
 
 def screened(own: Refusal, faults: Iterable[KnownBad], versions: Callable[[], Mapping[str, str]]) -> Refusal:

@@ -17,9 +17,8 @@ from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
 
-from rich.text import Text
-
 from xarrayops._cli.arguments import INTERRUPTED, console, names
+from xarrayops._cli.terminal import Text
 from xarrayops.port.checking import check, page
 from xarrayops.port.checking.verdict import READY, REDESIGN, SMALL_FIXES, STAY
 from xarrayops.port.findings import alike, times

@@ -87,7 +87,7 @@ def calls(operands: list[Any]) -> Iterator[Call]:
     for verb in SURFACE:
         roles = [role for role in (ROLES.get(verb) or {}).values() if role in ("array", "operand")]
         for x in operands:
-            yield verb, (x,), {}
+            yield verb, (x, 2, 5) if verb == "clip" else (x,), {}
         if len(roles) == 1:
             for x, keywords in itertools.product(operands[::9], KEYWORDS):
                 yield verb, (x,), keywords

@@ -66,7 +66,7 @@ ERRORS = {
 """The classes of errors: array-api-compat's, and ours, which is the usual one of Python where they differ."""
 WORK = {
     "numpy": "",
-    "torch": "add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide "
+    "torch": "add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor clip copysign divide "
     "equal floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or logical_xor "
     "matmul maximum minimum multiply not_equal pow std subtract tensordot unique_all var vecdot",
 }

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from importlib import import_module
+from types import ModuleType
 
 import array_api_compat as theirs
 import numpy as np
@@ -71,6 +72,14 @@ def test_namespaces_of_other_vendors(vendor):
         module = import_module(f"{vendor}.array_api_compat.{library}")
         for check in NAMESPACES:
             assert getattr(compat, check)(module) is (library in check)
+
+
+def test_a_namespace_with_the_name_of_another_and_a_prefix(monkeypatch):
+    """As marray names its namespaces of masked arrays."""
+    module = ModuleType("marray.scipy._lib.array_api_compat.numpy")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    for check in NAMESPACES:
+        assert getattr(compat, check)(module) is False
 
 
 def test_array_namespace(library, array):

@@ -4,6 +4,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from xarrayops import Unsupported
 from xarrayops._core.backends.backend import Backend
@@ -19,6 +20,30 @@ FAULT = KnownBad("lib", ">=2,<3", "any", "wrong for 3", "lib#7", kernel="fast", 
 def test_versions_in_range(installed, hit):
     assert affected([FAULT], {"lib": installed}) == ([FAULT] if hit else [])
     assert affected([FAULT], {"other": installed}) == []
+
+
+SPECIFIERS = ("<14", "<14.1", "<=13.0.0", "<=2.13.0", "==0.10.2", ">=0.11.0.dev0,<0.11.1", ">=2.11", ">=2.9,<2.14")
+NUMBERS = (
+    "0.10.2",
+    "0.11.0",
+    "0.11.0.dev20260101",
+    "0.11.1rc1",
+    "0.11.1",
+    "2.9",
+    "2.9.0",
+    "2.9.0a0",
+    "2.10.0rc3",
+    "2.11",
+)
+
+
+@pytest.mark.parametrize("specifiers", SPECIFIERS)
+@pytest.mark.parametrize(
+    "number", [*NUMBERS, "2.13.0+cpu", "2.14.0.dev1", "2.14", "13.0.0", "13.6", "14.0.1", "14.1", "14.1rc1"]
+)
+def test_specifiers_have_the_meaning_of_packaging(specifiers, number):
+    expected = SpecifierSet(specifiers).contains(number, prereleases=True)
+    assert candidates.includes(specifiers, number) is expected
 
 
 def versions(number="2.1"):

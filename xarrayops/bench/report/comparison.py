@@ -5,20 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
+from xarrayops._cli.terminal import SIMPLE_HEAD, Console, Table, Text
 from xarrayops.bench.compare.compare import is_interleaved
 from xarrayops.bench.compare.verdict import OUTCOMES, Outcome, Verdict
 from xarrayops.bench.report import markdown as md
 from xarrayops.bench.report.formatting import seconds_text
 from xarrayops.bench.results import Results
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 COLUMNS = ("workload", "backend and device", "old", "new", "ratio", "outcome", "reason")
 FEW = 10

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from rich.box import SIMPLE_HEAD
-from rich.text import Text
 
 from xarrayops._cli import arguments
+from xarrayops._cli.terminal import SIMPLE_HEAD, Console, Table, Text
 from xarrayops.bench.compare import ranking
 from xarrayops.bench.report import tables
 from xarrayops.bench.results import Results
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
 
 _LEFT = ("backend", "device", "")
 _OPTIONAL = ("error", "cold", "transfer", "wins after", "first call", "peak memory", "interval", "throughput")

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
+from xarrayops._cli.terminal import BarColumn, Console, Progress, TaskProgressColumn, TextColumn
 from xarrayops.bench.results import Results
 from xarrayops.bench.run.plan import Step
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
 
 LINES_EVERY_S = 5.0
 

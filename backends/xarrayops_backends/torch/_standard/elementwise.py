@@ -209,7 +209,8 @@ def expm1(x: Array, /) -> Array:
     # Adding 0.0 turns -0 into +0, as the standard requires. All else follows C99 G.6.3.1: exp(-inf) = 0 at any angle,
     # exp(+inf) keeps a real infinity at angle 0.
     endless = ~torch.isfinite(b)
-    real = torch.where(endless & torch.isinf(a), torch.where(a < 0, -1.0, math.inf), torch.where(b == 0, grown, real))
+    real = torch.where(endless & (a == math.inf), math.inf, torch.where(b == 0, grown, real))
+    real = torch.where(endless & (a == -math.inf), -1.0, real)
     imag = torch.where(endless & (a == -math.inf), 0.0, torch.where(b == 0, b, imag))
     return torch.complex(real, imag)
 

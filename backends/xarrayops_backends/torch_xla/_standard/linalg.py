@@ -68,7 +68,7 @@ def linalg_slogdet(x: Array, /) -> Any:
     swapped = pivots != torch.arange(1, x.shape[-1] + 1, dtype=pivots.dtype, device=x.device)
     sizes = _abs(diagonal)
     phases = torch.where(sizes == 0, 0.0, diagonal * torch.where(sizes == 0, 1.0, sizes).reciprocal())
-    sign = torch.prod(phases, -1) * torch.where(swapped, -1.0, 1.0).prod(-1)
+    sign = torch.prod(phases, -1) * torch.where(swapped, -1.0, 1.0).prod(-1).to(phases.dtype)
     return torch.return_types.linalg_slogdet((sign, torch.log(sizes).sum(-1)))  # type: ignore[attr-defined]
 
 
