@@ -51,6 +51,11 @@ DEVIATIONS = [
     ("any", r"test_special_cases\.py::test_binary\[(floor_divide|remainder)\(", DIVISION),
 ]
 """(backend or "any", pattern of the test's name, reason)."""
+DEVIATIONS_OF_COMPAT = [
+    ("numpy", r"test_finfo\[", "NumPy's own finfo, whose class and attributes callers use, has NumPy's scalars"),
+    ("torch", r"TestBroadcastShapes::test_error", "array-api-compat's function, which raises a RuntimeError"),
+]
+"""The same for namespaces of `xarrayops.compat`, in addition."""
 EXAMPLES = {"dask": 3}
 """--max-examples where it is not 10. One example takes minutes on Dask."""
 ENVIRONMENT = {"jax": {"JAX_ENABLE_X64": "1"}}
@@ -66,8 +71,14 @@ BASELINES = {
 """The namespace of each library without xarrayops."""
 
 
+COMPAT = "compat."
+"""The prefix of the namespaces of `xarrayops.compat`, such as compat.torch."""
+
+
 def namespace_of(backend: str) -> str:
     """The value of ARRAY_API_TESTS_MODULE for a backend. A library without an entry point is named by its module."""
+    if backend.startswith(COMPAT):
+        return f"exec('import xarrayops.compat.{backend.removeprefix(COMPAT)} as xp')"
     if backend == "array_api_strict":
         return "exec('import xarrayops, array_api_strict; xp = xarrayops.backend(array_api_strict).namespace')"
     return f"exec('import xarrayops; xp = xarrayops.backend(\"{backend}\").namespace')"
@@ -106,8 +117,10 @@ def run(suite: Path, backend: str, module: str, seed: int) -> dict[str, Any]:
 
 def reason(backend: str, test: str) -> str | None:
     """The reason why a test may fail; None if it must pass."""
+    deviations = DEVIATIONS if not backend.startswith(COMPAT) else [*DEVIATIONS, *DEVIATIONS_OF_COMPAT]
+    library = backend.removeprefix(COMPAT)
     return next(
-        (why for name, pattern, why in DEVIATIONS if name in ("any", backend) and re.search(pattern, test)), None
+        (why for name, pattern, why in deviations if name in ("any", library) and re.search(pattern, test)), None
     )
 
 
@@ -129,7 +142,8 @@ def report(runs: list[dict[str, Any]], baselines: dict[str, int], versions: dict
     for backend in backends:
         mine = [r for r in runs if r["backend"] == backend]
         worst = max(mine, key=lambda r: r["failed"])
-        baseline = f"{BASELINES[backend]}: {baselines[backend]}" if backend in baselines else "not run"
+        library = backend.removeprefix(COMPAT)
+        baseline = f"{BASELINES[library]}: {baselines[library]}" if library in baselines else "not run"
         seeds, failed = (", ".join(str(r[field]) for r in mine) for field in ("seed", "failed"))
         lines.append(
             f"| {backend} | {versions['libraries'][backend]} | {worst['examples']} | {seeds} | {failed} | "
@@ -151,7 +165,9 @@ def library_versions(backend: str) -> str:
         import array_api_strict
 
         return f"array_api_strict {array_api_strict.__version__}"
-    return ", ".join(f"{name} {version}" for name, version in xo.backend(backend).versions.items())
+    prefix = f"xarrayops.{backend}: " if backend.startswith(COMPAT) else ""
+    found = xo.backend(backend.removeprefix(COMPAT)).versions
+    return prefix + ", ".join(f"{name} {version}" for name, version in found.items())
 
 
 def versions(suite: Path, earlier: dict[str, Any], backend: str) -> dict[str, Any]:
@@ -170,7 +186,7 @@ def main() -> int:
     """Run the suite, write the results, and return 1 if a deviation has no reason."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suite", type=Path)
-    parser.add_argument("--backends", default="numpy,torch,jax,dask,array_api_strict")
+    parser.add_argument("--backends", default="numpy,torch,jax,dask,array_api_strict,compat.numpy,compat.torch")
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--baselines", action="store_true", help="also test each library without xarrayops (seed 0)")
     parser.add_argument("--out", type=Path, default=RESULTS)
@@ -182,11 +198,11 @@ def main() -> int:
         runs = [run(options.suite, backend, namespace_of(backend), int(seed)) for seed in options.seeds.split(",")]
         results["runs"] = [r for r in results["runs"] if r["backend"] != backend] + runs
         if options.baselines:
-            results["baselines"][backend] = run(options.suite, backend, BASELINES[backend], 0)["failed"]
+            library = backend.removeprefix(COMPAT)
+            results["baselines"][library] = run(options.suite, library, BASELINES[library], 0)["failed"]
         counts = ", ".join(str(r["failed"]) for r in runs)
-        print(
-            f"{backend}: {counts} failed; without xarrayops {results['baselines'].get(backend, 'not run')}", flush=True
-        )
+        without = results["baselines"].get(backend.removeprefix(COMPAT), "not run")
+        print(f"{backend}: {counts} failed; without xarrayops {without}", flush=True)
         results["versions"] = versions(options.suite, results["versions"], backend)
         options.out.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(results, indent=1) + "\n")

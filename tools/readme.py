@@ -28,6 +28,7 @@ from xarrayops._ops.export.exporting import ADVICE
 from xarrayops._surface import SURFACE
 from xarrayops.bench.report import markdown, tables
 from xarrayops.bench.results import Results
+from xarrayops.compat import REASONS
 from xarrayops.plugin import gap_of
 from xarrayops.plugin.precision import Policy
 from xarrayops.plugin.sparse import FORMATS
@@ -39,6 +40,8 @@ TABLES = {
     "support": (ROOT / "README.md", PAGES / "support.md"),
     "conformance": (PAGES / "support.md",),
     "suites": (PAGES / "support.md",),
+    "compat": (ROOT / "docs" / "guides" / "library-authors.md",),
+    "clients": (ROOT / "docs" / "guides" / "library-authors.md",),
     "containers": (PAGES / "support.md",),
     "dispatch": (PAGES / "dispatch.md",),
     "layout": (PAGES / "layout.md",),
@@ -114,6 +117,29 @@ def conformance_rows() -> list[str]:
         f"| {versions['suite'].removeprefix('commit ')} |"
         for run in results["runs"]
     ]
+
+
+def compat_rows() -> list[str]:
+    """A row per library and reason: the functions of `xarrayops.compat` that are ours, and the calls they serve."""
+    rows = []
+    for library, functions in REASONS.items():
+        for reason in dict.fromkeys(functions.values()):
+            names = ", ".join(f"`{name}`" for name, own in functions.items() if own == reason)
+            rows.append((library, names, reason.calls, reason.why))
+    return markdown_rows(rows)
+
+
+def client_rows() -> list[str]:
+    """A row per package whose tests were run with `xarrayops.compat`."""
+    rows = []
+    for path in sorted((RESULTS / "clients").glob("*.json")):
+        found = json.loads(path.read_text())
+        new = found["new failures"]
+        passed = [str(found["runs"][modules]["passed"]) for modules in ("base", "ours")]
+        gained = str(len(found["passes only with ours"]))
+        version = f"{path.stem} {found['version']}"
+        rows.append((version, str(found["sample"]), *passed, str(sum(map(len, new.values()))), gained, "; ".join(new)))
+    return markdown_rows(rows)
 
 
 def suite_rows() -> list[str]:
@@ -316,6 +342,8 @@ def main() -> int:
         "support": support_rows(old),
         "conformance": conformance_rows(),
         "suites": suite_rows(),
+        "compat": compat_rows(),
+        "clients": client_rows(),
         "containers": container_rows(old),
         "dispatch": dispatch_rows(),
         "layout": layout_rows(),
