@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from xarrayops.testing import pytest_plugin
+
+pytest_configure = pytest_plugin.pytest_configure  # the marks of the guide for authors of libraries
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -18,6 +18,7 @@ import pytest
 
 import xarrayops as xo
 import xarrayops.numpy
+from xarrayops import compat
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = ("numpy", "torch", "jax", "dask")
@@ -43,7 +44,11 @@ def function_of(page: str, name: str, number: int = 0) -> Any:
         found += [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef) and node.name == name]
     definition = found[number]
     definition.decorator_list = []
-    namespace = {"xo": xo, "np": xarrayops.numpy if "port-pipeline" in page else np}
+    namespace = {
+        "xo": xo,
+        "np": xarrayops.numpy if "port-pipeline" in page else np,
+        "array_namespace": compat.array_namespace,
+    }
     exec(compile(ast.Module([definition], []), page, "exec"), namespace)
     return namespace[name]
 
@@ -113,6 +118,7 @@ class Row(NamedTuple):
 ROWS = [
     Row("README.md", "standardise", standardised),
     Row("docs/index.md", "standardise", standardised),
+    Row(GUIDES + "library-authors.md", "standardise", standardised),
     Row(GUIDES + "backend-agnostic.md", "softmax", lambda x: by_row(x, softmax)),
     Row(GUIDES + "backend-agnostic.md", "softmax", lambda x: by_row(x, softmax), number=1),
     Row(GUIDES + "backend-agnostic.md", "one_hot", one_hot, lambda f, x: f(x, 4), labels),
@@ -158,6 +164,7 @@ ROWS = [
 ]
 NO_ROW = {
     "fit",  # has rows
+    *("test_standardise", "test_fill"),  # tests
     *("variant", "dot", "dot_refusal", "seconds", "_", "native_rms_norm"),  # mechanisms, and kernels of operations
     *("original", "normalised", "total", "smooth", "smoothed", "_relax"),  # programs of NumPy, to be ported
     *("singular_values", "weights", "row_sums"),  # tests below

@@ -39,7 +39,7 @@ def _checks_of_torch(cls: Any) -> dict[str, Callable[[Any], bool]]:
 
     return {
         ARRAYS: is_dense,
-        DTYPES: lambda x: isinstance(x, (torch.dtype, cls)),
+        DTYPES: lambda x: isinstance(x, (cls, torch.dtype, int, float, complex)),
         COMPLEX: lambda x: isinstance(x, cls) and x.is_complex() and x.layout is strided,
         UNSIGNED: lambda x: isinstance(x, cls) and x.dtype in unsigned and x.layout is strided,
     }
@@ -50,9 +50,10 @@ def guarded(
     ours: Callable[..., Any],
     theirs: Callable[..., Any],
     serves: Callable[[Any], bool],
+    is_array: Callable[[Any], bool],
     module: str,
 ) -> Callable[..., Any]:
-    """The function of a verb in a module. ``serves`` checks the first argument, and the second if both are arrays."""
+    """The function of a verb in a module. ``serves`` checks the first argument; a second one must be the library's."""
     parameters = signature(ours).parameters
     count = max(1, sum(role in ("array", "operand") for role in [*(ROLES.get(verb) or {}).values()][:2]))
     is_variadic = any(each.kind is Parameter.VAR_POSITIONAL for each in parameters.values())
@@ -65,7 +66,7 @@ def guarded(
         if (
             len(args) in lengths
             and serves(args[0])
-            and (count == 1 or serves(args[1]))
+            and (count == 1 or is_array(args[1]))
             and (not kwargs or parameters.keys() >= kwargs.keys())
         ):
             try:

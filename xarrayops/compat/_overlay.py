@@ -17,7 +17,7 @@ from xarrayops._core.backends.namespace import EXTENSIONS, lookup
 from xarrayops._generic import NAMESPACES
 from xarrayops._surface import MAIN_NAMESPACE_ALIASES
 from xarrayops.compat._guard import CLASSES, checks, guarded
-from xarrayops.compat._reasons import REASONS
+from xarrayops.compat._reasons import ARRAYS, REASONS
 
 ROOT = __name__.rpartition(".")[0]
 PLACES = {ROOT}
@@ -123,4 +123,4 @@ def _take_ours(contents: dict[str, Any], module: str, library: str, extension: s
         if of == extension:
             ours = lookup(find.named(library.partition(".")[0]).namespace, verb)
             assert ours is not None
-            contents[name] = guarded(verb, ours, contents[name], served[reason.calls], module)
+            contents[name] = guarded(verb, ours, contents[name], served[reason.calls], served[ARRAYS], module)

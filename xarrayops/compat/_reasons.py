@@ -8,7 +8,7 @@ ARRAYS = "arrays of the library"
 COMPLEX = "complex arrays"
 FLOATING = "floating-point arrays"
 UNSIGNED = "arrays of unsigned integers"
-DTYPES = "arrays and dtypes"
+DTYPES = "arrays, dtypes and numbers"
 
 
 class Reason(NamedTuple):
@@ -16,7 +16,7 @@ class Reason(NamedTuple):
 
     why: str
     calls: str = ARRAYS
-    """The calls that it serves, by the first argument, or the first two if both are arrays."""
+    """The calls that it serves, by the first argument. A second array must be of the library."""
 
 
 QUICKER = Reason("quicker")
@@ -38,7 +38,7 @@ REASONS: dict[str, dict[str, Reason]] = {
         **dict.fromkeys(_ELEMENTWISE, WIDE),
         **dict.fromkeys(("all", "any", "matmul", "var", "vecdot"), QUICKER),
         **dict.fromkeys(("cumulative_prod", "cumulative_sum", "prod", "sum"), _UNSIGNED),
-        "clip": Reason("serves uint16, uint32 and uint64", UNSIGNED),
+        **dict.fromkeys(("clip", "linalg.trace", "repeat"), Reason("takes uint16, uint32 and uint64", UNSIGNED)),
         "acos": Reason("the sign of the imaginary part is that of the standard", COMPLEX),
         "expm1": Reason("accurate near zero, and right at infinity", COMPLEX),
         "finfo": Reason("takes arrays, and has the dtype", DTYPES),

@@ -22,6 +22,9 @@ dtype that the standard requires. The suite compares class, dtype, device, shape
 does not support: a function bound to ``unsupported(...)`` must raise an error that says what to do instead, and a
 function named in ``UNTRACEABLE`` must fail under a traced variant. The suite fails if such an entry is out of date.
 
+`assert_equal`, `assert_close` and `assert_less` compare arrays of any library, and `xarrayops.testing.pytest_plugin`
+runs a package's own tests on all installed libraries.
+
 `verify` compares a function of your own with a reference on every installed library, and `check_operation` the kernels
 of an operation with its reference. They need no pytest.
 """
@@ -37,6 +40,11 @@ if "pytest" in sys.modules:  # it rewrites assertions only in modules registered
         *(f"{__name__}.{each.name}" for each in pkgutil.iter_modules(__path__))
     )
 
+from xarrayops.testing._library.comparisons import (
+    assert_close as assert_close,
+    assert_equal as assert_equal,
+    assert_less as assert_less,
+)
 from xarrayops.testing._operations._check import (
     OperationFault as OperationFault,
     OperationReport as OperationReport,
@@ -57,7 +65,17 @@ __all__ = [
         "Row",
         "Variant",
     ),
-    *("call", "check_array", "check_operation", "check_row", "exercised", "reversed_", "strided", "verify"),
+    *(
+        "assert_close",
+        "assert_equal",
+        "assert_less",
+        "call",
+        "check_array",
+        "check_operation",
+        "check_row",
+        "exercised",
+    ),
+    *("reversed_", "strided", "verify"),
 ]
 
 if TYPE_CHECKING:

@@ -139,7 +139,7 @@ def result_type(*arrays_and_dtypes: Any) -> torch.dtype:
     scalars = [each for each in arrays_and_dtypes if isinstance(each, _SCALARS)]
     dtypes = [getattr(each, "dtype", each) for each in arrays_and_dtypes if not isinstance(each, _SCALARS)]
     if not dtypes:
-        raise ValueError("result_type needs at least one array or dtype")
+        raise TypeError("result_type needs at least one array or dtype")
     if not isinstance(dtypes[0], torch.dtype):
         raise TypeError(f"result_type takes arrays, dtypes and numbers; the first argument is {dtypes[0]!r}")
     return reduce(_with_scalar, scalars, reduce(_promote, dtypes))

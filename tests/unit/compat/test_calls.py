@@ -12,7 +12,7 @@ from tests.unit.compat.calls import calls, described, operands_of_numpy, operand
 from xarrayops import compat
 from xarrayops._core.backends.namespace import lookup
 
-REDUCTIONS = "cumulative_prod cumulative_sum prod sum"
+REDUCTIONS = "linalg.trace cumulative_prod cumulative_sum prod sum"
 ELEMENTWISE = "add atan2 copysign divide floor_divide hypot logaddexp maximum minimum multiply nextafter pow subtract"
 
 
@@ -62,13 +62,14 @@ ERRORS = {
     (NotImplementedError, AttributeError),
     (AttributeError, TypeError),
     (AttributeError, ValueError),
+    (TypeError, ValueError),
 }
 """The classes of errors: array-api-compat's, and ours, which is the usual one of Python where they differ."""
 WORK = {
     "numpy": "",
     "torch": "add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor clip copysign divide "
     "equal floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or logical_xor "
-    "matmul maximum minimum multiply not_equal pow std subtract tensordot unique_all var vecdot",
+    "matmul maximum minimum multiply not_equal pow repeat std subtract tensordot unique_all var vecdot",
 }
 """The functions that give answers where array-api-compat raises."""
 OPERANDS = {"numpy": operands_of_numpy, "torch": operands_of_torch}
