@@ -49,6 +49,8 @@ sweeps: env      ## run the whole of the long tests, 20 minutes or more, and wri
 	@$(PYTHON) tools/environment.py $(VENV) test
 	# with =, because pytest takes a separate word for a path of tests before it knows the option
 	$(RUN) -m pytest -q -n auto --dist worksteal --sweeps=benchmarks/results/sweeps
+	@$(PYTHON) tools/environment.py .venv-clients clients
+	.venv-clients/bin/python benchmarks/clients all --sample 40 --out bench-results/clients
 
 fuzz-numpy: env  ## compare xarrayops.numpy with NumPy on random calls: ARGUMENTS="--names roll --library torch --seed 3 --count 1"
 	@$(PYTHON) tools/environment.py $(VENV) test
@@ -88,7 +90,7 @@ conformance: env ## the public conformance suite on every backend: make conforma
 
 clients:         ## tests of packages that use array-api-compat: make clients NAMES="scipy sklearn" SAMPLE=20
 	@$(PYTHON) tools/environment.py .venv-clients clients
-	.venv-clients/bin/python benchmarks/clients $(NAMES) --sample $(or $(SAMPLE),1)
+	.venv-clients/bin/python benchmarks/clients $(or $(NAMES),all) --sample $(or $(SAMPLE),1)
 
 exchange: env    ## measure the exchange matrix and write docs/results/exchange.md
 	$(RUN) -m benchmarks.exchange_matrix --out bench-results/exchange
@@ -98,6 +100,8 @@ exchange: env    ## measure the exchange matrix and write docs/results/exchange.
 peers: env       ## measure against other libraries, side by side
 	$(RUN) benchmarks/peers/imports.py --out benchmarks/results/imports.json
 	$(RUN) benchmarks/peers/dispatch.py --out benchmarks/results/dispatch.json
+	@$(PYTHON) tools/environment.py .venv-clients clients
+	.venv-clients/bin/python benchmarks/peers/chains.py --out benchmarks/results/chains.json
 	$(RUN) benchmarks/peers/operations.py --out benchmarks/results/operations.json
 	$(RUN) benchmarks/peers/at.py --out benchmarks/results/at.json
 	$(RUN) benchmarks/peers/sums.py --out benchmarks/results/sums.json

@@ -1,12 +1,14 @@
 """Run the tests of packages that use array-api-compat, with it and with `xarrayops.compat` in its place.
 
-    python benchmarks/clients NAME... [--modules base,ours] [--sample N] [--libraries LIST] [--out FOLDER]
+    python benchmarks/clients NAME... [--modules ours,base,compat] [--sample N] [--failures] [--keep FOLDER]
 
-NAME is one of the clients in clients.py. The tests run in this environment: `make clients` makes one with the
-packages. ``base`` is the array-api-compat that the package has, ``compat`` the installed one in its place, and ``ours``
-is `xarrayops.compat`; client_plugin.py replaces the package, and nothing else of the client is changed. ``--sample N``
-takes the tests with ``crc32(test id) % N == 0``. A test that passes with ``base`` and fails with ``ours`` must have a
-reason in reasons.py; otherwise the exit status is 1.
+NAME is one of the clients in clients.py, or ``all``, which are those without a GPU. The tests run in this environment:
+`make clients` makes one with the packages. ``base`` is the array-api-compat that the package has, ``compat`` the
+installed one in its place, and ``ours`` is `xarrayops.compat`; client_plugin.py replaces the package, and nothing else
+of the client is changed. ``--sample N`` takes the tests with ``crc32(test id) % N == 0``. ``--failures`` runs only what
+fails with ``ours`` with the other modules: half of the time, but what passes only with ours stays unknown. A long run
+that is stopped continues with the modules of tests that are complete in the folder of ``--keep``. A test that fails
+with ``ours`` only must have a reason in reasons.py; otherwise the exit status is 1.
 """
 
 from __future__ import annotations
@@ -30,26 +32,25 @@ from reasons import reason
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER.parent / "results" / "clients"
-ENVIRONMENT = {"JAX_PLATFORMS": "cpu", "JAX_ENABLE_X64": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+ENVIRONMENT = {
+    "JAX_PLATFORMS": "cpu",
+    "JAX_ENABLE_X64": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OMP_NUM_THREADS": "1",  # there is a process for each core
+    "OPENBLAS_NUM_THREADS": "1",
+}
 VERSIONS = ("array-api-compat", "numpy", "torch", "jax", "dask", "scipy")
+NO_TESTS = 5
+"""The exit status of pytest if a module has no test in the sample."""
+PASSING = ("passed", "xpassed")
 Outcomes = dict[str, tuple[str, str]]
 
 
 def sources(client: Client, folder: Path) -> Path:
     """The unpacked sdist of a client: some wheels have no tests."""
     package = client.package
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-deps",
-        f"--no-binary={package}",
-        "-d",
-        str(folder),
-    ]
-    subprocess.run([*command, f"{package}=={version(package)}"], check=True)
+    command = [*(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"), f"--no-binary={package}"]
+    subprocess.run([*command, "-d", str(folder), f"{package}=={version(package)}"], check=True)
     (archive,) = folder.glob("*.tar.gz")
     with tarfile.open(archive) as file:
         file.extractall(folder, filter="data")
@@ -57,17 +58,31 @@ def sources(client: Client, folder: Path) -> Path:
     return unpacked
 
 
-def run(client: Client, modules: str, sample: int) -> Outcomes:
-    """The outcome of each test, with the message of its error."""
+def run(name: str, modules: str, sample: int, keep: Path, only: set[str] | None = None) -> Outcomes:
+    """The outcome of each test, with the message of its error. Outcomes that are in the folder are used again."""
+    outcomes: Outcomes = {}
+    for target in CLIENTS[name].tests:
+        kept = keep / f"{name}.{modules}.{sample}.{target.replace('/', '.')}.json"
+        if not kept.exists():
+            run_target(CLIENTS[name], target, modules, sample, kept, only)
+        outcomes |= {test: tuple(found) for test, found in json.loads(kept.read_text()).items()}
+    return outcomes
+
+
+def run_target(client: Client, target: str, modules: str, sample: int, out: Path, only: set[str] | None) -> None:
+    """Run one folder or module of tests, and write the outcomes."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         place = sources(client, folder) if client.sdist else folder
-        out = folder / "outcomes.json"
         command = [
             *(sys.executable, "-m", "pytest", "-q", "-p", "client_plugin", "-p", "no:cacheprovider", "--tb=short"),
-            *("-n", "auto", "-W", "ignore::DeprecationWarning", "--disable-warnings", *client.tests),
+            *("-n", "auto", "-W", "ignore::DeprecationWarning", "--disable-warnings"),
+            *(*(() if client.sdist else ("--pyargs",)), target, *client.options),
         ]
         settings = {"PLACE": client.place, "MODULES": modules, "SAMPLE": str(sample), "FIXTURE": client.fixture}
+        if only is not None:
+            settings["ONLY"] = str(folder / "only.json")
+            Path(settings["ONLY"]).write_text(json.dumps(sorted(only)))
         environment = {
             **(os.environ | ENVIRONMENT | client.environment),
             **{f"CLIENT_{name}": value for name, value in settings.items()},
@@ -75,10 +90,22 @@ def run(client: Client, modules: str, sample: int) -> Outcomes:
             "PYTHONPATH": os.pathsep.join(filter(None, (str(FOLDER), os.environ.get("PYTHONPATH")))),
         }
         ended = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
-        outcomes = json.loads(out.read_text()) if out.exists() else {}
-        if ended.returncode not in (0, 1) or not outcomes:
+        if ended.returncode not in (0, 1, NO_TESTS) or not out.exists():
+            out.unlink(missing_ok=True)
             raise SystemExit(f"the tests did not run:\n{ended.stdout[-3000:]}{ended.stderr[-3000:]}")
-        return {test: tuple(found) for test, found in outcomes.items()}
+
+
+def run_all(name: str, order: list[str], sample: int, keep: Path | None, *, failures: bool) -> dict[str, Outcomes]:
+    """The outcomes with all modules, in their order."""
+    runs: dict[str, Outcomes] = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        for modules in order:
+            failed = {test for test, (outcome, _) in runs.get("ours", {}).items() if outcome == "failed"}
+            only = failed if failures and modules != "ours" else None
+            runs[modules] = run(name, modules, sample, folder, only) if only != set() else {}
+    return runs
 
 
 def counts(outcomes: Outcomes) -> dict[str, int]:
@@ -90,15 +117,15 @@ def counts(outcomes: Outcomes) -> dict[str, int]:
 def summary(name: str, runs: dict[str, Outcomes], sample: int, seconds: float) -> dict[str, Any]:
     """The counts of all runs, the new failures by their reason, and what passes only with ours."""
     ours, base = runs.get("ours", {}), runs.get("base", {})
-    passing = ("passed", "xpassed")
+    others = [outcomes for modules, outcomes in runs.items() if modules != "ours"]
     new: dict[str, list[str]] = {}
     for test, (outcome, message) in sorted(ours.items()):
-        if outcome == "failed" and base.get(test, ("passed", ""))[0] in ("passed", "xfailed", "xpassed"):
+        if outcome == "failed" and any(other.get(test, ("passed", ""))[0] != "failed" for other in others):
             new.setdefault(reason(name, test, message) or "unexplained", []).append(f"{test}: {message}")
     gained = [
         test
         for test, (outcome, _) in ours.items()
-        if outcome in passing and base.get(test, ("passed",))[0] not in passing
+        if outcome in PASSING and base.get(test, ("passed",))[0] not in PASSING
     ]
     return {
         "client": name,
@@ -113,22 +140,25 @@ def summary(name: str, runs: dict[str, Outcomes], sample: int, seconds: float) -
             "python": platform.python_version(),
         },
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "device": CLIENTS[name].environment.get("SCIPY_DEVICE", "cpu"),
+        "device": CLIENTS[name].device,
     }
 
 
 def main() -> int:
     """Run the clients, write the counts, and return 1 if a new failure has no reason."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="+", choices=CLIENTS, metavar="NAME", help=", ".join(CLIENTS))
-    parser.add_argument("--modules", default="base,ours", help="of: base, compat, ours")
+    parser.add_argument("names", nargs="+", choices=[*CLIENTS, "all"], metavar="NAME", help=", ".join(CLIENTS))
+    parser.add_argument("--modules", default="ours,base", help="of: ours, base, compat")
     parser.add_argument("--sample", type=int, default=1, metavar="N", help="one test in N")
+    parser.add_argument("--failures", action="store_true", help="base and compat: only what fails with ours")
+    parser.add_argument("--keep", type=Path, help="a folder for outcomes; a later run continues with them")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     without_reason = 0
-    for name in options.names:
+    on_cpu = [name for name, client in CLIENTS.items() if client.device == "cpu"]
+    for name in on_cpu if options.names == ["all"] else options.names:
         start = time.monotonic()
-        runs = {m: run(CLIENTS[name], m, options.sample) for m in options.modules.split(",")}
+        runs = run_all(name, options.modules.split(","), options.sample, options.keep, failures=options.failures)
         found = summary(name, runs, options.sample, time.monotonic() - start)
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n")

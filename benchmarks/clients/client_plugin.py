@@ -10,6 +10,8 @@ CLIENT_SAMPLE
     n: only tests with ``crc32(test id) % n == 0``.
 CLIENT_FIXTURE
     Only tests that use this fixture.
+CLIENT_ONLY
+    A file with the ids of the tests to run, as JSON.
 CLIENT_OUT
     The file that gets the outcomes, as JSON.
 """
@@ -32,16 +34,20 @@ PLACE = os.environ.get("CLIENT_PLACE", "")
 MODULES = os.environ.get("CLIENT_MODULES", "base")
 SAMPLE = int(os.environ.get("CLIENT_SAMPLE", "1"))
 FIXTURE = os.environ.get("CLIENT_FIXTURE", "")
+ONLY = os.environ.get("CLIENT_ONLY", "")
 INSTALLED = "array_api_compat"
 outcomes: dict[str, list[str]] = {}
 
 
 class Replacement(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """The package under `PLACE`, in place of the one that the client has vendored."""
+    """The package under a name, in place of the one that the client has vendored."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """The replacement of `PLACE`; its own modules are found in its folder."""
-        if name != PLACE:
+        """The replacement; its own modules are found in its folder."""
+        if name != self.place:
             return None
         if MODULES == "ours":
             return importlib.util.spec_from_loader(name, self, is_package=True)
@@ -77,19 +83,22 @@ def replace_installed() -> None:
 if MODULES != "base" and PLACE == INSTALLED:
     replace_installed()
 elif MODULES != "base":
-    sys.meta_path.insert(0, Replacement())
+    sys.meta_path.insert(0, Replacement(PLACE))
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     """Keep the tests of the sample that use the fixture."""
+    only = set(json.loads(Path(ONLY).read_text())) if ONLY else None
     kept = [
         item
         for item in items
-        if zlib.crc32(item.nodeid.encode()) % SAMPLE == 0 and (not FIXTURE or FIXTURE in item.fixturenames)
+        if zlib.crc32(item.nodeid.encode()) % SAMPLE == 0
+        and (not FIXTURE or FIXTURE in item.fixturenames)
+        and (only is None or item.nodeid in only)
     ]
-    removed = [item for item in items if item not in set(kept)]
+    removed = set(items).difference(kept)
     if removed:
-        config.hook.pytest_deselected(items=removed)
+        config.hook.pytest_deselected(items=[*removed])
         items[:] = kept
 
 

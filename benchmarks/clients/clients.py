@@ -29,22 +29,34 @@ class Client:
     place: str
     """The import name of array-api-compat for the package."""
     tests: tuple[str, ...]
-    """Arguments of pytest; folders are those of the sdist if `sdist` is true, and else modules."""
+    """Folders of the sdist if `sdist` is true, and else modules. Each is one run of pytest."""
+    options: tuple[str, ...] = ()
+    """More arguments of pytest."""
     sdist: bool = False
     fixture: str = ""
     """Only tests that use this fixture."""
     environment: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def device(self) -> str:
+        """The device of the tests."""
+        return self.environment.get("SCIPY_DEVICE", "cpu")
+
 
 def _scipy(libraries: str, fixture: str = "xp", **environment: str) -> Client:
-    tests = ("--pyargs", *(f"scipy.{name}" for name in SCIPY), *(("-k", libraries) if libraries else ()))
-    settings = {"SCIPY_ARRAY_API": "1", **environment}
-    return Client("scipy", "scipy._lib.array_api_compat", tests, False, fixture, settings)
+    return Client(
+        "scipy",
+        "scipy._lib.array_api_compat",
+        tuple(f"scipy.{name}" for name in SCIPY),
+        ("-k", libraries) if libraries else (),
+        fixture=fixture,
+        environment={"SCIPY_ARRAY_API": "1", **environment},
+    )
 
 
 def _sklearn(select: str, mode: str) -> Client:
-    tests = ("--pyargs", "sklearn", "-k", select)
-    return Client("scikit-learn", "sklearn.externals.array_api_compat", tests, environment={"SCIPY_ARRAY_API": mode})
+    place = "sklearn.externals.array_api_compat"
+    return Client("scikit-learn", place, ("sklearn",), ("-k", select), environment={"SCIPY_ARRAY_API": mode})
 
 
 _INSTALLED = "array_api_compat"
@@ -57,8 +69,10 @@ CLIENTS = {
     "sklearn-default": _sklearn("not array_api", ""),
     "array-api-extra": Client("array-api-extra", _INSTALLED, ("tests/main",), sdist=True),
     "array-api-compat": Client("array-api-compat", _INSTALLED, ("tests",), sdist=True),
-    "xarray": Client("xarray", _INSTALLED, ("--pyargs", "xarray.tests.test_array_api")),
-    "einops": Client("einops", _INSTALLED, ("einops/tests", "-k", "array_api or numpy or torch"), sdist=True),
+    "xarray": Client("xarray", _INSTALLED, ("xarray.tests.test_array_api",)),
+    "einops": Client(
+        "einops", _INSTALLED, ("einops/tests",), sdist=True, environment={"EINOPS_TEST_BACKENDS": "numpy,torch,jax"}
+    ),
     "opt-einsum": Client("opt_einsum", _INSTALLED, ("opt_einsum/tests",), sdist=True),
     "marray": Client("marray", _INSTALLED, ("marray/tests",), sdist=True),
 }

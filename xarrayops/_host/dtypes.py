@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache, reduce
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ _NATIVE = {
     )
 }
 _SCALARS = (bool, int, float, complex)
+_PROMOTED: dict[Any, np.dtype[Any]] = {pair: np.result_type(*pair) for pair in product(_NATIVE.values(), repeat=2)}
+for _dtype, _scalar in product(_NATIVE.values(), _SCALARS):
+    _PROMOTED[_dtype, _scalar] = _PROMOTED[_scalar, _dtype] = np.result_type(_dtype, _scalar())
+"""The promoted dtype of two dtypes, or of a dtype and the type of a Python scalar."""
 
 
 def as_dtype(name: str, /) -> Any:
@@ -109,6 +114,12 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """NumPy has no common dtype of bfloat16 and float16, and a Python float widens the dtypes of ml_dtypes."""
+    if 0 < len(arrays_and_dtypes) <= 2:  # in a tenth of the time
+        a, b = arrays_and_dtypes[0], arrays_and_dtypes[-1]
+        pair: Any = getattr(a, "dtype", type(a)), getattr(b, "dtype", type(b))
+        dtype = _PROMOTED.get(pair)
+        if dtype is not None:
+            return dtype
     scalars = [item for item in arrays_and_dtypes if type(item) in _SCALARS]
     dtypes = [_dtype_of(item) for item in arrays_and_dtypes if type(item) not in _SCALARS]
     if not {dtype_name(dtype) for dtype in dtypes} & {*_LOW_PRECISION}:

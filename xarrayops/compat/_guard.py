@@ -32,14 +32,15 @@ def checks(library: str) -> dict[str, Callable[[Any], bool]]:
 
 def _checks_of_torch(cls: Any) -> dict[str, Callable[[Any], bool]]:
     torch = import_module("torch")
-    strided, unsigned = torch.strided, frozenset({torch.uint8, torch.uint16, torch.uint32, torch.uint64})
+    strided, typed = torch.strided, (cls, torch.dtype, int, float, complex)
+    unsigned = frozenset({torch.uint8, torch.uint16, torch.uint32, torch.uint64})
 
     def is_dense(x: Any) -> bool:
         return isinstance(x, cls) and x.layout is strided
 
     return {
         ARRAYS: is_dense,
-        DTYPES: lambda x: isinstance(x, (cls, torch.dtype, int, float, complex)),
+        DTYPES: lambda x: isinstance(x, typed),
         COMPLEX: lambda x: isinstance(x, cls) and x.is_complex() and x.layout is strided,
         UNSIGNED: lambda x: isinstance(x, cls) and x.dtype in unsigned and x.layout is strided,
     }
@@ -58,13 +59,12 @@ def guarded(
     count = max(1, sum(role in ("array", "operand") for role in [*(ROLES.get(verb) or {}).values()][:2]))
     is_variadic = any(each.kind is Parameter.VAR_POSITIONAL for each in parameters.values())
     most = 1 << 20 if is_variadic else sum(each.kind in _POSITIONAL for each in parameters.values())
-    lengths = range(count, most + 1)
 
     @wraps(theirs)
     def function(*args: Any, **kwargs: Any) -> Any:
         # Keywords are checked before the call: torch.compile cannot trace the TypeError of a wrong call.
         if (
-            len(args) in lengths
+            count <= len(args) <= most
             and serves(args[0])
             and (count == 1 or is_array(args[1]))
             and (not kwargs or parameters.keys() >= kwargs.keys())

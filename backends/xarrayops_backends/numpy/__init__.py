@@ -43,7 +43,7 @@ SPARSE = SparseSupport("xarrayops_backends.numpy._sparse", "scipy.sparse", extra
 EXTRA = "xarrayops_backends.numpy._extra"
 ORDERS_COMPLEX = True
 
-_OF_THE_STANDARD = ("sum", "prod", "max", "min", "all", "any", "matmul", "floor_divide", "select", "update")
+_OF_THE_STANDARD = ("astype", "sum", "prod", "max", "min", "all", "any", "matmul", "floor_divide", "select", "update")
 _BEYOND = (
     "array_equal",
     "average",

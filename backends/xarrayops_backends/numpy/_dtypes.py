@@ -8,12 +8,25 @@ import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.host import NUMBERS, refuse_discarding
-from xarrayops_backends.numpy._guard import require_numbers as _require_numbers
+from xarrayops_backends.numpy._guard import (
+    ARRAY_TYPES as _ARRAY_TYPES,
+    require_array as _require_array,
+    require_numbers as _require_numbers,
+)
+
+_REAL = NUMBERS.replace("c", "")
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
     """NumPy drops imaginary parts with only a warning."""
-    refuse_discarding(x.dtype, dtype)
-    if np.dtype(dtype).kind not in NUMBERS:
-        _require_numbers("astype", np.dtype(dtype))
-    return np.astype(x, dtype, copy=copy, device=device)
+    target = np.dtype(dtype)
+    is_array = type(x) is np.ndarray
+    if not is_array or x.dtype.kind not in _REAL:
+        _require_array("astype", x)
+        if isinstance(x, _ARRAY_TYPES):
+            refuse_discarding(x.dtype, target)
+    if target.kind not in NUMBERS:
+        _require_numbers("astype", target)
+    if is_array and device is None:  # in two thirds of the time of np.astype
+        return x.astype(target, copy=copy)
+    return np.astype(x, target, copy=copy, device=device)

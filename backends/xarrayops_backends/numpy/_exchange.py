@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ def refuse(x: Array, /) -> Gap | None:
     return OBJECTS if x.dtype.hasobject else None
 
 
+@lru_cache
 def refuse_class(cls: type, /) -> Gap | None:
     """Matrices and masked arrays do not mean what the standard means. np.ma may not be imported, so names decide."""
     names = {base.__qualname__ for base in cls.__mro__ if base.__module__.partition(".")[0] == "numpy"}

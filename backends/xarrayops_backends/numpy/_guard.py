@@ -17,6 +17,7 @@ from xarrayops.plugin.host import NUMBERS, gap_of
 from xarrayops_backends.numpy._exchange import refuse_class
 
 ARRAY_TYPES = (np.ndarray, np.generic)
+_NO_ARRAYS = frozenset({bool, int, float, complex, str, type(None)})
 _SPARSE = Gap("functions of dense arrays do not take sparse containers", "x.toarray()")
 
 
@@ -30,7 +31,8 @@ def require_numbers(verb: str, dtype: np.dtype[Any]) -> None:
 def require_array(verb: str, x: Any) -> None:
     """Raise if x is an array that is not numeric, or one or a container that NumPy's functions misread."""
     if isinstance(x, ARRAY_TYPES):
-        gap = (None if isinstance(x, np.generic) else refuse_class(type(x))) or gap_of(x.dtype)
+        cls: Any = type(x)
+        gap = (None if isinstance(x, np.generic) else refuse_class(cls)) or gap_of(x.dtype)
     else:
         gap = _SPARSE if type(x).__module__.startswith("scipy.sparse.") else None
     if gap is not None:
@@ -66,14 +68,24 @@ def _refusing_first(verb: str, function: Callable[..., Array]) -> Callable[..., 
 def _refusing_all(verb: str, function: Callable[..., Array]) -> Callable[..., Array]:
     """The check of all arguments, and of the members of sequences."""
 
+    def check(x: Any) -> None:
+        cls = type(x)
+        if cls is np.ndarray:
+            if x.dtype.kind not in NUMBERS:
+                require_array(verb, x)
+        elif cls is list or cls is tuple or isinstance(x, (list, tuple)):
+            for member in x:
+                if type(member) is not np.ndarray or member.dtype.kind not in NUMBERS:
+                    require_array(verb, member)
+        elif cls not in _NO_ARRAYS:
+            require_array(verb, x)
+
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Array:
-        for x in (*args, *kwargs.values()) if kwargs else args:
-            if isinstance(x, (list, tuple)):
-                for member in x:
-                    require_array(verb, member)
-            elif type(x) is not np.ndarray or x.dtype.kind not in NUMBERS:
-                require_array(verb, x)
+        for x in args:
+            check(x)
+        for x in kwargs.values():
+            check(x)
         return function(*args, **kwargs)
 
     return checked

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
-from itertools import product
+from itertools import combinations_with_replacement
 from typing import Any
 
 import torch
@@ -104,9 +104,10 @@ def _promote_by_rule(a: torch.dtype, b: torch.dtype) -> torch.dtype:
 
 
 def _promoted() -> Iterator[tuple[tuple[torch.dtype, torch.dtype], torch.dtype]]:
-    for pair in product(_NAME_OF, repeat=2):
+    for a, b in combinations_with_replacement(_NAME_OF, 2):
         with suppress(Unsupported):
-            yield pair, _promote_by_rule(*pair)
+            promoted = _promote_by_rule(a, b)
+            yield from (((a, b), promoted), ((b, a), promoted))
 
 
 _PROMOTED = dict(_promoted())
@@ -131,18 +132,24 @@ def _with_scalar(dtype: torch.dtype, scalar: complex) -> torch.dtype:
 
 def result_type(*arrays_and_dtypes: Any) -> torch.dtype:
     """Promotion by dtype only: PyTorch's function depends on ranks, and rejects dtypes and wide unsigned integers."""
-    if len(arrays_and_dtypes) <= 2 and arrays_and_dtypes:  # in a third of the time
+    if len(arrays_and_dtypes) <= 2 and arrays_and_dtypes:  # in half of the time
         a, b = arrays_and_dtypes[0], arrays_and_dtypes[-1]
         dtype = _PROMOTED.get((getattr(a, "dtype", a), getattr(b, "dtype", b)))
         if dtype is not None:
             return dtype
-    scalars = [each for each in arrays_and_dtypes if isinstance(each, _SCALARS)]
-    dtypes = [getattr(each, "dtype", each) for each in arrays_and_dtypes if not isinstance(each, _SCALARS)]
-    if not dtypes:
+    result, scalars = None, []
+    for each in arrays_and_dtypes:
+        if isinstance(each, _SCALARS):
+            scalars.append(each)
+        elif result is None:
+            result = getattr(each, "dtype", each)
+            if not isinstance(result, torch.dtype):
+                raise TypeError(f"result_type takes arrays, dtypes and numbers; the first argument is {each!r}")
+        else:
+            result = _promote(result, getattr(each, "dtype", each))
+    if result is None:
         raise TypeError("result_type needs at least one array or dtype")
-    if not isinstance(dtypes[0], torch.dtype):
-        raise TypeError(f"result_type takes arrays, dtypes and numbers; the first argument is {dtypes[0]!r}")
-    return reduce(_with_scalar, scalars, reduce(_promote, dtypes))
+    return reduce(_with_scalar, scalars, result) if scalars else result
 
 
 def can_cast(from_: Any, to: torch.dtype, /) -> bool:
@@ -185,6 +192,10 @@ class _FloatLimits:
 def finfo(type: Any, /) -> _FloatLimits:
     """The limits, with the dtype itself; arrays are accepted too."""
     dtype = getattr(type, "dtype", type)
+    return _FLOAT_LIMITS.get(dtype) or _float_limits(dtype)
+
+
+def _float_limits(dtype: torch.dtype) -> _FloatLimits:
     real = _REAL_OF.get(dtype, dtype)
     info = torch.finfo(real)
     return _FloatLimits(info.bits, info.eps, info.max, info.min, info.smallest_normal, real, info.resolution)
@@ -202,6 +213,7 @@ def _integer_limits(dtype: torch.dtype) -> _IntegerLimits:
 
 
 _INTEGER_LIMITS = {dtype: _integer_limits(dtype) for dtype in _LIMITS}
+_FLOAT_LIMITS = {dtype: _float_limits(dtype) for dtype in _NAME_OF if dtype.is_floating_point or dtype.is_complex}
 
 
 def _accumulator(dtype: torch.dtype, asked: torch.dtype | None) -> tuple[torch.dtype, torch.dtype]:
@@ -235,4 +247,6 @@ def astype(x: Array, dtype: torch.dtype, /, *, copy: bool = True, device: Any = 
     """A cast that does not silently drop imaginary parts, as the standard advises."""
     if x.is_complex() and not dtype.is_complex and dtype is not torch.bool:
         raise Unsupported(f"{x.dtype} to {dtype} would drop the imaginary part. Instead: xo.real(x) first")
+    if not copy and device is None and dtype is x.dtype:
+        return x
     return _cast(x, dtype, device=x.device if device is None else device, copy=copy)

@@ -121,15 +121,18 @@ def rounded(x: Array, dtype: Any, /) -> Array:
     return _rounded(x, dtype) if torch.compiler.is_compiling() else x.to(dtype)
 
 
-@torch.library.custom_op("xarrayops::rounded", mutates_args=())
-def _rounded(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+_library = _torch.library.Library("xarrayops", "FRAGMENT")
+_library.define("rounded(Tensor x, ScalarType dtype) -> Tensor")
+
+
+# `torch.library.custom_op` does the same in 10 ms: it looks for the source of its caller.
+@torch.library.impl(_library, "rounded", "CompositeExplicitAutograd")
+def _round(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     # An operator must not return its argument, which `to` does where nothing changes.
     return x.to(dtype, copy=True)
 
 
-@_rounded.register_fake
-def _(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    return torch.empty_like(x, dtype=dtype)
+_rounded: Any = torch.ops.xarrayops.rounded.default
 
 
 def _keep_dtype(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -144,8 +147,8 @@ def _cast_batch(info: Any, in_dims: tuple[Any, ...], x: torch.Tensor, dtype: tor
     return _rounded(x, dtype), in_dims[0]
 
 
-_rounded.register_autograd(_cast_gradient, setup_context=_keep_dtype)
-_rounded.register_vmap(_cast_batch)
+torch.library.register_autograd("xarrayops::rounded", _cast_gradient, setup_context=_keep_dtype, lib=_library)
+torch.library.register_vmap("xarrayops::rounded", _cast_batch, lib=_library)
 
 
 def has_overflowed(x: Array, /) -> bool:

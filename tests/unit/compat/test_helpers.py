@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import pickle
 import subprocess
 import sys
 import textwrap
+from http import HTTPStatus
 from importlib import import_module
+from itertools import product
 from types import ModuleType
 
 import array_api_compat as theirs
@@ -92,6 +95,30 @@ def test_array_namespace(library, array):
             compat.array_namespace(array, use_compat=True)
     else:
         assert compat.array_namespace(array, use_compat=True) is xp
+
+
+def named_by(package, *xs):
+    """The namespace of the arguments by its name, or the class of the error."""
+    try:
+        return package.array_namespace(*xs).__name__.removeprefix("array_api_compat.")
+    except Exception as error:
+        return type(error)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_the_namespace_of_every_class_is_that_of_array_api_compat():
+    strict = array_api_strict()
+    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
+    kinds = [
+        *(np.float64(1), np.int8(1), np.bool_(True), np.ma.ones(2), np.asmatrix([[1.0]]), np.asarray(["a"])),
+        *(np.asarray([None]), np.zeros(2, dtype=jax.float0), np.zeros(2, dtype="V4"), np.recarray(2, dtype="f4")),
+        *(torch.ones(2), torch.nn.Parameter(torch.ones(2)), torch.nn.Buffer(torch.ones(2)), jax.numpy.ones(2)),
+        *(strict.asarray([1.0]), 1, True, None, 1j, HTTPStatus.OK, "a", [1.0], pickle),
+    ]
+    for x, y in product(kinds, repeat=2):
+        assert named_by(compat, x) == named_by(theirs, x)
+        assert named_by(compat, x, y) == named_by(theirs, x, y), (x, y)
+        assert named_by(compat, x, 1.0, y) == named_by(theirs, x, 1.0, y)
 
 
 @pytest.mark.parametrize("xs", [(), (1.0,), (None,), ("a",), ([1.0],), (object(),)])

@@ -1,5 +1,6 @@
 """A backend module that breaks the contract raises when it is loaded; the message has file, name and signature."""
 
+import importlib
 import inspect
 import re
 from operator import attrgetter
@@ -12,7 +13,7 @@ import xarrayops as xo
 from xarrayops import plugin
 from xarrayops._core.backends import find, registry, validation
 from xarrayops._core.backends.validation import validate, validate_extra
-from xarrayops._surface import SURFACE
+from xarrayops._surface import BACKENDS, SURFACE
 from xarrayops.plugin import generic
 
 
@@ -32,6 +33,18 @@ def namespace_without(*names):
 
 def test_a_valid_module(backend_module):
     validate(backend_module())
+
+
+@pytest.mark.parametrize("name", sorted(set(BACKENDS.values())))
+def test_our_own_modules_are_valid_since_the_registry_does_not_check_them(name):
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        pytest.skip(str(error))
+    validate(module)
+    extra = getattr(module, "EXTRA", None)
+    if extra is not None:
+        validate_extra(importlib.import_module(extra))
 
 
 @pytest.mark.parametrize("name", ["NAMESPACE", "ARRAY_TYPES"])

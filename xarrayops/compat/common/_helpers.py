@@ -6,6 +6,8 @@ namespaces beside it by relative imports.
 
 from __future__ import annotations
 
+import sys
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -33,7 +35,12 @@ from array_api_compat.common._helpers import (
     to_device as to_device,
 )
 
+from xarrayops.compat._guard import CLASSES as _CLASSES
 from xarrayops.compat._overlay import is_namespace as _is_namespace
+
+_SCALARS = frozenset({bool, int, float, complex, type(None)})
+_SCALAR_CLASSES = {"numpy": "generic"}
+"""The class of the scalars of a library that count as its arrays."""
 
 
 def _compat_module_name() -> str:
@@ -68,37 +75,78 @@ def array_namespace(*xs: Any, api_version: str | None = None, use_compat: bool |
     ValueError
         The version is not supported, or this package has no namespace for the library.
     """
+    if api_version is None and use_compat is None:
+        found = None
+        for x in xs:
+            cls: Any = type(x)
+            if cls in _SCALARS:
+                continue
+            xp = _of_class(cls)
+            # JAX has gradients of integers that are NumPy arrays with a dtype of kind "V".
+            if xp is None or (found is not None and xp is not found) or getattr(x.dtype, "kind", "") == "V":
+                break
+            found = xp
+        else:
+            if found is not None:
+                return found
     xp = _theirs.array_namespace(*xs, api_version=api_version, use_compat=use_compat)
     name = xp.__name__
-    if name == "array_api_compat.numpy":
-        from .. import numpy as xp
-    elif name == "array_api_compat.torch":
-        from .. import torch as xp
-    elif name == "array_api_compat.cupy":
-        from .. import cupy as xp
-    elif name == "array_api_compat.dask.array":
-        from ..dask import array as xp
-    return xp
+    return _namespace(name.removeprefix("array_api_compat.")) if name.startswith("array_api_compat.") else xp
 
 
 get_namespace = array_namespace
 
 
+@lru_cache(100)
+def _of_class(cls: type) -> ModuleType | None:
+    """The namespace of this package for the arrays of a class, or None: array-api-compat has the answer."""
+    for library, array in _CLASSES.items():
+        module = sys.modules.get(library)
+        if module is not None and any(
+            issubclass(cls, getattr(module, name, ())) for name in (array, _SCALAR_CLASSES.get(library, array))
+        ):
+            return _namespace(library)
+    return None
+
+
+def _namespace(library: str) -> ModuleType:
+    """The namespace of this package for a library. torch.compile traces statements, but not `import_module`."""
+    if library == "numpy":
+        from .. import numpy
+
+        return numpy
+    if library == "torch":
+        from .. import torch
+
+        return torch
+    if library == "cupy":
+        from .. import cupy
+
+        return cupy
+    from ..dask import array
+
+    return array
+
+
+@lru_cache(100)
 def is_numpy_namespace(xp: ModuleType) -> bool:
     """Whether a module is NumPy's namespace: NumPy itself, or that of xarrayops or of any array-api-compat."""
     return _is_namespace(xp, "numpy")
 
 
+@lru_cache(100)
 def is_cupy_namespace(xp: ModuleType) -> bool:
     """Whether a module is CuPy's namespace: CuPy itself, or that of xarrayops or of any array-api-compat."""
     return _is_namespace(xp, "cupy")
 
 
+@lru_cache(100)
 def is_torch_namespace(xp: ModuleType) -> bool:
     """Whether a module is PyTorch's namespace: PyTorch itself, or that of xarrayops or of any array-api-compat."""
     return _is_namespace(xp, "torch")
 
 
+@lru_cache(100)
 def is_dask_namespace(xp: ModuleType) -> bool:
     """Whether a module is Dask's namespace: dask.array itself, or that of xarrayops or of any array-api-compat."""
     return _is_namespace(xp, "dask.array")

@@ -7,14 +7,16 @@ from the band, because PyTorch's create_block_mask creates the whole matrix. Not
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.nn.attention.flex_attention import BlockMask, flex_attention
 
 from xarrayops.plugin import Array, Attention, Call, has_one_offset
 from xarrayops.plugin.generic import is_full
 from xarrayops_backends.torch._attention import alignment, modes
+
+if TYPE_CHECKING:
+    from torch.nn.attention.flex_attention import BlockMask
 
 # Queries and keys of a block of the mask.
 BLOCK = 128
@@ -74,11 +76,15 @@ attention.copies = alignment.copies  # type: ignore[attr-defined]
 @cache
 def compiled() -> Any:
     """One compiled function for all shapes. At the recompilation limit it raises: an eager run stores all scores."""
+    from torch.nn.attention.flex_attention import flex_attention  # slow
+
     return torch.compile(flex_attention, dynamic=True, fullgraph=True)
 
 
 def block_mask(a: Attention) -> BlockMask:
     """The block mask of the band: which blocks of keys each block of queries sees in part, and which in full."""
+    from torch.nn.attention.flex_attention import BlockMask
+
     queries, keys, device = a.q.shape[2], a.k.shape[2], a.q.device
     # No limit is a distance that no pair reaches: one program serves bands with and without it.
     left = queries + keys + abs(a.offset) if a.left is None else a.left

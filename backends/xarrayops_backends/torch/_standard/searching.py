@@ -20,7 +20,8 @@ def searchsorted(
     """torch.searchsorted does not promote, lacks wide integers and gives wrong positions among NaN, which sort last."""
     if x1.ndim != 1:
         raise ValueError(f"the sorted array must have one dimension; it has the shape {tuple(x1.shape)}")
-    x1, x2 = _pair(x1, x2)
+    if getattr(x2, "dtype", None) is not x1.dtype:
+        x1, x2 = _pair(x1, x2)
     sorter = None if sorter is None else sorter.to(torch.int64)
     if x1.dtype in UNORDERED:
         if x1.is_complex():
@@ -37,9 +38,9 @@ def searchsorted(
 
 def _may_end_in_nan(x: Array, sorter: Array | None) -> bool:
     """Whether a sorted vector may have NaN: True if the check would wait for a GPU or break a trace."""
-    if not x.is_floating_point() or not x.shape[-1]:
+    if not x.is_floating_point() or not x.numel():
         return False
-    if torch.compiler.is_compiling() or x.device.type != "cpu":
+    if torch.compiler.is_compiling() or not x.is_cpu:
         return True
     try:
         return math.isnan(x[-1 if sorter is None else sorter[-1]].item())

@@ -95,24 +95,24 @@ def _is_summed_in_single(x: Array, axis: int) -> bool:
 
     float32 would overflow for bfloat16.
     """
-    is_on_cpu = x.device.type == "cpu" and not torch.compiler.is_compiling()
-    return x.dtype is torch.float16 and is_on_cpu and x.ndim > 0 and x.shape[axis] <= _SUMMED
+    is_half_on_cpu = x.dtype is torch.float16 and x.is_cpu and not torch.compiler.is_compiling()
+    return is_half_on_cpu and x.ndim > 0 and x.shape[axis] <= _SUMMED
 
 
 def _cumulative(scan: _Function, identity: int, x: Array, axis: int | None, dtype: Any, include_initial: bool) -> Array:
     if axis is None:
         if x.ndim > 1:
             raise ValueError(f"axis is required for an array of {x.ndim} dimensions")
-        x, axis = x.reshape(-1), 0
+        x, axis = x if x.ndim else x.reshape(-1), 0
     work, dtype = _accumulator(x.dtype, dtype)
     if scan is not torch.cumsum or work is not x.dtype or not _is_summed_in_single(x, axis):
         work = _SCANNED_AS.get(work, work)
-    out = scan(x.to(work), axis)
+    out = scan(x if x.dtype is work else x.to(work), axis)
     if include_initial:
         shape = list(x.shape)
         shape[axis] = 1
         out = torch.cat([torch.full(shape, identity, dtype=work, device=x.device), out], axis)
-    return out.to(dtype)
+    return out if out.dtype is dtype else out.to(dtype)
 
 
 def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:

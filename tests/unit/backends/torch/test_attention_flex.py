@@ -68,7 +68,7 @@ def test_no_eager_matrix_of_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     def another(x: Any, **options: Any) -> Any:
         return x + len(options)
 
-    monkeypatch.setattr(flex, "flex_attention", another)
+    monkeypatch.setattr("torch.nn.attention.flex_attention.flex_attention", another)
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
     torch._dynamo.reset()
     program = flex.compiled.__wrapped__()
