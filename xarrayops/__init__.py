@@ -33,7 +33,7 @@ from xarrayops._ops.engines.block import engines as engines
 from xarrayops.errors import *
 from xarrayops.standard import *
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __array_api_version__ = "2025.12"
 
 e = 2.718281828459045
