@@ -78,12 +78,25 @@ BASELINES = {
 
 COMPAT = "compat."
 """The prefix of the namespaces of `xarrayops.compat`, such as compat.torch."""
+ALONE = "alone."
+"""The same, but functions of xarrayops serve every call: array-api-compat's functions do not stand behind them."""
+
+
+BACKENDS = (*BASELINES, *(f"{prefix}{name}" for prefix in (COMPAT, ALONE) for name in ("numpy", "torch")))
+
+
+def library_of(backend: str) -> str:
+    """The name of a backend without a prefix."""
+    return backend.rpartition(".")[2]
 
 
 def namespace_of(backend: str) -> str:
     """The value of ARRAY_API_TESTS_MODULE for a backend. A library without an entry point is named by its module."""
     if backend.startswith(COMPAT):
-        return f"exec('import xarrayops.compat.{backend.removeprefix(COMPAT)} as xp')"
+        return f"exec('import xarrayops.compat.{library_of(backend)} as xp')"
+    if backend.startswith(ALONE):
+        replace = "import xarrayops.compat._overlay as overlay; overlay.guarded = lambda verb, ours, *_: ours"
+        return f"exec('{replace}; import xarrayops.compat.{library_of(backend)} as xp')"
     if backend == "array_api_strict":
         return "exec('import xarrayops, array_api_strict; xp = xarrayops.backend(array_api_strict).namespace')"
     return f"exec('import xarrayops; xp = xarrayops.backend(\"{backend}\").namespace')"
@@ -122,8 +135,8 @@ def run(suite: Path, backend: str, module: str, seed: int) -> dict[str, Any]:
 
 def reason(backend: str, test: str) -> str | None:
     """The reason why a test may fail; None if it must pass."""
-    deviations = DEVIATIONS if not backend.startswith(COMPAT) else [*DEVIATIONS, *DEVIATIONS_OF_COMPAT]
-    library = backend.removeprefix(COMPAT)
+    library = library_of(backend)
+    deviations = DEVIATIONS if library == backend else [*DEVIATIONS, *DEVIATIONS_OF_COMPAT]
     return next(
         (why for name, pattern, why in deviations if name in ("any", library) and re.search(pattern, test)), None
     )
@@ -147,7 +160,7 @@ def report(runs: list[dict[str, Any]], baselines: dict[str, int], versions: dict
     for backend in backends:
         mine = [r for r in runs if r["backend"] == backend]
         worst = max(mine, key=lambda r: r["failed"])
-        library = backend.removeprefix(COMPAT)
+        library = library_of(backend)
         baseline = f"{BASELINES[library]}: {baselines[library]}" if library in baselines else "not run"
         seeds, failed = (", ".join(str(r[field]) for r in mine) for field in ("seed", "failed"))
         lines.append(
@@ -170,9 +183,8 @@ def library_versions(backend: str) -> str:
         import array_api_strict
 
         return f"array_api_strict {array_api_strict.__version__}"
-    prefix = f"xarrayops.{backend}: " if backend.startswith(COMPAT) else ""
-    found = xo.backend(backend.removeprefix(COMPAT)).versions
-    return prefix + ", ".join(f"{name} {version}" for name, version in found.items())
+    found = xo.backend(library_of(backend)).versions
+    return ", ".join(f"{name} {version}" for name, version in found.items())
 
 
 def versions(suite: Path, earlier: dict[str, Any], backend: str) -> dict[str, Any]:
@@ -191,7 +203,7 @@ def main() -> int:
     """Run the suite, write the results, and return 1 if a deviation has no reason."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suite", type=Path)
-    parser.add_argument("--backends", default="numpy,torch,jax,dask,array_api_strict,compat.numpy,compat.torch")
+    parser.add_argument("--backends", default=",".join(BACKENDS))
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--baselines", action="store_true", help="also test each library without xarrayops (seed 0)")
     parser.add_argument("--out", type=Path, default=RESULTS)
@@ -203,10 +215,10 @@ def main() -> int:
         runs = [run(options.suite, backend, namespace_of(backend), int(seed)) for seed in options.seeds.split(",")]
         results["runs"] = [r for r in results["runs"] if r["backend"] != backend] + runs
         if options.baselines:
-            library = backend.removeprefix(COMPAT)
+            library = library_of(backend)
             results["baselines"][library] = run(options.suite, library, BASELINES[library], 0)["failed"]
         counts = ", ".join(str(r["failed"]) for r in runs)
-        without = results["baselines"].get(backend.removeprefix(COMPAT), "not run")
+        without = results["baselines"].get(library_of(backend), "not run")
         print(f"{backend}: {counts} failed; without xarrayops {without}", flush=True)
         results["versions"] = versions(options.suite, results["versions"], backend)
         options.out.mkdir(parents=True, exist_ok=True)

@@ -40,7 +40,7 @@ outcomes: dict[str, list[str]] = {}
 
 
 class Replacement(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """The package under a name, in place of the one that the client has vendored."""
+    """The package under a name, instead of the one that the client has vendored."""
 
     def __init__(self, place: str) -> None:
         self.place = place

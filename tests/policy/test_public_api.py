@@ -17,7 +17,7 @@ IMPROVED = {
     "NotAnArray": "error",
     "convert": "(x, to, /, *, device=None, copy=None, dtype=None)",
     "operation": "(name, /, *, blockwise=None)",
-    "profile": "class(*, show=True)",
+    "profile": "class(*, show=True, inside='')",
     "set_default": "(backend=None, /, *, device=None, dtype=None)",
     "strict": "class(*, transfers=0, waits=None, computes=0)",
     "unique": "(x, /, *, return_index=False, return_inverse=False, return_counts=False, axis=None)",

@@ -123,6 +123,17 @@ def test_the_limit(limits, allowed):
         assert f"test_transfers.py:{line}, in test_the_limit" in str(info.value)
 
 
+@pytest.mark.parametrize(("inside", "function"), [("scipy", "detrend"), ("scipy.signal", "detrend"), ("scipy.sig", "")])
+def test_lines_inside_a_package(inside, function):
+    torch, signal = pytest.importorskip("torch"), pytest.importorskip("scipy.signal")
+    with xo.profile(show=False, inside=inside) as inner, xo.profile(show=False) as outer:
+        signal.detrend(torch.arange(4.0))  # it converts the tensor to NumPy
+    (of_inner,), (of_outer,) = inner.crossings, outer.crossings
+    assert of_outer.file == __file__
+    assert of_inner.function == (function or of_outer.function)
+    assert ("signal" in of_inner.file) is bool(function)
+
+
 def test_an_error_that_the_program_caught_is_raised_at_the_end():
     torch = pytest.importorskip("torch")
     with pytest.raises(xo.CrossingError, match="made 1"), xo.strict(), suppress(Exception):

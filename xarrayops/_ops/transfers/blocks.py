@@ -23,6 +23,7 @@ class _Count(Record):
     ledger: Ledger
     limits: dict[str, int]
     hooks: ExitStack
+    inside: str
 
 
 _watched: Setting[tuple[_Count, ...]] = Setting("xo.profile", is_carried=False)
@@ -33,9 +34,8 @@ def _report(kind: str, what: str, nbytes: int = 0) -> None:
     """Count a crossing in each open block of this thread or task; raise if it exceeds the limit of one."""
     counts = _watched.value(())
     if counts:
-        crossing = Crossing(kind, what, *line_of_user(), nbytes=nbytes)
         for count in counts:
-            count.ledger.add(crossing)
+            count.ledger.add(Crossing(kind, what, *line_of_user(count.inside), nbytes=nbytes))
         for count in reversed(counts):
             _require_limit(count, kind)
 
@@ -79,6 +79,9 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
     ----------
     show : bool
         Whether the table is printed when the block ends.
+    inside : str
+        An installed package or a module of it, such as ``"scipy.stats"``, whose own lines are shown. By default the
+        line is the one of the program that calls an array library; SciPy counts as one.
 
     Returns
     -------
@@ -95,14 +98,15 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
     0
     """
 
-    def __init__(self, *, show: bool = True) -> None:
+    def __init__(self, *, show: bool = True, inside: str = "") -> None:
         super().__init__()
         self._show = show
+        self._inside = inside
         self._limits: dict[str, int] = {}
 
     def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
         """The counts of this block and the blocks around it."""
-        return [(_watched, (*_watched.value(()), _Count(Ledger(), self._limits, ExitStack())), ())]
+        return [(_watched, (*_watched.value(()), _Count(Ledger(), self._limits, ExitStack(), self._inside)), ())]
 
     def __enter__(self) -> Ledger:  # type: ignore[override]
         registry.load_imported()

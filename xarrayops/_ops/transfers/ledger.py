@@ -111,14 +111,22 @@ def _cells(crossing: Crossing) -> tuple[str, ...]:
     return crossing.kind, str(crossing.times), str(crossing.nbytes or ""), crossing.what, place
 
 
-def line_of_user() -> tuple[str, int, str]:
-    """The file, line and function of the innermost frame outside of array libraries and Python's standard library."""
+def line_of_user(inside: str = "") -> tuple[str, int, str]:
+    """The file, line and function of the innermost frame outside of array libraries and Python's standard library.
+
+    Frames of the package ``inside`` count too, but for its copies of the array API's helpers.
+    """
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and is_of_library(frame.f_globals.get("__name__", "")):
+    while frame is not None and _is_passed(frame.f_globals.get("__name__", ""), inside):
         frame = frame.f_back
     if frame is None:
         return "", 0, ""
     return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname
+
+
+def _is_passed(module: str, inside: str) -> bool:
+    is_inside = inside and f"{module}.".startswith(f"{inside}.") and _NOT_OF_USERS.isdisjoint(module.split("."))
+    return not is_inside and is_of_library(module)
 
 
 def is_of_library(module: str) -> bool:

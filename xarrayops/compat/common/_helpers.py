@@ -1,7 +1,7 @@
 """The helpers of array-api-compat: its own functions but for namespaces, which know those of this package.
 
 This file is also the module of a vendored package, under its name: `xarrayops.compat.vendor`. So it imports the
-namespaces beside it by relative imports.
+namespaces next to it by relative imports.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def assert_equal(actual: Any, desired: Any, *, check_dtype: bool = True, check_d
     actual : array
         The result of the tested function.
     desired : array, or Python number
-        An array of the same library. A number is compared with an array without axes.
+        An array of the same library. A number is compared with a 0-d array.
     check_dtype, check_device : bool
         False allows another dtype or another device.
 
