@@ -7,7 +7,8 @@ NAME is one of the clients in clients.py, or ``all``, which are those without a 
 installed one in its place, and ``ours`` is `xarrayops.compat`; client_plugin.py replaces the package, and nothing else
 of the client is changed. ``--sample N`` takes the tests with ``crc32(test id) % N == 0``. ``--failures`` runs only what
 fails with ``ours`` with the other modules: half of the time, but what passes only with ours stays unknown. A long run
-that is stopped continues with the modules of tests that are complete in the folder of ``--keep``. A test that fails
+that is stopped continues with the modules of tests that are complete in the folder of ``--keep``, which is for one
+version of xarrayops. A test that fails
 with ``ours`` only must have a reason in reasons.py; otherwise the exit status is 1.
 """
 
@@ -62,7 +63,8 @@ def run(name: str, modules: str, sample: int, keep: Path, only: set[str] | None 
     """The outcome of each test, with the message of its error. Outcomes that are in the folder are used again."""
     outcomes: Outcomes = {}
     for target in CLIENTS[name].tests:
-        kept = keep / f"{name}.{modules}.{sample}.{target.replace('/', '.')}.json"
+        part = "" if only is None else ".failures"
+        kept = keep / f"{name}.{modules}{part}.{sample}.{target.replace('/', '.')}.json"
         if not kept.exists():
             run_target(CLIENTS[name], target, modules, sample, kept, only)
         outcomes |= {test: tuple(found) for test, found in json.loads(kept.read_text()).items()}
@@ -154,6 +156,8 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="a folder for outcomes; a later run continues with them")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
+    if options.failures and not options.modules.startswith("ours,"):
+        parser.error("--failures needs the failures of ours first: --modules ours,base")
     without_reason = 0
     on_cpu = [name for name, client in CLIENTS.items() if client.device == "cpu"]
     for name in on_cpu if options.names == ["all"] else options.names:

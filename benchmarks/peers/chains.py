@@ -78,12 +78,7 @@ def chains(library: str) -> dict[str, Callable[[], Any]]:
 
 def serve(modules: str) -> None:
     """Answer requests, one JSON list in a line: the results of all chains of a library, or the time of one."""
-    os.environ.update(
-        SCIPY_ARRAY_API="1",
-        OMP_NUM_THREADS="1",
-        OPENBLAS_NUM_THREADS="1",
-        CLIENT_MODULES="base" if modules == "again" else modules,
-    )
+    os.environ.update(SCIPY_ARRAY_API="1", CLIENT_MODULES="base" if modules == "again" else modules)
     sys.path.insert(0, str(CLIENTS))
     import client_plugin
 
@@ -109,7 +104,9 @@ class Process:
 
     def __init__(self, modules: str) -> None:
         command = [sys.executable, __file__, "--serve", modules]
-        self.pipe = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        one_thread = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        pipe = subprocess.PIPE
+        self.pipe = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=one_thread)
 
     def ask(self, library: str, chain: str | None = None, number: int = 1) -> Any:
         """The answer to a request."""
@@ -120,7 +117,7 @@ class Process:
 
 
 def measure(processes: dict[str, Process], library: str, rounds: int) -> list[dict[str, Any]]:
-    """Microseconds of each chain, and its ratios to base: medians over the rounds."""
+    """Microseconds of each chain, and its ratios to base: the minima over the rounds."""
     results = {who: process.ask(library) for who, process in processes.items()}
     rows = []
     for chain, expected in results["base"].items():

@@ -23,9 +23,12 @@ _NATIVE = {
     )
 }
 _SCALARS = (bool, int, float, complex)
-_PROMOTED: dict[Any, np.dtype[Any]] = {pair: np.result_type(*pair) for pair in product(_NATIVE.values(), repeat=2)}
-for _dtype, _scalar in product(_NATIVE.values(), _SCALARS):
-    _PROMOTED[_dtype, _scalar] = _PROMOTED[_scalar, _dtype] = np.result_type(_dtype, _scalar())
+_OPERANDS: tuple[Any, ...] = (*_NATIVE.values(), *(scalar() for scalar in _SCALARS))
+_PROMOTED: dict[Any, np.dtype[Any]] = {
+    tuple(x if isinstance(x, np.dtype) else type(x) for x in pair): np.result_type(*pair)
+    for pair in product(_OPERANDS, repeat=2)
+    if any(isinstance(x, np.dtype) for x in pair)
+}
 """The promoted dtype of two dtypes, or of a dtype and the type of a Python scalar."""
 
 

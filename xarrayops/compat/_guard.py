@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any
@@ -17,6 +17,7 @@ CLASSES = {"numpy": "ndarray", "cupy": "ndarray", "torch": "Tensor", "dask.array
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
+@cache
 def checks(library: str) -> dict[str, Callable[[Any], bool]]:
     """By the name of the calls, a check of an argument. Subclasses such as masked arrays are array-api-compat's."""
     cls = getattr(import_module(library), CLASSES[library])

@@ -7,6 +7,7 @@ serves, as modules of that place: predicates compare the names of modules, and p
 from __future__ import annotations
 
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -54,6 +55,8 @@ def is_namespace(xp: ModuleType, library: str) -> bool:
     name = xp.__name__
     if name == library:
         return True
+    if "." not in name:  # the name of another library
+        return False
     if name.startswith(NAMESPACES):
         return name.removeprefix(NAMESPACES) == library.partition(".")[0]
     place = name.removesuffix(f".{library}")
@@ -88,7 +91,7 @@ def fill(contents: dict[str, Any], path: str) -> None:
     place = full_name.removesuffix(f".{path}")
     theirs = import_module(f"array_api_compat.{path}")
     contents.update({name: value for name, value in vars(theirs).items() if name not in IDENTITY})
-    contents["__getattr__"] = lambda name: getattr(theirs, name)
+    contents["__getattr__"] = partial(_attribute, theirs, full_name)
     contents["__dir__"] = theirs.__dir__
     library, _, extension = (path, "", "") if path in CLASSES else path.rpartition(".")
     if place == ROOT:
@@ -102,6 +105,13 @@ def fill(contents: dict[str, Any], path: str) -> None:
                 vars(contents["linalg"])[name] = contents[name]
         contents["__array_namespace_info__"] = _information(theirs.__array_namespace_info__)
     sys.modules[full_name].__class__ = Namespace
+
+
+def _attribute(theirs: ModuleType, module: str, name: str) -> Any:
+    try:
+        return getattr(theirs, name)
+    except AttributeError:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}, like array-api-compat's") from None
 
 
 def _information(base: type) -> type:

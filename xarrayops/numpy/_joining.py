@@ -284,6 +284,9 @@ class _Grid:
     def __init__(self, sparse: bool) -> None:
         self.sparse = sparse
 
+    def __reduce__(self) -> str:
+        return "ogrid" if self.sparse else "mgrid"
+
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             return _vector(key)
@@ -299,6 +302,9 @@ class _Joined:
 
     def __init__(self, columns: bool) -> None:
         self.columns = columns
+
+    def __reduce__(self) -> str:
+        return "c_" if self.columns else "r_"
 
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
@@ -317,6 +323,9 @@ class _Index:
 
     def __init__(self, maketuple: bool) -> None:
         self.maketuple = maketuple
+
+    def __reduce__(self) -> str:
+        return "index_exp" if self.maketuple else "s_"
 
     def __getitem__(self, item: Any) -> Any:
         return (item,) if self.maketuple and not isinstance(item, tuple) else item

@@ -5,9 +5,10 @@ A package opts in in its ``conftest.py``::
     pytest_plugins = ["xarrayops.testing.pytest_plugin"]
 
 A test with the argument ``xp`` then runs for each variant whose library is installed: ``numpy``, ``numpy-readonly``
-(new arrays cannot be written), ``array_api_strict``, ``torch``, ``jax``, ``jax-jit``, ``dask``, ``dask-lazy``
-(computation raises) and ``cupy``. ``xp`` is the namespace. ``xp_call(function, *args, **kwargs)`` calls the tested
-function as the variant does: under `jax.jit`, or with Dask's computation forbidden::
+(new arrays and arguments cannot be written), ``array_api_strict``, ``torch``, ``jax``, ``jax-jit``, ``dask``,
+``dask-lazy`` (computation raises) and ``cupy``. ``xp`` is the namespace. ``xp_call(function, *args, **kwargs)`` calls
+the tested function as the variant does: under `jax.jit` (arrays are traced, and all other arguments are constants),
+with Dask's computation forbidden, or on read-only arrays, after a call on copies that must not change::
 
     def test_standardise(xp, xp_call):
         x = xp.asarray([1.0, 3.0])
@@ -18,8 +19,9 @@ Marks skip variants, or expect that the test fails; a test that passes neverthel
     @pytest.mark.xp_skip("torch", reason="no such dtype")
     @pytest.mark.xp_xfail(lacks="in-place", reason="writes to its argument")
 
-Names are those of variants or libraries; ``lacks`` is one of ``in-place``, ``values``, ``data-dependent shapes`` and
-``boolean indexing``. Other names are errors. ``--xp numpy,torch`` selects variants.
+Names are those of variants or libraries, and ``reason`` is required; ``lacks`` is one of ``in-place``, ``values``,
+``data-dependent shapes`` and ``boolean indexing``, or a list of them. Other names are errors. ``--xp numpy,torch``
+selects variants or libraries.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """The marks."""
     for name in _MARKS:
-        description = f"{name}(*names, lacks=None, reason): {_MARKS[name]} for these variants or libraries"
+        description = f"{name}(*names, lacks=(), reason): {_MARKS[name]} for these variants or libraries"
         config.addinivalue_line("markers", description)
 
 
@@ -70,13 +72,15 @@ def _check(names: Any, where: str) -> None:
 
 def _applies(mark: pytest.Mark, variant: str) -> bool:
     _check(mark.args, mark.name)
-    lacks = mark.kwargs.get("lacks")
-    if lacks is not None and lacks not in variants.LACKS:
-        raise pytest.UsageError(f"{mark.name}: no capability {lacks!r}; there are {', '.join(variants.LACKS)}")
+    lacks = mark.kwargs.get("lacks", ())
+    lacks = (lacks,) if isinstance(lacks, str) else tuple(lacks)
+    for each in lacks:
+        if each not in variants.LACKS:
+            raise pytest.UsageError(f"{mark.name}: no capability {each!r}; there are {', '.join(variants.LACKS)}")
     if "reason" not in mark.kwargs:
         raise pytest.UsageError(f"{mark.name} needs reason=")
     named = variant in mark.args or variants.library(variant) in mark.args
-    return named or (lacks is not None and variant in variants.LACKS[lacks])
+    return named or any(variant in variants.LACKS[each] for each in lacks)
 
 
 def _mark(mark: pytest.Mark) -> pytest.MarkDecorator:

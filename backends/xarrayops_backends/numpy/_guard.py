@@ -73,7 +73,7 @@ def _refusing_all(verb: str, function: Callable[..., Array]) -> Callable[..., Ar
         if cls is np.ndarray:
             if x.dtype.kind not in NUMBERS:
                 require_array(verb, x)
-        elif cls is list or cls is tuple or isinstance(x, (list, tuple)):
+        elif isinstance(x, (list, tuple)):
             for member in x:
                 if type(member) is not np.ndarray or member.dtype.kind not in NUMBERS:
                     require_array(verb, member)

@@ -137,19 +137,17 @@ def result_type(*arrays_and_dtypes: Any) -> torch.dtype:
         dtype = _PROMOTED.get((getattr(a, "dtype", a), getattr(b, "dtype", b)))
         if dtype is not None:
             return dtype
-    result, scalars = None, []
+    scalars, dtypes = [], []
     for each in arrays_and_dtypes:
         if isinstance(each, _SCALARS):
             scalars.append(each)
-        elif result is None:
-            result = getattr(each, "dtype", each)
-            if not isinstance(result, torch.dtype):
-                raise TypeError(f"result_type takes arrays, dtypes and numbers; the first argument is {each!r}")
         else:
-            result = _promote(result, getattr(each, "dtype", each))
-    if result is None:
+            dtypes.append(getattr(each, "dtype", each))
+    if not dtypes:
         raise TypeError("result_type needs at least one array or dtype")
-    return reduce(_with_scalar, scalars, result) if scalars else result
+    if not isinstance(dtypes[0], torch.dtype):
+        raise TypeError(f"result_type takes arrays, dtypes and numbers; the first argument is {dtypes[0]!r}")
+    return reduce(_with_scalar, scalars, reduce(_promote, dtypes))
 
 
 def can_cast(from_: Any, to: torch.dtype, /) -> bool:
@@ -247,6 +245,6 @@ def astype(x: Array, dtype: torch.dtype, /, *, copy: bool = True, device: Any = 
     """A cast that does not silently drop imaginary parts, as the standard advises."""
     if x.is_complex() and not dtype.is_complex and dtype is not torch.bool:
         raise Unsupported(f"{x.dtype} to {dtype} would drop the imaginary part. Instead: xo.real(x) first")
-    if not copy and device is None and dtype is x.dtype:
+    if copy is False and device is None and dtype is x.dtype:
         return x
     return _cast(x, dtype, device=x.device if device is None else device, copy=copy)

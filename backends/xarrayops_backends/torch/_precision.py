@@ -121,18 +121,9 @@ def rounded(x: Array, dtype: Any, /) -> Array:
     return _rounded(x, dtype) if torch.compiler.is_compiling() else x.to(dtype)
 
 
-_library = _torch.library.Library("xarrayops", "FRAGMENT")
-_library.define("rounded(Tensor x, ScalarType dtype) -> Tensor")
-
-
-# `torch.library.custom_op` does the same in 10 ms: it looks for the source of its caller.
-@torch.library.impl(_library, "rounded", "CompositeExplicitAutograd")
 def _round(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     # An operator must not return its argument, which `to` does where nothing changes.
     return x.to(dtype, copy=True)
-
-
-_rounded: Any = torch.ops.xarrayops.rounded.default
 
 
 def _keep_dtype(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -147,8 +138,19 @@ def _cast_batch(info: Any, in_dims: tuple[Any, ...], x: torch.Tensor, dtype: tor
     return _rounded(x, dtype), in_dims[0]
 
 
-torch.library.register_autograd("xarrayops::rounded", _cast_gradient, setup_context=_keep_dtype, lib=_library)
-torch.library.register_vmap("xarrayops::rounded", _cast_batch, lib=_library)
+def _operator() -> Any:
+    """The operator, defined once in a process. `custom_op` of torch.library takes 10 ms to find its caller's source."""
+    if not hasattr(torch.ops.xarrayops, "rounded"):
+        name, library = "xarrayops::rounded", _torch.library.Library("xarrayops", "FRAGMENT")
+        library.define("rounded(Tensor x, ScalarType dtype) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
+        library.impl("rounded", _round, "CompositeExplicitAutograd")
+        torch.library.register_autograd(name, _cast_gradient, setup_context=_keep_dtype, lib=library)
+        torch.library.register_vmap(name, _cast_batch, lib=library)
+        _torch.ops.xarrayops.rounded.library = library  # without it the operator would end with this module
+    return torch.ops.xarrayops.rounded.default
+
+
+_rounded = _operator()
 
 
 def has_overflowed(x: Array, /) -> bool:

@@ -123,7 +123,9 @@ def test_the_limit(limits, allowed):
         assert f"test_transfers.py:{line}, in test_the_limit" in str(info.value)
 
 
-@pytest.mark.parametrize(("inside", "function"), [("scipy", "detrend"), ("scipy.signal", "detrend"), ("scipy.sig", "")])
+@pytest.mark.parametrize(
+    ("inside", "function"), [("scipy", "detrend"), ("scipy.signal", "detrend"), ("scipy.special", "")]
+)
 def test_lines_inside_a_package(inside, function):
     torch, signal = pytest.importorskip("torch"), pytest.importorskip("scipy.signal")
     with xo.profile(show=False, inside=inside) as inner, xo.profile(show=False) as outer:
@@ -207,6 +209,34 @@ def test_torch_compiles_in_a_block():
 def test_wrong_limits(wrong):
     with pytest.raises((ValueError, TypeError)):
         xo.strict(**wrong)
+
+
+@pytest.mark.parametrize("inside", ["no_such_package.part", "scipy.", "scipy.sig", "math.part"])
+def test_a_package_that_is_not_installed(inside):
+    with pytest.raises(ValueError, match=f"inside='{inside}' is not an installed package or module"):
+        xo.profile(inside=inside)
+
+
+def test_lines_inside_array_api_extra():
+    torch, xpx = pytest.importorskip("torch"), pytest.importorskip("array_api_extra")
+    with xo.profile(show=False, inside="array_api_extra") as p:
+        xpx.lazy_apply(lambda x: x, torch.ones(2), as_numpy=True)
+    assert {"array_api_extra" in crossing.file for crossing in p.crossings} == {True}
+
+
+def test_a_library_that_is_imported_and_not_used_by_us_in_the_block():
+    pytest.importorskip("torch")
+    program = """
+import warnings, xarrayops as xo
+with warnings.catch_warnings(record=True) as caught, xo.profile():
+    with xo.profile():
+        import torch
+        float(torch.ones(1))
+print([str(each.message) for each in caught])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "xo.profile: torch was imported inside the block, so its crossings were not counted" in done.stdout
+    assert done.stdout.count("was imported") == 1
 
 
 def test_a_library_that_is_imported_in_the_block():

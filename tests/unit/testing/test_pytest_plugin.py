@@ -14,6 +14,7 @@ from xarrayops.testing import assert_close, assert_equal, assert_less
 from xarrayops.testing._library import variants
 
 MODULE = """
+import array_api_extra
 import numpy as np
 import pytest
 from xarrayops.compat import array_namespace
@@ -27,6 +28,13 @@ def standardise(x, ddof=0):
 def writes(x):
     x[0] = 7.0
     return x
+
+def writes_by_extra(x):
+    return array_api_extra.at(x)[0].set(7.0)
+
+def scaled(x, factor, mode, *, weights):
+    assert factor == 2 and mode == "up"
+    return x * factor + weights
 
 def branches(x):
     return x if bool(x[0] > 0) else -x
@@ -48,6 +56,17 @@ def test_good(xp, xp_call):
 @pytest.mark.xp_xfail(lacks="in-place", reason="writes to its argument")
 def test_writes(xp, xp_call):
     assert_equal(xp_call(writes, xp.asarray([1.0])), xp.asarray([7.0]))
+
+def test_writes_by_extra(xp, xp_call):
+    assert_equal(xp_call(writes_by_extra, xp.asarray([1.0]) * 1), xp.asarray([7.0]))
+
+def test_constants(xp, xp_call):
+    x = xp.asarray([1.0])
+    assert_equal(xp_call(scaled, x, 2, "up", weights=x), xp.asarray([3.0]))
+
+@pytest.mark.xp_xfail(lacks=["values", "in-place"], reason="for the list")
+def test_two_capabilities(xp):
+    raise AssertionError
 
 @pytest.mark.xp_xfail(lacks="values", reason="needs a value")
 def test_branches(xp, xp_call):
@@ -108,6 +127,11 @@ def test_each_variant_finds_its_kind_of_fault(tmp_path):
     assert of(outcomes, "test_good", "PASSED") == everything
     assert of(outcomes, "test_writes", "XFAIL") == everything & {"numpy-readonly", "jax", "jax-jit"}
     assert of(outcomes, "test_writes", "PASSED") == everything - {"numpy-readonly", "jax", "jax-jit"}
+    assert of(outcomes, "test_writes_by_extra", "FAILED") == {"numpy-readonly"}
+    assert of(outcomes, "test_constants", "PASSED") == everything
+    lacking = {"numpy-readonly", "jax", "jax-jit", "dask-lazy"}
+    assert of(outcomes, "test_two_capabilities", "XFAIL") == everything & lacking
+    assert of(outcomes, "test_two_capabilities", "FAILED") == everything - lacking
     assert of(outcomes, "test_branches", "XFAIL") == everything & {"jax-jit", "dask-lazy"}
     assert of(outcomes, "test_skipped", "PASSED") == {v for v in everything if v[:3] not in ("jax", "das")}
     assert of(outcomes, "test_strict", "FAILED") == {"numpy", "numpy-readonly"}

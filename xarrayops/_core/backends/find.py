@@ -8,14 +8,18 @@ which it does not see, remembers the classes that no backend serves.
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Iterator
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends import foreign, mixed, registry
 from xarrayops._core.backends.entry_points import dtype_backend_name
+from xarrayops._core.backends.namespace import EXTENSIONS, Namespace
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.backends.registry import Backend, by_class, by_container, by_name, describe_class
+from xarrayops._generic import NAMESPACES
 from xarrayops.errors import NotAnArray, Unsupported, XArrayOpsError
 from xarrayops.plugin.arrays import Array, Gap
 from xarrayops.plugin.candidates import constant_while_tracing
@@ -103,6 +107,26 @@ def library(given: Any) -> Backend:
     if isinstance(given, ModuleType):
         return registry.of_namespace(given)
     return of_container(type(given)) or of(given)
+
+
+def _restored(name: str, extension: str | None) -> Any:
+    """What a pickle or a copy of a backend (None), a namespace ("") or an extension is: the object itself."""
+    if name not in registry.entry_points():
+        import_module(name)
+    backend = registry.of_root(name)
+    if extension is None:
+        return backend
+    return getattr(backend.namespace, extension) if extension else backend.namespace
+
+
+def _pickled(namespace: Namespace) -> tuple[Any, ...]:
+    name = namespace.__name__.removeprefix(NAMESPACES)
+    extension = next((each for each in EXTENSIONS if name.endswith(f".{each}")), "")
+    return _restored, (name.removesuffix(f".{extension}"), extension)
+
+
+copyreg.pickle(Namespace, _pickled)
+copyreg.pickle(Backend, lambda backend: (_restored, (backend.name, None)))
 
 
 def installed() -> Iterator[Backend]:

@@ -155,6 +155,10 @@ def candidates_attribute(verb: str) -> str:
     return f"{verb_attribute(verb).upper()}_CANDIDATES"
 
 
+class Namespace(ModuleType):
+    """A namespace or an extension of it. No importable module has its name; `find` says what a pickle contains."""
+
+
 def build_namespace(
     name: str,
     module: ModuleType,
@@ -173,11 +177,9 @@ def build_namespace(
     base = module.NAMESPACE
     information = getattr(module, "__array_namespace_info__", None) or _information(base)
     full_name = f"{NAMESPACES}{name}"
-    namespace = ModuleType(
-        full_name, doc=f"The array API standard 2025.12 for {name}, with the functions of xarrayops."
-    )
+    namespace = Namespace(full_name, doc=f"The array API standard 2025.12 for {name}, with the functions of xarrayops.")
     for extension in EXTENSIONS:
-        setattr(namespace, extension, ModuleType(f"{full_name}.{extension}"))
+        setattr(namespace, extension, Namespace(f"{full_name}.{extension}"))
     linalg = namespace.linalg
     vars(linalg)["__getattr__"] = lambda name: _extra(linalg, "linalg.", name, all_functions)
     for verb, function in functions.items():

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 import os
 from itertools import accumulate
@@ -64,6 +65,9 @@ class Generator:
         native = None if self._native is None else self._native[1]
         stream = self._stream
         return _restored, (self._backend.name, next(found, None), self._dtype, stream.root, stream.count, native)
+
+    def __copy__(self) -> Generator:
+        return copy.deepcopy(self)  # a shallow copy would share the native generator
 
     def random(self, size: Size = None, *, dtype: Any = None) -> Array:
         """Uniform numbers in [0, 1): multiples of 2**-53 in float64 and of 2**-24 in float32.

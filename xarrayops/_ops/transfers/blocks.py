@@ -6,7 +6,10 @@ Without an open block this costs nothing: libraries report crossings only inside
 from __future__ import annotations
 
 import operator
+import sys
+import warnings
 from contextlib import ExitStack
+from importlib.util import find_spec
 from typing import Any
 
 from xarrayops._core.backends import registry
@@ -61,6 +64,19 @@ def _watch_loaded(backend: Backend) -> None:
 registry.on_load.append(_watch_loaded)
 
 
+def _is_module(name: str) -> bool:
+    try:
+        return name in sys.modules or find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _unwatched() -> set[str]:
+    """The imported libraries whose crossings are not counted, because no backend of theirs is loaded."""
+    entries = registry.entry_points().items()
+    return {name for name, entry in entries if name in sys.modules and entry.value not in registry.by_module}
+
+
 class profile(Scope):  # noqa: N801 - lower case, because it is used as a statement: with xo.profile()
     """Count transfers and synchronisation inside a ``with`` block, and print a table by line at its end.
 
@@ -88,6 +104,16 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
     Ledger
         Bound by ``as``, with the attributes ``transfers``, ``waits``, ``computes`` and ``crossings``.
 
+    Raises
+    ------
+    ValueError
+        ``inside`` is not installed.
+
+    Warns
+    -----
+    UserWarning
+        A library was imported inside the block, so its crossings were not counted.
+
     Examples
     --------
     >>> import numpy as np, xarrayops as xo
@@ -100,8 +126,11 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
 
     def __init__(self, *, show: bool = True, inside: str = "") -> None:
         super().__init__()
+        if inside and not _is_module(inside):
+            raise ValueError(f"xo.profile: inside={inside!r} is not an installed package or module")
         self._show = show
         self._inside = inside
+        self._unwatched: set[str] = set()
         self._limits: dict[str, int] = {}
 
     def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
@@ -110,6 +139,7 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
 
     def __enter__(self) -> Ledger:  # type: ignore[override]
         registry.load_imported()
+        self._unwatched = _unwatched()
         super().__enter__()
         counts = _watched.value(())
         if len(counts) == 1:
@@ -127,6 +157,16 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
         count = _watched.value(())[-1]
         count.hooks.close()
         super().__exit__(*exception)
+        missed = _unwatched() - self._unwatched
+        registry.load_imported()
+        loaded = {name: registry.by_module.get(entry.value) for name, entry in registry.entry_points().items()}
+        names = [name for name in sorted(missed) if (backend := loaded[name]) and backend.own_hook("crossings")]
+        if names:
+            warnings.warn(
+                f"xo.profile: {', '.join(names)} was imported inside the block, so its crossings were not counted. "
+                f"Instead: import it before the block",
+                stacklevel=2,
+            )
         if self._show:
             print(count.ledger)
         if exception[0] is None:  # the program may have caught the error

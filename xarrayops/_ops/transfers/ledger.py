@@ -125,8 +125,9 @@ def line_of_user(inside: str = "") -> tuple[str, int, str]:
 
 
 def _is_passed(module: str, inside: str) -> bool:
-    is_inside = inside and f"{module}.".startswith(f"{inside}.") and _NOT_OF_USERS.isdisjoint(module.split("."))
-    return not is_inside and is_of_library(module)
+    if inside and f"{module}.".startswith(f"{inside}."):
+        return not _NOT_OF_USERS.isdisjoint(module.removeprefix(inside).split("."))
+    return is_of_library(module)
 
 
 def is_of_library(module: str) -> bool:

@@ -91,7 +91,8 @@ def array_namespace(*xs: Any, api_version: str | None = None, use_compat: bool |
                 return found
     xp = _theirs.array_namespace(*xs, api_version=api_version, use_compat=use_compat)
     name = xp.__name__
-    return _namespace(name.removeprefix("array_api_compat.")) if name.startswith("array_api_compat.") else xp
+    library = name.removeprefix("array_api_compat.")
+    return _namespace(library) if library != name and library in _CLASSES else xp
 
 
 get_namespace = array_namespace
@@ -102,9 +103,8 @@ def _of_class(cls: type) -> ModuleType | None:
     """The namespace of this package for the arrays of a class, or None: array-api-compat has the answer."""
     for library, array in _CLASSES.items():
         module = sys.modules.get(library)
-        if module is not None and any(
-            issubclass(cls, getattr(module, name, ())) for name in (array, _SCALAR_CLASSES.get(library, array))
-        ):
+        names = (array, _SCALAR_CLASSES[library]) if library in _SCALAR_CLASSES else (array,)
+        if module is not None and issubclass(cls, tuple(getattr(module, name, ()) for name in names)):
             return _namespace(library)
     return None
 
@@ -128,25 +128,21 @@ def _namespace(library: str) -> ModuleType:
     return array
 
 
-@lru_cache(100)
 def is_numpy_namespace(xp: ModuleType) -> bool:
     """Whether a module is NumPy's namespace: NumPy itself, or that of xarrayops or of any array-api-compat."""
     return _is_namespace(xp, "numpy")
 
 
-@lru_cache(100)
 def is_cupy_namespace(xp: ModuleType) -> bool:
     """Whether a module is CuPy's namespace: CuPy itself, or that of xarrayops or of any array-api-compat."""
     return _is_namespace(xp, "cupy")
 
 
-@lru_cache(100)
 def is_torch_namespace(xp: ModuleType) -> bool:
     """Whether a module is PyTorch's namespace: PyTorch itself, or that of xarrayops or of any array-api-compat."""
     return _is_namespace(xp, "torch")
 
 
-@lru_cache(100)
 def is_dask_namespace(xp: ModuleType) -> bool:
     """Whether a module is Dask's namespace: dask.array itself, or that of xarrayops or of any array-api-compat."""
     return _is_namespace(xp, "dask.array")

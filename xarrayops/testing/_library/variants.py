@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial, wraps
+from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, NoReturn
+
+import numpy as np
 
 CREATION = (
     *("arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid"),
@@ -76,14 +78,55 @@ def _locked(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def call(variant: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function as the variant does: compiled, without computation, or directly.
-
-    Under jax.jit the positional arguments are traced, and keywords are constants.
-    """
+    """Call a function as the variant does: compiled, without computation, on read-only arrays, or directly."""
     if variant == "jax-jit":
-        return import_module("jax").jit(partial(function, **kwargs))(*args)
+        return _compiled(function, args, kwargs)
+    if variant == "numpy-readonly":
+        return _without_writes(function, args, kwargs)
     with _without_computation() if variant == "dask-lazy" else nullcontext():
         return function(*args, **kwargs)
+
+
+def _compiled(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """The result under `jax.jit`. Arrays in the arguments are traced; all else is a constant."""
+    jax = import_module("jax")
+    leaves, structure = jax.tree.flatten((args, kwargs))
+    places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, jax.Array)]
+
+    def of_arrays(arrays: list[Any]) -> Any:
+        traced = {**dict(enumerate(leaves)), **dict(zip(places, arrays, strict=True))}
+        given, options = jax.tree.unflatten(structure, traced.values())
+        return function(*given, **options)
+
+    return jax.jit(of_arrays)([leaves[i] for i in places])
+
+
+def _without_writes(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """The result for read-only arrays, after a call with copies that can be written and must not change.
+
+    Both are needed: some functions copy an array only if it is read-only.
+    """
+    named = {**dict(enumerate(args)), **kwargs}
+    arrays = {name: x for name, x in named.items() if isinstance(x, np.ndarray)}
+    copies = {name: x.copy() for name, x in arrays.items()}
+    _call(function, named | copies)
+    for name, x in arrays.items():
+        try:
+            np.testing.assert_array_equal(copies[name], x)
+        except AssertionError as error:
+            raise AssertionError(f"the function writes to its argument {name!r}: {error}") from None
+    return _call(function, named | {name: _read_only_view(x) for name, x in arrays.items()})
+
+
+def _call(function: Callable[..., Any], named: dict[Any, Any]) -> Any:
+    args = [x for name, x in named.items() if isinstance(name, int)]
+    return function(*args, **{name: x for name, x in named.items() if isinstance(name, str)})
+
+
+def _read_only_view(x: Any) -> Any:
+    view = x[...]
+    view.flags.writeable = False
+    return view
 
 
 @contextmanager
