@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends.complex_order import ORDERING, ordering_complex
@@ -22,6 +22,7 @@ from xarrayops._core.backends.namespace import (
     implementation_of_hook,
 )
 from xarrayops._core.backends.narrow_inputs import IN_SINGLE, without_overflow
+from xarrayops._core.backends.resolved import computed_once, known_as
 from xarrayops._generic.hooks import HOOKS
 from xarrayops._surface import BACKENDS, SURFACE
 from xarrayops.errors import MixedBackends, Unsupported
@@ -52,6 +53,8 @@ class Backend:
     ----------
     name : str
         The library's root package, such as ``"torch"``.
+    key : str
+        A name that no other object has.
     namespace : module
         The functions of the array API standard 2025.12 for this library, with its native dtypes.
     module : module
@@ -86,6 +89,7 @@ class Backend:
 
     def __init__(self, name: str, module: ModuleType) -> None:
         self.name = name
+        self.key = known_as(self)
         self.module = module
         self.functions: dict[str, Callable[..., Any]] = Functions(self._extra)
         self._dtypes_like: dict[tuple[Any, bool], Any] = {}
@@ -173,11 +177,11 @@ class Backend:
         """The usable devices. They are cached, because it takes long to create device handles."""
         return list(self._devices)
 
-    @cached_property
+    @computed_once
     def _devices(self) -> tuple[Device, ...]:
         return tuple(self.functions["devices"]())
 
-    @cached_property
+    @computed_once
     def _host(self) -> Device | None:
         """The CPU device, if the library computes there. Accelerators are not queried: that may initialise them."""
         try:
@@ -244,7 +248,7 @@ class Backend:
         known = ((name, value) for name, value in os.environ.items() if name in names or name.startswith(prefixes))
         return dict(sorted(known))
 
-    @cached_property
+    @computed_once
     def sparse(self) -> SparseBackend:
         """The sparse backend of the library; imports the packages that it needs.
 

@@ -1,9 +1,7 @@
 """Find the backend of an array, of a name, or of all arguments of a call. All code uses these functions.
 
-torch.compile cannot trace the registry. Functions that call it are `constant_while_tracing`: Dynamo calls them, and
-treats a returned string as a constant. So they return the name of the backend in the module `resolved`, whose
-attributes Dynamo reads each time. Dynamo would keep the contents of a dict from its first access, so the registry,
-which it does not see, remembers the classes that no backend serves.
+torch.compile cannot trace the registry: `resolved` says how functions that call it return a backend. The registry,
+which Dynamo does not see, remembers the classes that no backend serves.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ from xarrayops._core.backends.entry_points import dtype_backend_name
 from xarrayops._core.backends.namespace import EXTENSIONS, Namespace
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.backends.registry import Backend, by_class, by_container, by_name, describe_class
+from xarrayops._core.backends.resolved import publish as publish, resolved as resolved
 from xarrayops._generic import NAMESPACES
 from xarrayops.errors import NotAnArray, Unsupported, XArrayOpsError
 from xarrayops.plugin.arrays import Array, Gap
@@ -31,14 +30,6 @@ SCALARS = frozenset({bool, int, float, complex})
 """Python's numbers, which every library accepts. Exactly these classes: a NumPy scalar is a NumPy array."""
 NON_ARRAY_TYPES = SCALARS | {type(None)}
 """The classes that every library accepts: Python's numbers and NoneType."""
-resolved = ModuleType("xarrayops._resolved", doc="The attributes are the functions and backends found so far.")
-
-
-def publish(name: str, value: Any) -> str:
-    """Store an object in `resolved`, and return its name there."""
-    name = name.replace(".", "_")  # Dynamo would read a dot as an attribute of an attribute
-    setattr(resolved, name, value)
-    return name
 
 
 def _published(backend: Backend | None) -> str | None:

@@ -92,7 +92,8 @@ def from_dense(
         raise Unsupported(f"xo.sparse.from_dense({sparse.shown(x)}): {refused}")
     try:
         _check_extents(x, format, block)
-        _check_where(x, where, name, sparse)
+        if where is not None:
+            _check_where(x, where, name, sparse)
         nnz_max = None if nnz_max is None else operands.count("nnz_max", nnz_max)
         if nnz_max is not None and nnz_max > max(MAX_ENTRIES, prod(x.shape)):
             raise ValueError(f"nnz_max={nnz_max} is more than the number of elements of x")
@@ -129,7 +130,7 @@ def _check_where(x: Array, where: Any, dtype: str, sparse: SparseBackend) -> Non
             raise ValueError(
                 "complex numbers have no order, so 'relu' is undefined. Instead: a number t, for abs(x) > t"
             )
-    elif where is not None and (isinstance(where, bool) or not isinstance(where, int | float) or where != where):
+    elif isinstance(where, bool) or not isinstance(where, int | float) or where != where:
         raise ValueError(f"where={where!r} is not a valid condition. Instead: 'relu', a number, a mask or None")
     elif isinstance(where, int) and abs(where) > LARGEST_THRESHOLD:
         raise ValueError(f"where={where!r} is beyond the range of every dtype. Instead: a smaller number")

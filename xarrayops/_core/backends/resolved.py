@@ -1,0 +1,74 @@
+"""What was found or computed once, as attributes of a module, which torch.compile reads while it traces.
+
+torch.compile cannot trace look-ups with locks, imports or entry points. Functions that need them are
+`constant_while_tracing`: Dynamo calls them, and treats a returned string as a constant. So they return the name of
+their result in the module `resolved`, whose attributes Dynamo reads each time. Dynamo would keep the contents of a dict
+from its first access.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from types import ModuleType
+from typing import Any, Generic, TypeVar, overload
+
+from xarrayops.plugin.candidates import constant_while_tracing
+
+T = TypeVar("T")
+resolved = ModuleType("xarrayops._resolved", doc="The attributes are the functions and backends found so far.")
+_owners: dict[str, Any] = {}
+"""The instances of classes with a `computed_once`, by the name that `known_as` gives them."""
+_number = count()
+
+
+def publish(name: str, value: Any) -> str:
+    """Store an object in `resolved`, and return its name there."""
+    name = name.replace(".", "_")  # Dynamo would read a dot as an attribute of an attribute
+    setattr(resolved, name, value)
+    return name
+
+
+def known_as(instance: Any) -> str:
+    """A name for an instance of a class with a `computed_once`, which stores it as its attribute ``key``."""
+    key = f"{type(instance).__name__} {next(_number)}"
+    _owners[key] = instance
+    return key
+
+
+class computed_once(Generic[T]):  # noqa: N801 - a decorator, like functools.cached_property
+    """A property that is computed at its first access. `functools.cached_property` has a lock in Python 3.11.
+
+    The values are not attributes of the instance: Dynamo would notice that they appeared while it traced.
+    """
+
+    def __init__(self, function: Callable[[Any], T]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> computed_once[T]: ...
+
+    @overload
+    def __get__(self, instance: Any, owner: type | None = None) -> T: ...
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        try:
+            return _computed[self._name, instance.key]
+        except KeyError:
+            return getattr(resolved, _compute(self._name, instance.key))
+
+
+_computed: dict[tuple[str, str], Any] = {}
+
+
+@constant_while_tracing
+def _compute(name: str, key: str) -> str:
+    instance = _owners[key]
+    value = getattr(type(instance), name)._function(instance)
+    return publish(f"{name} of {key}", _computed.setdefault((name, key), value))
