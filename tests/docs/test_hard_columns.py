@@ -164,11 +164,12 @@ ROWS = [
 ]
 NO_ROW = {
     "fit",  # has rows
-    *("test_standardise", "test_fill"),  # tests
+    *("test_standardise", "test_fill", "fill"),  # tests, and a function that they call
     *("variant", "dot", "dot_refusal", "seconds", "_", "native_rms_norm"),  # mechanisms, and kernels of operations
     *("original", "normalised", "total", "smooth", "smoothed", "_relax"),  # programs of NumPy, to be ported
     *("singular_values", "weights", "row_sums"),  # tests below
     *("noisy", "step"),  # random numbers; a part of `relaxed`
+    *("bootstrap_interval", "median", "peak_of_trend"),  # random numbers, their statistic; SciPy computes it
 }
 """The functions of the docs that have no row, and why."""
 
