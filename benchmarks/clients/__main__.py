@@ -59,15 +59,23 @@ def sources(client: Client, folder: Path) -> Path:
     return unpacked
 
 
-def run(name: str, modules: str, sample: int, keep: Path, only: set[str] | None = None) -> Outcomes:
-    """The outcome of each test, with the message of its error. Outcomes that are in the folder are used again."""
+def run(name: str, modules: str, sample: int, keep: Path, *, failures: bool) -> Outcomes:
+    """The outcome of each test, with the message of its error. Outcomes that are in the folder are used again.
+
+    With ``failures``, only of the tests that fail with ours, which is in the folder.
+    """
     outcomes: Outcomes = {}
     for target in CLIENTS[name].tests:
-        part = "" if only is None else ".failures"
-        kept = keep / f"{name}.{modules}{part}.{sample}.{target.replace('/', '.')}.json"
-        if not kept.exists():
+        own = f"{sample}.{target.replace('/', '.')}.json"
+        kept, only = keep / f"{name}.{modules}.{own}", None
+        if failures:
+            kept = kept.with_name(f"{name}.{modules}.failures.{own}")
+            of_ours = json.loads((keep / f"{name}.ours.{own}").read_text())
+            only = {test for test, (outcome, _) in of_ours.items() if outcome == "failed"}
+        if not kept.exists() and only != set():
             run_target(CLIENTS[name], target, modules, sample, kept, only)
-        outcomes |= {test: tuple(found) for test, found in json.loads(kept.read_text()).items()}
+        if kept.exists():
+            outcomes |= {test: tuple(found) for test, found in json.loads(kept.read_text()).items()}
     return outcomes
 
 
@@ -99,15 +107,10 @@ def run_target(client: Client, target: str, modules: str, sample: int, out: Path
 
 def run_all(name: str, order: list[str], sample: int, keep: Path | None, *, failures: bool) -> dict[str, Outcomes]:
     """The outcomes with all modules, in their order."""
-    runs: dict[str, Outcomes] = {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        for modules in order:
-            failed = {test for test, (outcome, _) in runs.get("ours", {}).items() if outcome == "failed"}
-            only = failed if failures and modules != "ours" else None
-            runs[modules] = run(name, modules, sample, folder, only) if only != set() else {}
-    return runs
+        return {each: run(name, each, sample, folder, failures=failures and each != "ours") for each in order}
 
 
 def counts(outcomes: Outcomes) -> dict[str, int]:
