@@ -43,7 +43,7 @@ def ours(library: str, draw: Draw) -> dict[str, Callable[[int], Any]]:
     """Our contestants of a library: a function of the number of elements for each."""
     backend = xo.backend(library)
     if library == "numpy":
-        kernels = {f"numpy:{name}": kernel for name, kernel, _ in backend.kernels["random_draw"] if name != "generic"}
+        kernels = {f"numpy:{name}": kernel for name, kernel, _ in backend.kernels("random_draw") if name != "generic"}
         if importlib.util.find_spec("numba") is None:
             del kernels["numpy:compiled"]
     else:
@@ -83,7 +83,7 @@ def ready(library: str, x: Any) -> Any:
 
 def check(contestants: dict[str, Callable[[int], Any]], draw: Draw) -> None:
     """Compare every bit with the generic function."""
-    generic = xo.backend("numpy").kernels["random_draw"][-1][1]
+    generic = xo.backend("numpy").kernels("random_draw")[-1][1]
     want = generic(draw, KEY, (CHECKED,), None)
     for name, call in contestants.items():
         if np.asarray(call(CHECKED)).tobytes() != want.tobytes():

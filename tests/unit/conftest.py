@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from xarrayops import plugin
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import entry_points, registry
 from xarrayops._ops.exchange import convert
 from xarrayops._system.process import Worker
 
@@ -28,6 +28,7 @@ def entries(registry_memory):
 
     def install(*claims):
         patched.setattr(importlib.metadata, "entry_points", lambda *, group: [c for c in claims if c.group == group])
+        patched.setattr(entry_points, "BACKENDS", {})  # ours are known without their entry points
         registry.entry_points.cache_clear()
 
     registry.entry_points.cache_clear()

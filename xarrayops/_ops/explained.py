@@ -37,7 +37,7 @@ def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
 def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None = None) -> Explanation:
     """The candidates of a backend for a verb, or for a hook that serves some of the verb's calls."""
     name, hook = hook or verb, hook or hook_of(verb)
-    gap, kernels = gap_of(backend.functions[hook]), backend.kernels.get(hook)
+    gap, kernels = gap_of(backend.functions[hook]), backend.kernels(hook)
     if kernels:
         listed = candidates(backend.name, kernels, widened(call, backend.functions) if hook in IN_SINGLE else call)
     else:

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._core.backends import find
-from xarrayops._core.backends.namespace import EXTENSIONS, lookup
+from xarrayops._core.backends.namespace import EXTENSIONS, Namespace, lookup
 from xarrayops._generic import NAMESPACES
 from xarrayops._surface import MAIN_NAMESPACE_ALIASES
 from xarrayops.compat._guard import CLASSES, checks, guarded
@@ -65,14 +65,6 @@ def is_namespace(xp: ModuleType, library: str) -> bool:
         place.rpartition(".")[2] == "array_api_compat" and hasattr(sys.modules.get(place), "array_namespace")
     )
     return place != name and is_vendored
-
-
-class Namespace(ModuleType):
-    """A namespace. Its name is not that of an importable module, or of another one, so pickles have the place."""
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        assert self.__spec__ is not None
-        return import_module, (self.__spec__.name,)
 
 
 class Devices(tuple[Any, ...]):

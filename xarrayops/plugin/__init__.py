@@ -56,6 +56,12 @@ Data that it may define:
 ``CALL_TESTS``
     The `CallTests` from which the functions of users' operations are generated: see `xarrayops.operation`. Without
     them every call of an operation looks at all arguments, which takes some microseconds.
+``EXTRA``
+    The name of the module with the backend's functions that are not in the standard, or of a package that has a module
+    for each family. It is imported when one of them is first needed.
+``HOOK_MODULES``
+    The names of modules that define hooks, by hook; for example ``{"attention": "mylibrary_xarrayops.attention"}``. A
+    module is imported when its hook is first needed.
 ``SPARSE``
     A `xarrayops.plugin.sparse.SparseSupport`: the companion module that serves the library's sparse containers.
 
@@ -80,11 +86,11 @@ and the tests expect it.
 
 A backend imports from here and from `xarrayops.errors` only, and xarrayops' own backends do the same:
 
-- this module: the types for hooks (`Array`, `Device`, `Memory`, `Queue`, `Index`, `Attention`, `Gap`, `FloatLimits`),
-  for candidates (`Call`, `NotServed`, `KnownBad`, `affected`, `constant_while_tracing`), for runs (`RunMode`,
-  `ReportingMethods`), and for operations (`Operation`, `CallTests`, `core_dimensions`, `options_of`,
-  `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTRA`, our functions that are not in the
-  standard.
+- this module: the types for hooks (`Array`, `Device`, `Memory`, `Queue`, `Index`, `Attention`, `Gap`, `FloatLimits`)
+  and the base class `Record`, for candidates (`Call`, `NotServed`, `KnownBad`, `affected`, `constant_while_tracing`),
+  for runs (`RunMode`, `ReportingMethods`), and for operations (`Operation`, `CallTests`, `core_dimensions`,
+  `options_of`, `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTRA`, our functions that are
+  not in the standard.
 - `xarrayops.plugin.dtypes`: the names of dtypes and their limits.
 - `xarrayops.plugin.random`: the specification of a draw, and the generator.
 - `xarrayops.plugin.sparse`: the contract of a sparse companion.
@@ -93,6 +99,7 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
 - `xarrayops.plugin.products`: exact products of 8-bit integers.
 - `xarrayops.plugin.native`: native kernels of users' operations.
 - `xarrayops.plugin.nested`: arrays in nested arguments and results of compiled functions.
+- `xarrayops.plugin.lazy`: attributes of a module that are imported at their first use.
 - `xarrayops.plugin.export`: the base class of exporters.
 - `xarrayops.plugin.generic`: the generic functions, and their reusable parts.
 - `xarrayops.plugin.host`: kernels over host memory.
@@ -109,6 +116,7 @@ from xarrayops.plugin.arrays import (
     Gap as Gap,
     Memory as Memory,
     Queue as Queue,
+    Record as Record,
     compact_strides as compact_strides,
     gap_of as gap_of,
     unsupported as unsupported,

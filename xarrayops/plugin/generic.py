@@ -10,46 +10,31 @@
 - `is_sound`: whether the indices of sparse parts are valid.
 
 The generic functions that are not in the standard, such as ``pad`` and ``quantile``, have argument checks and steps
-that backends may use. Their modules are imported at their first use: ``common``, ``counting``, ``linalg``, ``order``,
+that backends may use. Their modules are attributes of this one: ``common``, ``counting``, ``linalg``, ``order``,
 ``padding``, ``quantiles``, ``sets``, ``shaping``, ``signal``, ``statistics`` and ``windows``. So is ``complex_order``,
 which has functions of the standard for complex numbers that a library does not order as NumPy does.
+
+All modules except that of `HOOKS` are imported at their first use.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from xarrayops._generic.attention import (
-    Span as Span,
-    cut as cut,
-    is_full as is_full,
-    limits as limits,
-    part as part,
-    sees as sees,
-    without_padding as without_padding,
-)
 from xarrayops._generic.hooks import HOOKS as HOOKS, signature as signature
-from xarrayops._generic.random import (
-    Arithmetic as Arithmetic,
-    Format as Format,
-    arithmetic as arithmetic,
-    frexp_of_bits as frexp_of_bits,
-    from_bits as from_bits,
-    multiply_shift as multiply_shift,
-    narrow_product as narrow_product,
-    random_draw as random_draw,
-    random_keys as random_keys,
-    random_permutation as random_permutation,
-    signed_int64 as signed_int64,
-    wide_product as wide_product,
-)
-from xarrayops._generic.sparse import is_sound as is_sound
+from xarrayops.plugin.lazy import lazy_attributes
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from xarrayops._generic import complex_order as complex_order
+    from xarrayops._generic.attention import (
+        Span as Span,
+        cut as cut,
+        is_full as is_full,
+        limits as limits,
+        part as part,
+        sees as sees,
+        without_padding as without_padding,
+    )
     from xarrayops._generic.extra import (
         common as common,
         counting as counting,
@@ -63,25 +48,36 @@ if TYPE_CHECKING:
         statistics as statistics,
         windows as windows,
     )
+    from xarrayops._generic.random import (
+        Arithmetic as Arithmetic,
+        Format as Format,
+        arithmetic as arithmetic,
+        frexp_of_bits as frexp_of_bits,
+        from_bits as from_bits,
+        multiply_shift as multiply_shift,
+        narrow_product as narrow_product,
+        random_draw as random_draw,
+        random_keys as random_keys,
+        random_permutation as random_permutation,
+        signed_int64 as signed_int64,
+        wide_product as wide_product,
+    )
+    from xarrayops._generic.sparse import is_sound as is_sound
 
 _EXTRA = (
-    "common",
-    "counting",
-    "linalg",
-    "order",
-    "padding",
-    "quantiles",
-    "sets",
-    "shaping",
-    "signal",
-    "statistics",
+    *("common", "counting", "linalg", "order", "padding", "quantiles", "sets", "shaping", "signal", "statistics"),
     "windows",
 )
-
-
-def __getattr__(name: str) -> ModuleType:
-    if name not in (*_EXTRA, "complex_order"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    folder = "xarrayops._generic.extra" if name in _EXTRA else "xarrayops._generic"
-    globals()[name] = module = import_module(f"{folder}.{name}")
-    return module
+_OF_ATTENTION = ("Span", "cut", "is_full", "limits", "part", "sees", "without_padding")
+_OF_RANDOM = (
+    *("Arithmetic", "Format", "arithmetic", "frexp_of_bits", "from_bits", "multiply_shift", "narrow_product"),
+    *("random_draw", "random_keys", "random_permutation", "signed_int64", "wide_product"),
+)
+_LAZY = {
+    **{name: (f"extra.{name}", "") for name in _EXTRA},
+    **{name: ("attention", name) for name in _OF_ATTENTION},
+    **{name: ("random", name) for name in _OF_RANDOM},
+    "complex_order": ("complex_order", ""),
+    "is_sound": ("sparse", "is_sound"),
+}
+__getattr__ = lazy_attributes(globals(), "xarrayops._generic", _LAZY)

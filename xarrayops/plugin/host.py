@@ -4,7 +4,7 @@ Functions for NumPy's dtypes, which CuPy, Dask and JAX use too: `as_dtype`, `can
 `gap_of`, `iinfo`, `isdtype`, `refuse_discarding` and `result_type`; ``NUMBERS`` and ``OBJECTS`` are the dtype kinds of
 numbers and of objects. `index_dtype` gives the narrowest dtype for indices.
 
-Modules, which are imported at their first use:
+Modules:
 
 - ``attention``: the kernel `attention` and its capability test ``refusal``; ``require_lengths`` raises if a length
   exceeds the sequence.
@@ -19,31 +19,17 @@ Modules, which are imported at their first use:
 - ``sums``: ``sum``, ``mean``, ``var``, ``std`` and ``cumulative_sum`` with a small error; ``EXACT``, the codes of the
   dtypes for which NumPy's own sums are used.
 - ``views``: arrays over an address or another array, with any shape and strides.
+
+All are imported at their first use.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from xarrayops._host.dtypes import (
-    NUMBERS as NUMBERS,
-    OBJECTS as OBJECTS,
-    as_dtype as as_dtype,
-    can_cast as can_cast,
-    dtype_name as dtype_name,
-    finfo as finfo,
-    gap_of as gap_of,
-    iinfo as iinfo,
-    isdtype as isdtype,
-    refuse_discarding as refuse_discarding,
-    result_type as result_type,
-)
-from xarrayops._host.sparse.compressed import index_dtype as index_dtype
+from xarrayops.plugin.lazy import lazy_attributes
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from xarrayops._host import (
         attention as attention,
         convolution as convolution,
@@ -55,13 +41,30 @@ if TYPE_CHECKING:
         sums as sums,
         views as views,
     )
+    from xarrayops._host.dtypes import (
+        NUMBERS as NUMBERS,
+        OBJECTS as OBJECTS,
+        as_dtype as as_dtype,
+        can_cast as can_cast,
+        dtype_name as dtype_name,
+        finfo as finfo,
+        gap_of as gap_of,
+        iinfo as iinfo,
+        isdtype as isdtype,
+        refuse_discarding as refuse_discarding,
+        result_type as result_type,
+    )
+    from xarrayops._host.sparse.compressed import index_dtype as index_dtype
 
-_LAZY = ("attention", "convolution", "elementwise", "onnx", "order", "permute", "products", "sparse", "sums", "views")
-"""Imported lazily: together they take longer to import than the first call of a function."""
-
-
-def __getattr__(name: str) -> ModuleType:
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = module = import_module(f"xarrayops._host.{'sparse.host' if name == 'sparse' else name}")
-    return module
+_MODULES = ("attention", "convolution", "elementwise", "onnx", "order", "permute", "products", "sums", "views")
+_OF_DTYPES = (
+    *("NUMBERS", "OBJECTS", "as_dtype", "can_cast", "dtype_name", "finfo", "gap_of", "iinfo", "isdtype"),
+    *("refuse_discarding", "result_type"),
+)
+_LAZY = {
+    **{name: (name, "") for name in _MODULES},
+    **{name: ("dtypes", name) for name in _OF_DTYPES},
+    "sparse": ("sparse.host", ""),
+    "index_dtype": ("sparse.compressed", "index_dtype"),
+}
+__getattr__ = lazy_attributes(globals(), "xarrayops._host", _LAZY)

@@ -33,13 +33,14 @@ from __future__ import annotations
 
 import pkgutil
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if "pytest" in sys.modules:  # it rewrites assertions only in modules registered before their import
     sys.modules["pytest"].register_assert_rewrite(
         *(f"{__name__}.{each.name}" for each in pkgutil.iter_modules(__path__))
     )
 
+from xarrayops.plugin.lazy import lazy_attributes
 from xarrayops.testing._library.comparisons import (
     assert_close as assert_close,
     assert_equal as assert_equal,
@@ -92,13 +93,8 @@ else:
     }
     """The names of the contract suite by module; they import pytest when they are first used."""
 
-    def __getattr__(name: str) -> Any:
-        for module, names in _SUITE.items():
-            if name in names:
-                from importlib import import_module
-
-                return getattr(import_module(f"{__name__}._suite.{module}"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    _HOMES = {name: (module, name) for module, names in _SUITE.items() for name in names}
+    __getattr__ = lazy_attributes(globals(), f"{__name__}._suite", _HOMES)
 
     def __dir__() -> list[str]:
         return sorted(__all__)

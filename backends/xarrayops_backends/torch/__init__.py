@@ -18,7 +18,7 @@ import torch
 
 from xarrayops.plugin import Gap, KnownBad, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_LINALG
-from xarrayops_backends.torch._attention import ATTENTION_CANDIDATES, KNOWN_BAD as _KNOWN_BAD_ATTENTION
+from xarrayops_backends.torch._attention.known_bad import KNOWN_BAD as _KNOWN_BAD_ATTENTION
 from xarrayops_backends.torch._compilation import *
 from xarrayops_backends.torch._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
 from xarrayops_backends.torch._dense import refusing_sparse as wrap
@@ -26,7 +26,6 @@ from xarrayops_backends.torch._devices import *
 from xarrayops_backends.torch._devices import __array_namespace_info__
 from xarrayops_backends.torch._dtypes import *
 from xarrayops_backends.torch._exchange import *
-from xarrayops_backends.torch._export import exporters
 from xarrayops_backends.torch._indexing import *
 from xarrayops_backends.torch._layout import *
 from xarrayops_backends.torch._operations import *
@@ -55,6 +54,10 @@ WRAPS_INTEGERS = True
 READS_CAPTURED_ARRAYS = True
 COMPILATION_SECONDS = 2.0
 EXTRA = "xarrayops_backends.torch._extra"
+HOOK_MODULES = {
+    "attention": "xarrayops_backends.torch._attention.candidates",
+    "exporters": "xarrayops_backends.torch._export",
+}
 ORDERS_COMPLEX = True
 CASTS_INTEGERS = ("clip", "hypot", "logaddexp", "mean", "std", "var", *FLOATING_LINALG)
 SPARSE = SparseSupport("xarrayops_backends.torch._sparse", extra="torch")

@@ -8,7 +8,7 @@ all others. Tests try every function.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import wraps
 from typing import Any
 
 from torch import Tensor
@@ -34,30 +34,40 @@ _OF_SEVERAL = frozenset(("array_equal", "compress", "concat", "einsum", "isin", 
 
 def refusing_sparse(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     """The function; if PyTorch computes it for sparse tensors, too, a function that refuses them."""
-    refuse = partial(_refuse_sparse, verb)
+    if verb in _UNARY:
+        return _of_one(verb, function)
+    if verb in _OF_ONE:
+        return _of_first(verb, function)
+    return _of_several(verb, function) if verb in _OF_SEVERAL else function
 
+
+def _of_one(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
-    def of_one(x: Array, /) -> Array:
+    def checked(x: Array, /) -> Array:
         if x.layout is not _STRIDED:
-            refuse(x)
+            _refuse_sparse(verb, x)
         return function(x)
 
+    return checked
+
+
+def _of_first(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
-    def of_first(x: Any, /, *args: Any, **options: Any) -> Any:
+    def checked(x: Any, /, *args: Any, **options: Any) -> Any:
         if isinstance(x, Tensor) and x.layout is not _STRIDED:
-            refuse(x)
+            _refuse_sparse(verb, x)
         return function(x, *args, **options)
 
+    return checked
+
+
+def _of_several(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
-    def of_several(*args: Any, **options: Any) -> Any:
+    def checked(*args: Any, **options: Any) -> Any:
         for given in args:
             for x in given if isinstance(given, (list, tuple)) else (given,):
                 if isinstance(x, Tensor) and x.layout is not _STRIDED:
-                    refuse(x)
+                    _refuse_sparse(verb, x)
         return function(*args, **options)
 
-    if verb in _UNARY:
-        return of_one
-    if verb in _OF_ONE:
-        return of_first
-    return of_several if verb in _OF_SEVERAL else function
+    return checked

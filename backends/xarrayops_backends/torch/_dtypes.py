@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations_with_replacement
 from typing import Any
@@ -13,7 +12,7 @@ import torch
 from torch.utils._pytree import register_constant
 
 from xarrayops.errors import Unsupported, available_names
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, Record
 from xarrayops.plugin.backends import DTypeName
 from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, INTEGER_LIMITS, REAL_OF
 from xarrayops.plugin.precision import DOUBLE
@@ -159,8 +158,7 @@ def can_cast(from_: Any, to: torch.dtype, /) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class _IntegerLimits:
+class _IntegerLimits(Record):
     """torch.iinfo with the dtype itself; PyTorch gives its name."""
 
     bits: int
@@ -169,8 +167,7 @@ class _IntegerLimits:
     dtype: torch.dtype
 
 
-@dataclass(frozen=True, slots=True)
-class _FloatLimits:
+class _FloatLimits(Record):
     """torch.finfo with the dtype itself; PyTorch gives its name."""
 
     bits: int

@@ -34,7 +34,7 @@ def check(function, draw, shape, device=None):
 
 def kernel(library, name):
     backend = xo.backend(library)
-    return next(function for each, function, _ in backend.kernels["random_draw"] if each == name)
+    return next(function for each, function, _ in backend.kernels("random_draw") if each == name)
 
 
 @pytest.mark.parametrize("name", ["blocks", "compiled"])

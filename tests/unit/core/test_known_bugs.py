@@ -60,7 +60,7 @@ def test_no_warning(faults):
 def test_the_warning_comes_once_and_may_be_an_error(registry_memory, monkeypatch):
     entry = next(iter(registry.entry_points().values()))
     monkeypatch.setattr(registry, "import_module", lambda name: module((OPEN,)))
-    monkeypatch.setattr(registry, "entry_points", lambda: {"sums": entry})
+    monkeypatch.setattr(registry, "module_of", {"sums": entry.value}.get)
     registry.by_module.pop(entry.value, None)
     with pytest.raises(RuntimeWarning, match="install sums 3"):
         registry.load_named("sums")

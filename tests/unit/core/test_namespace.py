@@ -231,7 +231,7 @@ class TestWrap:
         looked_up = []
         found = namespace_module.candidates
         monkeypatch.setattr(
-            namespace_module, "candidates", lambda module, verb: looked_up.append(verb) or found(module, verb)
+            namespace_module, "candidates", lambda module, verb, *source: looked_up.append(verb) or found(module, verb)
         )
         registry.Backend("made_up", backend_module())
         assert len(looked_up) == len(set(looked_up)) == len(SURFACE) + len(HOOKS)

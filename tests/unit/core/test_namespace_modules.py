@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+from xarrayops._core.backends import entry_points, registry
+from xarrayops._surface import BACKENDS
 
 LIBRARIES = ("numpy", "torch", "dask.array")
 PLACES = ("vendored_by_a_stranger.externals.array_api_compat", "scipy_like._lib.compat", "torch_tools.namespaces")
@@ -83,6 +85,21 @@ def test_without_the_metadata_of_the_distribution(entries, monkeypatch):
 
     entries()
     monkeypatch.setattr(metadata, "distribution", missing)
+    monkeypatch.setattr(entry_points, "BACKENDS", BACKENDS)
     assert xo.backend("numpy").name == "numpy"
     assert float(xo.sum(np.ones(3))) == 3.0
     assert {status.name for status in xo.backends()} >= {"numpy", "torch", "jax", "cupy", "dask"}
+
+
+def test_a_claim_to_a_library_of_ours(monkeypatch, claim):
+    """Ours are known without the entry points, which take milliseconds to read. A list of them shows the conflict."""
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda *, group: claims)
+    claims = [claim("numpy", "fast_numpy", "fastnumpy"), claim("numpy", "xarrayops_backends.numpy", "xarrayops")]
+    registry.entry_points.cache_clear()
+    try:
+        assert xo.backend("numpy").module.__name__ == "xarrayops_backends.numpy"
+        with pytest.raises(xo.InvalidBackend, match="fastnumpy and xarrayops"):
+            xo.backends()
+    finally:
+        monkeypatch.undo()
+        registry.entry_points.cache_clear()

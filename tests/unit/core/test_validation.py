@@ -12,7 +12,7 @@ import pytest
 import xarrayops as xo
 from xarrayops import plugin
 from xarrayops._core.backends import find, registry, validation
-from xarrayops._core.backends.validation import validate, validate_extra
+from xarrayops._core.backends.validation import validate, validate_extra, validate_hook
 from xarrayops._surface import BACKENDS, SURFACE
 from xarrayops.plugin import generic
 
@@ -45,6 +45,43 @@ def test_our_own_modules_are_valid_since_the_registry_does_not_check_them(name):
     extra = getattr(module, "EXTRA", None)
     if extra is not None:
         validate_extra(importlib.import_module(extra))
+    for hook, named in getattr(module, "HOOK_MODULES", {}).items():
+        validate_hook(importlib.import_module(named), hook)
+
+
+class TestHookModules:
+    """Modules that a backend imports when a hook is first needed."""
+
+    def served(self, backend_module, backend, **members):
+        backend_module("late_hooks", **members)
+        return backend(HOOK_MODULES={"memory": "late_hooks"})
+
+    def test_a_function(self, backend_module, backend):
+        found = self.served(backend_module, backend, memory=lambda x, /: "mine")
+        assert "memory" not in found.functions
+        assert found.functions["memory"](0) == "mine"
+        assert found.own_hook("memory") is found.functions["memory"]
+
+    def test_own_hook_before_the_function_is_needed(self, backend_module, backend):
+        assert self.served(backend_module, backend, memory=lambda x, /: "mine").own_hook("memory")(0) == "mine"
+
+    def test_kernels(self, backend_module, backend):
+        kernels = [("mine", lambda x, /: "mine", lambda call: None)]
+        found = self.served(backend_module, backend, MEMORY_CANDIDATES=kernels)
+        assert [name for name, *_ in found.kernels("memory")] == ["mine", "generic"]
+        assert found.functions["memory"](0) == "mine"
+
+    def test_a_module_without_the_hook(self, backend_module, backend):
+        with pytest.raises(xo.InvalidBackend, match=r"late_hooks\.py must define memory\(x: .* or MEMORY_CANDIDATES"):
+            self.served(backend_module, backend).functions["memory"]
+
+    def test_a_wrong_signature(self, backend_module, backend):
+        with pytest.raises(xo.InvalidBackend, match=r"late_hooks\.py: memory must accept memory\(x: .*, /\)"):
+            self.served(backend_module, backend, memory=lambda: "mine").functions["memory"]
+
+    def test_a_misspelt_hook(self, backend_module):
+        message = refusal(backend_module(HOOK_MODULES={"memori": "late_hooks"}))
+        assert "HOOK_MODULES has 'memori', which is not a hook (did you mean memory?)" in message
 
 
 @pytest.mark.parametrize("name", ["NAMESPACE", "ARRAY_TYPES"])

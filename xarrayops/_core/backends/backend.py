@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends.complex_order import ORDERING, ordering_complex
 from xarrayops._core.backends.creation_values import CREATING, requiring_fit
-from xarrayops._core.backends.entry_points import dtype_backend_name, entry_points
+from xarrayops._core.backends.entry_points import dtype_backend_name, module_of
 from xarrayops._core.backends.integer_inputs import casting_integers
 from xarrayops._core.backends.namespace import (
     COMPLETED,
     GENERIC,
     Functions,
+    Implementation,
     build_namespace,
     extra_module,
+    hook_module,
+    hook_modules,
     implementation_of_extra,
     implementation_of_function,
     implementation_of_hook,
@@ -60,11 +63,10 @@ class Backend:
     module : module
         The backend module (see `xarrayops.plugin`).
     functions : dict
-        The function of each verb and hook, by name. Functions of tools/extra.pyi are added at their first use.
-    kernels : dict
-        The kernels of a verb or hook, best first, where the backend lists them.
+        The function of each verb and hook, by name. Functions of tools/extra.pyi, and hooks in modules that the backend
+        imports when it needs them, are added at their first use.
     origins : dict
-        Where each function comes from, in the words of `explain`.
+        Where each of these functions comes from, in the words of `explain`.
     sparse_classes : str
         The package that defines the classes of sparse containers; empty if the library has no such classes.
     has_sparse_layouts : bool
@@ -91,7 +93,7 @@ class Backend:
         self.name = name
         self.key = known_as(self)
         self.module = module
-        self.functions: dict[str, Callable[..., Any]] = Functions(self._extra)
+        self.functions: dict[str, Callable[..., Any]] = Functions(self._found)
         self._dtypes_like: dict[tuple[Any, bool], Any] = {}
         standard = {verb: implementation_of_function(module, verb) for verb in SURFACE}
         for verb in getattr(module, "CASTS_INTEGERS", ()):
@@ -112,12 +114,11 @@ class Backend:
                     standard[verb] = standard[verb]._replace(function=function, origin=COMPLETED)
         functions = {verb: served.function for verb, served in standard.items()}
         self.namespace = build_namespace(name, module, functions, self.functions)
-        hooks = {hook: implementation_of_hook(module, hook, self._twin(hook)) for hook in HOOKS}
+        at_once = HOOKS.keys() - hook_modules(module).keys()
+        hooks = {hook: self._hook(hook) for hook in at_once}
         everything = standard | hooks
         self.functions.update((verb, self._named(verb, served.function)) for verb, served in everything.items())
-        self.kernels: dict[str, list[Kernel]] = {
-            verb: served.kernels for verb, served in everything.items() if served.kernels
-        }
+        self._kernels = {verb: served.kernels for verb, served in everything.items() if served.kernels}
         self.origins = {verb: served.origin for verb, served in everything.items()}
         support = getattr(module, "SPARSE", None)
         self.sparse_classes: str = "" if support is None else support.classes
@@ -131,18 +132,36 @@ class Backend:
         self.no_strides: Gap | None = getattr(module, "NO_STRIDES", None)
         self.known_bad: tuple[KnownBad, ...] = getattr(module, "KNOWN_BAD", ())
 
-    def _extra(self, verb: str) -> Callable[..., Any]:
-        """The function of a verb that is not in the standard and has no hook."""
+    def kernels(self, verb: str) -> list[Kernel]:
+        """The kernels of a verb or hook, best first; empty if the backend does not list them."""
+        self.functions[verb]  # a function that is added at its first use may have kernels
+        return self._kernels.get(verb, [])
+
+    def _found(self, verb: str) -> Callable[..., Any]:
+        """A function that was not needed before."""
+        found = self._hook(verb) if verb in HOOKS else self._extra(verb)
+        self.origins[verb] = found.origin
+        if found.kernels:
+            self._kernels[verb] = found.kernels
+        return self._named(verb, found.function)
+
+    def _hook(self, hook: str) -> Implementation:
+        source = hook_module(self.module, hook)
+        if source is not self.module and self.module.__name__ not in BACKENDS.values():  # the tests validate our own
+            from xarrayops._core.backends.validation import validate_hook  # it imports inspect
+
+            validate_hook(source, hook)
+        return implementation_of_hook(self.module, source, hook, self._twin(hook))
+
+    def _extra(self, verb: str) -> Implementation:
+        """The implementation of a verb that is not in the standard and has no hook."""
         own = extra_module(self.module, verb)
         if own is not None and self.module.__name__ not in BACKENDS.values():  # the tests validate our own
             from xarrayops._core.backends.validation import validate_extra  # it imports inspect
 
             validate_extra(own)
         found = implementation_of_extra(self.module, verb, self.namespace)
-        self.origins[verb] = found.origin
-        if found.kernels:
-            self.kernels[verb] = found.kernels
-        return self._named(verb, self._without_overflow(verb, found.function))
+        return found._replace(function=self._without_overflow(verb, found.function))
 
     def _without_overflow(self, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function; if it sums, averages or normalises, without overflow in half and single precision."""
@@ -171,7 +190,8 @@ class Backend:
 
     def own_hook(self, hook: str) -> Callable[..., Any] | None:
         """The backend's own function for a hook; None if it uses the generic one."""
-        return None if self.origins[hook] == GENERIC else self.functions[hook]
+        function = self.functions[hook]  # before its origin: it may be added now
+        return None if self.origins[hook] == GENERIC else function
 
     def devices(self) -> list[Device]:
         """The usable devices. They are cached, because it takes long to create device handles."""
@@ -223,7 +243,7 @@ class Backend:
     @property
     def has_entry_point(self) -> bool:
         """Whether the backend has an entry point and so a name; others are selected by their namespace module."""
-        return self.name in entry_points()
+        return module_of(self.name) is not None
 
     @property
     def shared_environment(self) -> dict[str, str]:

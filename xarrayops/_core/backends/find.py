@@ -102,7 +102,7 @@ def library(given: Any) -> Backend:
 
 def _restored(name: str, extension: str | None) -> Any:
     """What a pickle or a copy of a backend (None), a namespace ("") or an extension is: the object itself."""
-    if name not in registry.entry_points():
+    if registry.module_of(name) is None:
         import_module(name)
     backend = registry.of_root(name)
     if extension is None:
@@ -111,6 +111,8 @@ def _restored(name: str, extension: str | None) -> Any:
 
 
 def _pickled(namespace: Namespace) -> tuple[Any, ...]:
+    if namespace.__spec__ is not None:  # of `xarrayops.compat`, where the name is not that of the module
+        return import_module, (namespace.__spec__.name,)
     name = namespace.__name__.removeprefix(NAMESPACES)
     extension = next((each for each in EXTENSIONS if name.endswith(f".{each}")), "")
     return _restored, (name.removesuffix(f".{extension}"), extension)

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic import NAMESPACES
+from xarrayops._generic.hooks import HOOKS
 from xarrayops._surface import EXTRA, FAMILIES, MAIN_NAMESPACE_ALIASES, OWN, ROLES
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Record, gap_of, unsupported
@@ -62,10 +63,15 @@ def implementation_of_function(module: ModuleType, verb: str) -> Implementation:
     return Implementation(function, kernels, _origin(function, theirs))
 
 
-def implementation_of_hook(module: ModuleType, hook: str, twin: Callable[..., Any]) -> Implementation:
-    """The implementation of a hook: the backend's candidates and the generic function, or one function of either."""
-    kernels = candidates(module, hook)
-    own = getattr(module, hook, None)
+def implementation_of_hook(
+    module: ModuleType, source: ModuleType, hook: str, twin: Callable[..., Any]
+) -> Implementation:
+    """The implementation of a hook: the backend's candidates and the generic function, or one function of either.
+
+    ``source`` is the `hook_module`.
+    """
+    kernels = candidates(module, hook, source)
+    own = getattr(source, hook, None)
     if kernels:
         kernels = [*kernels, ("generic", twin, always)]
         own = first_able(hook, kernels)
@@ -75,6 +81,18 @@ def implementation_of_hook(module: ModuleType, hook: str, twin: Callable[..., An
     if function is twin:
         return Implementation(function, kernels, GENERIC)
     return Implementation(function, kernels, _origin(function, lookup(module.NAMESPACE, hook)))
+
+
+def hook_modules(module: ModuleType) -> Mapping[str, str]:
+    """The names of the modules that a backend imports when a hook is first needed, by hook."""
+    named: Mapping[str, str] = getattr(module, "HOOK_MODULES", {})
+    return named
+
+
+def hook_module(module: ModuleType, hook: str) -> ModuleType:
+    """The module of a backend that defines a hook, if the backend defines it."""
+    name = hook_modules(module).get(hook)
+    return module if name is None else import_module(name)
 
 
 def extra_module(module: ModuleType, verb: str) -> ModuleType | None:
@@ -104,7 +122,7 @@ def implementation_of_extra(module: ModuleType, verb: str, namespace: ModuleType
         return Implementation(function, [], _origin(function, lookup(module.NAMESPACE, verb)))
     generic = getattr(import_module(f"xarrayops._generic.{FAMILIES[verb]}"), verb.rpartition(".")[2])
     twin: Callable[..., Any] = partial(generic, namespace)
-    kernels = [kernel for m in modules for kernel in candidates(m, verb)]
+    kernels = [kernel for m in modules for kernel in candidates(module, verb, m)]
     if not kernels:
         return Implementation(_wrapped(module, verb, twin), [], GENERIC)
     kernels = [*kernels, ("generic", twin, always)]
@@ -112,14 +130,14 @@ def implementation_of_extra(module: ModuleType, verb: str, namespace: ModuleType
 
 
 class Functions(dict[str, Callable[..., Any]]):
-    """The functions of a backend by name. Functions of `EXTRA` are found at their first use."""
+    """The functions of a backend by name. Those of `EXTRA`, and of `hook_modules`, are found at their first use."""
 
     def __init__(self, find: Callable[[str], Callable[..., Any]]) -> None:
         super().__init__()
         self._find = find
 
     def __missing__(self, verb: str) -> Callable[..., Any]:
-        if verb not in EXTRA:
+        if verb not in EXTRA and verb not in HOOKS:
             raise KeyError(verb)
         self[verb] = function = self._find(verb)
         return function
@@ -140,9 +158,12 @@ def _origin(function: Callable[..., Any], theirs: Callable[..., Any] | None) -> 
     return "the library's own function, completed by array-api-compat" if completed else "the library's own function"
 
 
-def candidates(module: ModuleType, verb: str) -> list[Kernel]:
-    """The kernels of a verb or a hook in a backend, best first. Each refuses calls that trigger a known fault."""
-    kernels: list[Kernel] = list(getattr(module, candidates_attribute(verb), ()))
+def candidates(module: ModuleType, verb: str, source: ModuleType | None = None) -> list[Kernel]:
+    """The kernels of a verb or a hook in a backend, best first. Each refuses calls that trigger a known fault.
+
+    ``source`` is the module that lists them, if that is not the backend's main module.
+    """
+    kernels: list[Kernel] = list(getattr(source or module, candidates_attribute(verb), ()))
     faults: list[KnownBad] = [fault for fault in getattr(module, "KNOWN_BAD", ()) if fault.kernel]
     return [
         (name, function, screened(refusal, [f for f in faults if f.kernel == name], lambda: module.versions()))
@@ -156,7 +177,7 @@ def candidates_attribute(verb: str) -> str:
 
 
 class Namespace(ModuleType):
-    """A namespace or an extension of it. No importable module has its name; `find` says what a pickle contains."""
+    """A namespace or an extension of it. Its name is not that of its module; `find` says what a pickle contains."""
 
 
 def build_namespace(

@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib import import_module
 from threading import RLock
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xarrayops._core.backends import known_bugs
 from xarrayops._core.backends.backend import Backend as Backend
@@ -21,15 +21,13 @@ from xarrayops._core.backends.entry_points import (
     distribution_name,
     entry_points as entry_points,
     install_hint as install_hint,
+    module_of as module_of,
     names as names,
     unknown as unknown,
 )
 from xarrayops._surface import BACKENDS
 from xarrayops.errors import BackendNotFound, InvalidBackend
 from xarrayops.plugin.arrays import Gap, Record
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 by_class: dict[type, Backend] = {}
 """The backends by array class, for classes that were examined or registered."""
@@ -50,38 +48,40 @@ building = RLock()
 """Held while a backend is built, so that all threads get the same one. A built backend is found without the lock."""
 
 
-def load(entry: EntryPoint) -> Backend:
-    """The backend of an entry point; imported, validated and built once."""
-    if entry.value not in by_module:
-        module = import_module(entry.value)  # outside our lock: another thread may hold Python's import lock
+def load(name: str) -> Backend:
+    """The backend of a backend module; imported, validated and built once."""
+    if name not in by_module:
+        module = import_module(name)  # outside our lock: another thread may hold Python's import lock
         with building:
-            if entry.value not in by_module:
-                if entry.value not in BACKENDS.values():  # the tests validate our own
+            if name not in by_module:
+                if name not in BACKENDS.values():  # the tests validate our own
                     from xarrayops._core.backends.validation import validate  # slow: it imports inspect
 
                     validate(module)
-                by_module[entry.value] = Backend(backend_name(entry), module)
+                by_module[name] = Backend(backend_name(name), module)
                 for notify in on_load:
-                    notify(by_module[entry.value])
-                known_bugs.warn(by_module[entry.value])
-    return by_module[entry.value]
+                    notify(by_module[name])
+                known_bugs.warn(by_module[name])
+    return by_module[name]
 
 
 def load_named(name: str) -> Backend:
     """The backend of that name, as `find.named` returns it."""
-    entry = entry_points().get(name)
-    if entry is None:
+    module = module_of(name)
+    if module is None:
         raise unknown(name)
     try:
-        by_name[name] = load(entry)
+        by_name[name] = load(module)
     except (InvalidBackend, Warning):  # a filter may turn the warning of known bugs into an error
         raise
     except ModuleNotFoundError as error:
         raise BackendNotFound(
-            f"backend {name!r} needs a library that is not installed: {error}. {install_hint(entry)}"
+            f"backend {name!r} needs a library that is not installed: {error}. {install_hint(entry_points()[name])}"
         ) from error
     except Exception as error:  # a broken library may raise any error at import
-        raise BackendNotFound(f"backend {name!r} cannot be imported: {error}. {install_hint(entry)}") from error
+        raise BackendNotFound(
+            f"backend {name!r} cannot be imported: {error}. {install_hint(entry_points()[name])}"
+        ) from error
     return by_name[name]
 
 
@@ -90,7 +90,7 @@ def load_imported() -> None:
     for name, entry in entry_points().items():
         if name in sys.modules and entry.value not in by_module:
             with suppress(Exception):  # a broken library may raise any error
-                load(entry)
+                load(entry.value)
 
 
 def examine(cls: type) -> Backend | None:
@@ -121,9 +121,9 @@ def _libraries_of(cls: type) -> Iterator[tuple[type, Backend]]:
     """The base classes that belong to imported libraries, each with the backend of its library."""
     for base in cls.__mro__:
         root = base.__module__.partition(".")[0]
-        entry = entry_points().get(root) if root in sys.modules else None
-        if entry is not None:
-            yield base, load(entry)
+        module = module_of(root) if root in sys.modules else None
+        if module is not None:
+            yield base, load(module)
 
 
 def refused_class(cls: type) -> Gap | None:
@@ -156,7 +156,7 @@ def generic_backend(namespace: ModuleType) -> Backend:
 
 def of_root(name: str) -> Backend:
     """The backend of the name of an entry point or of an imported namespace module."""
-    return load_named(name) if name in entry_points() else generic_backend(sys.modules[name])
+    return load_named(name) if module_of(name) else generic_backend(sys.modules[name])
 
 
 def of_namespace(namespace: ModuleType) -> Backend:
@@ -169,7 +169,7 @@ def of_namespace(namespace: ModuleType) -> Backend:
         if namespace in (backend.namespace, backend.module.NAMESPACE):
             return backend
     name = namespace.__name__
-    if name in entry_points() and sys.modules.get(name) is namespace:  # the module jax is the library, not a namespace
+    if sys.modules.get(name) is namespace and module_of(name):  # the module jax is the library, not a namespace
         return load_named(name)
     if not hasattr(namespace, "__array_namespace_info__"):
         raise BackendNotFound(f"module {name} is not a namespace of the array API standard.")
@@ -209,7 +209,7 @@ def status(name: str) -> BackendStatus:
     """The status of the backend of that name. Imports that backend's library only."""
     entry = entry_points()[name]
     try:
-        backend = load(entry)
+        backend = load(entry.value)
         devices = backend.devices()
     except ModuleNotFoundError as error:
         reason = f"not installed (no module {error.name})"

@@ -33,6 +33,7 @@ OPTIONAL = {
     "KNOWN_BAD": (tuple, "a tuple of KnownBad"),
     "SPARSE": (SparseSupport, "a SparseSupport"),
     "EXTRA": (str, "the name of a module or a package"),
+    "HOOK_MODULES": (dict, "a dict of names of modules by hook"),
 }
 
 
@@ -52,6 +53,10 @@ def validate(module: ModuleType) -> None:
     contract |= {hook: str(hook_signature(hook)) for hook in HOOKS}
     _check_data(where, module, contract)
     _check_names(where, module, contract, "neither a function of the standard nor a hook of xarrayops.plugin")
+    for hook in getattr(module, "HOOK_MODULES", {}).keys() - HOOKS.keys():
+        raise InvalidBackend(
+            f"{where}: HOOK_MODULES has {hook!r}, which is not a hook{_near(hook, dict.fromkeys(HOOKS, ''))}."
+        )
     for verb, signature in SURFACE.items():
         if not has_implementation(module, verb):
             raise InvalidBackend(
@@ -77,6 +82,25 @@ def validate_extra(module: ModuleType) -> None:
     for name in vars(module):
         if name.endswith("_CANDIDATES") and not name.startswith("_") and name not in known:
             raise InvalidBackend(f"{where} defines {name}, which no function of tools/extra.pyi uses.")
+
+
+@cache
+def validate_hook(module: ModuleType, hook: str) -> None:
+    """Check a module that a backend names in ``HOOK_MODULES``: it defines the hook, or lists kernels for it.
+
+    Raises
+    ------
+    InvalidBackend
+        As for `validate`.
+    """
+    where = getattr(module, "__file__", None) or module.__name__
+    expected, listed = f"{hook}{hook_signature(hook)}", candidates_attribute(hook)
+    if not hasattr(module, hook) and not hasattr(module, listed):
+        raise InvalidBackend(f"{where} must define {expected} or {listed}, as HOOK_MODULES of the backend says.")
+    if hasattr(module, hook):
+        _check_signature(where, hook, getattr(module, hook), expected)
+    if hasattr(module, listed):
+        _check_candidates(where, listed, getattr(module, listed), expected)
 
 
 def _check_names(where: str, module: ModuleType, contract: dict[str, str], otherwise: str) -> None:

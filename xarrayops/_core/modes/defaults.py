@@ -9,7 +9,7 @@ from typing import Any
 
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.dtype_names import name_of
-from xarrayops._core.backends.entry_points import entry_points
+from xarrayops._core.backends.entry_points import module_of
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters
 from xarrayops._core.modes import tables as modes
@@ -187,7 +187,7 @@ def _check_call(verb: str, backend: Library | None, extra: Any, like: Any) -> No
         raise TypeError(f'xo.{verb} takes device= and dtype= by keyword. Instead: xo.{verb}("numpy", dtype="float32")')
     if isinstance(backend, str) and backend in DTYPE_NAMES:
         raise BackendNotFound(f'xo.{verb}: {backend!r} is a dtype. Instead: xo.{verb}(dtype="{backend}")')
-    if isinstance(backend, str) and backend not in entry_points():
+    if isinstance(backend, str) and module_of(backend) is None:
         find.named(backend)
 
 

@@ -24,7 +24,7 @@ from xarrayops.plugin.candidates import Kernel, always, first_able
 
 def kernels(backend: Backend) -> list[Kernel]:
     """The kernels of a library; the last one is the generic function."""
-    return backend.kernels.get("attention", [("generic", backend.functions["attention"], always)])
+    return backend.kernels("attention") or [("generic", backend.functions["attention"], always)]
 
 
 @cache
@@ -41,11 +41,24 @@ def publish_by_engines(cls: type, name: str) -> str:
     return publish(f"attention:engines:{name}", _by_engines(_backend(cls, name)))
 
 
+@constant_while_tracing
+def publish_own(cls: type, name: str) -> str:
+    """The name in `resolved` of the function for arrays of a class and a backend; the first call imports it."""
+    try:
+        return _own[cls, name]
+    except KeyError:
+        served = _backend(cls, name).functions["attention"]
+        return _own.setdefault((cls, name), publish(f"attention:{name}", served))
+
+
+_own: dict[tuple[type, str], str] = {}
+
+
 def named(own: Backend, implementation: str) -> tuple[Backend, Kernel]:
     """The library and the kernel of an implementation. The library need not be an engine."""
     library = str(implementation).partition(":")[0]
     try:
-        engine = own if library not in registry.entry_points() else find.named(library)
+        engine = own if registry.module_of(library) is None else find.named(library)
     except BackendNotFound as error:
         raise Unsupported(f"implementation={implementation!r}: {error}") from None
     found = {f"{own.name}:{kernel[0]}": (own, kernel) for kernel in kernels(own)}
@@ -227,7 +240,7 @@ def _attend(
         elif engines.active():
             serve = getattr(resolved, publish_by_engines(type(q), backend.name))
         else:
-            serve = backend.functions["attention"]
+            serve = getattr(resolved, publish_own(type(q), backend.name))
         served: tuple[Array, Any] = serve(a)
     except Unsupported as error:
         raise Unsupported(f"{described_call(q, k, v)}: {error}") from None

@@ -137,7 +137,7 @@ def _jitted(function: Callable[..., Any], options: Options) -> Jitted:
 
 
 def _require_valid(options: Options) -> None:
-    if options.engine is not None and options.engine not in registry.entry_points():
+    if options.engine is not None and registry.module_of(options.engine) is None:
         raise registry.unknown(options.engine)
     if options.when not in get_args(When):
         raise ValueError(f"xo.jit: when must be one of {get_args(When)}, not {options.when!r}")

@@ -56,7 +56,7 @@ class engines(Scope):  # noqa: N801 - lower case, because it is used as a statem
                 raise TypeError(
                     f'xo.engines takes names of backends, such as "jax" or "torch"; the argument was {name!r}.'
                 )
-            if name not in registry.entry_points():
+            if registry.module_of(name) is None:
                 raise registry.unknown(name)
         super().__init__()
         self._names = names

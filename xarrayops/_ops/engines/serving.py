@@ -254,7 +254,7 @@ def candidates_of(
     """The kernels of an engine for a call, or the function of the engine if it lists no kernels."""
     reason = _refusal(verb, own, engine, args, kwargs)
     arguments = _named(args, kwargs)
-    kernels = [kernel for kernel in engine.kernels.get(verb, ()) if kernel[0] != "generic"]
+    kernels = [kernel for kernel in engine.kernels(verb) if kernel[0] != "generic"]
     if reason is not None or not kernels:
         copies = () if reason is not None else passing.copies(arguments, engine)
         yield Candidate(f"{engine.name}:{verb}", reason is None, reason or "the engine's function", copies)

@@ -209,7 +209,7 @@ def _place(function: Callable[..., Any]) -> str:
 
 
 def _check_library(library: str) -> None:
-    if library not in registry.entry_points():
+    if registry.module_of(library) is None:
         raise registry.unknown(library)
 
 

@@ -37,8 +37,9 @@ def _report(kind: str, what: str, nbytes: int = 0) -> None:
     """Count a crossing in each open block of this thread or task; raise if it exceeds the limit of one."""
     counts = _watched.value(())
     if counts:
+        lines = {inside: line_of_user(inside) for inside in {count.inside for count in counts}}
         for count in counts:
-            count.ledger.add(Crossing(kind, what, *line_of_user(count.inside), nbytes=nbytes))
+            count.ledger.add(Crossing(kind, what, *lines[count.inside], nbytes=nbytes))
         for count in reversed(counts):
             _require_limit(count, kind)
 
@@ -157,16 +158,17 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
         count = _watched.value(())[-1]
         count.hooks.close()
         super().__exit__(*exception)
-        missed = _unwatched() - self._unwatched
-        registry.load_imported()
-        loaded = {name: registry.by_module.get(entry.value) for name, entry in registry.entry_points().items()}
-        names = [name for name in sorted(missed) if (backend := loaded[name]) and backend.own_hook("crossings")]
-        if names:
-            warnings.warn(
-                f"xo.profile: {', '.join(names)} was imported inside the block, so its crossings were not counted. "
-                f"Instead: import it before the block",
-                stacklevel=2,
-            )
+        missed = sorted(_unwatched() - self._unwatched)
+        if missed:
+            registry.load_imported()
+            loaded = {name: registry.by_module.get(registry.entry_points()[name].value) for name in missed}
+            names = [name for name, backend in loaded.items() if backend and backend.own_hook("crossings")]
+            if names:
+                warnings.warn(
+                    f"xo.profile: {', '.join(names)} was imported inside the block, so its crossings were not counted. "
+                    f"Instead: import it before the block",
+                    stacklevel=2,
+                )
         if self._show:
             print(count.ledger)
         if exception[0] is None:  # the program may have caught the error

@@ -35,10 +35,10 @@ from array_api_compat.common._helpers import (
     to_device as to_device,
 )
 
+from xarrayops._core.backends.find import NON_ARRAY_TYPES as _NON_ARRAY_TYPES
 from xarrayops.compat._guard import CLASSES as _CLASSES
 from xarrayops.compat._overlay import is_namespace as _is_namespace
 
-_SCALARS = frozenset({bool, int, float, complex, type(None)})
 _SCALAR_CLASSES = {"numpy": "generic"}
 """The class of the scalars of a library that count as its arrays."""
 
@@ -79,7 +79,7 @@ def array_namespace(*xs: Any, api_version: str | None = None, use_compat: bool |
         found = None
         for x in xs:
             cls: Any = type(x)
-            if cls in _SCALARS:
+            if cls in _NON_ARRAY_TYPES:
                 continue
             xp = _of_class(cls)
             # JAX has gradients of integers that are NumPy arrays with a dtype of kind "V".

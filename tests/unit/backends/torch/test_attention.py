@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-KERNELS = {name: (function, refusal) for name, function, refusal in find.named("torch").kernels["attention"]}
+KERNELS = {name: (function, refusal) for name, function, refusal in find.named("torch").kernels("attention")}
 
 
 def qkv(

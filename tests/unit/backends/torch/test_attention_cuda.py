@@ -22,7 +22,7 @@ from xarrayops_backends.torch._attention import alignment, blocks, cuda, flash, 
 
 pytestmark = pytest.mark.device
 
-KERNELS = {name: (function, refusal) for name, function, refusal in find.named("torch").kernels["attention"]}
+KERNELS = {name: (function, refusal) for name, function, refusal in find.named("torch").kernels("attention")}
 HALF = torch.float16
 
 

@@ -15,7 +15,8 @@ from xarrayops.testing._suite.operations.attention_oracle import attention_oracl
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch.nn.attention.flex_attention import flex_attention  # noqa: E402
-from xarrayops_backends.torch._attention import flex, modes, or_next, package  # noqa: E402
+from xarrayops_backends.torch._attention import flex, modes, package  # noqa: E402
+from xarrayops_backends.torch._attention.candidates import or_next  # noqa: E402
 
 BANDS: dict[str, dict[str, Any]] = {
     "none": {},
@@ -91,7 +92,7 @@ def test_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(package, "package", lambda major: "it is left out")
     monkeypatch.setattr(modes, "generation", lambda device: 9)
     monkeypatch.setattr(torch.Tensor, "is_cuda", property(lambda x: True))
-    kernels = {name: refusal for name, _, refusal in find.named("torch").kernels["attention"]}
+    kernels = {name: refusal for name, _, refusal in find.named("torch").kernels("attention")}
     q, k = torch.zeros(1, 8, 1024, 64, dtype=torch.float16), torch.zeros(1, 2, 1024, 64, dtype=torch.float16)
     a = Attention(q, k, k, 0.125, softcap=20.0)
 

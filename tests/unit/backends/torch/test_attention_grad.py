@@ -12,7 +12,7 @@ from xarrayops.plugin import Attention
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 
-KERNELS = {name: function for name, function, _ in find.named("torch").kernels["attention"]}
+KERNELS = {name: function for name, function, _ in find.named("torch").kernels("attention")}
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "causal": {"right": 0},

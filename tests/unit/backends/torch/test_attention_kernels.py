@@ -18,9 +18,10 @@ from xarrayops.testing._suite.operations.attention_oracle import attention_oracl
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._dynamo.exc import BackendCompilerFailed, FailOnRecompileLimitHit, Unsupported  # noqa: E402
-from xarrayops_backends.torch._attention import blocks, cuda, flash, or_next, says_no_code  # noqa: E402
+from xarrayops_backends.torch._attention import blocks, cuda, flash  # noqa: E402
+from xarrayops_backends.torch._attention.candidates import or_next, says_no_code  # noqa: E402
 
-KERNELS = {name: (function, refusal) for name, function, refusal in find.named("torch").kernels["attention"]}
+KERNELS = {name: (function, refusal) for name, function, refusal in find.named("torch").kernels("attention")}
 
 
 @pytest.fixture(autouse=True)
@@ -259,7 +260,7 @@ def test_a_kernel_without_a_plan_is_not_tried_again(monkeypatch: pytest.MonkeyPa
 
     torch_ = find.named("torch")
     kernels = [("sdpa-cudnn", or_next(planless), candidates.always), ("blocked", fine, candidates.always)]
-    monkeypatch.setitem(torch_.kernels, "attention", kernels)
+    monkeypatch.setattr(torch_, "kernels", lambda verb: kernels)
     serve = candidates.first_able("attention", kernels)
     q, k, v = random_arrays(0, 5, 7)
     for _ in range(3):
@@ -277,7 +278,7 @@ def test_a_kernel_without_a_plan_is_not_tried_again(monkeypatch: pytest.MonkeyPa
 
 def test_failures_do_not_stop_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """A recorded failure for a form and layout is not looked up for symbolic sizes."""
-    kernel = next(k for k in find.named("torch").kernels["attention"] if k[0] == "sdpa-flash")
+    kernel = next(k for k in find.named("torch").kernels("attention") if k[0] == "sdpa-flash")
     q, k, v = random_arrays(1, 5, 7)
     arguments = form(q, k, v)
     candidates.remember(kernel, Call((arguments,), {}), NotServed("no code"))

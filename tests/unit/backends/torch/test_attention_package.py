@@ -150,7 +150,7 @@ def call(**options: Any) -> Call:
 
 def test_choice(version: str) -> None:
     """It supports a softcap and windows; other options are refused."""
-    kernels = {name: refusal for name, _, refusal in find.named("torch").kernels["attention"]}
+    kernels = {name: refusal for name, _, refusal in find.named("torch").kernels("attention")}
 
     def chosen(case: Call) -> str:
         return next(name for name, refusal in kernels.items() if refusal(case) is None)
