@@ -28,8 +28,8 @@ _PROMOTED: dict[Any, np.dtype[Any]] = {
     tuple(x if isinstance(x, np.dtype) else type(x) for x in pair): np.result_type(*pair)
     for pair in product(_OPERANDS, repeat=2)
     if any(isinstance(x, np.dtype) for x in pair)
-}
-"""The promoted dtype of two dtypes, or of a dtype and the type of a Python scalar."""
+} | {dtype: dtype for dtype in _NATIVE.values()}
+"""The promoted dtype of two dtypes, of a dtype and the type of a Python scalar, or of one dtype."""
 
 
 def as_dtype(name: str, /) -> Any:
@@ -118,9 +118,12 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """NumPy has no common dtype of bfloat16 and float16, and a Python float widens the dtypes of ml_dtypes."""
     if 0 < len(arrays_and_dtypes) <= 2:  # in a tenth of the time
-        a, b = arrays_and_dtypes[0], arrays_and_dtypes[-1]
-        pair: Any = getattr(a, "dtype", type(a)), getattr(b, "dtype", type(b))
-        dtype = _PROMOTED.get(pair)
+        a = arrays_and_dtypes[0]
+        operands: Any = getattr(a, "dtype", type(a))
+        if len(arrays_and_dtypes) == 2:
+            b = arrays_and_dtypes[1]
+            operands = operands, getattr(b, "dtype", type(b))
+        dtype = _PROMOTED.get(operands)
         if dtype is not None:
             return dtype
     scalars = [item for item in arrays_and_dtypes if type(item) in _SCALARS]
