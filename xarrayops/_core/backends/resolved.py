@@ -8,6 +8,7 @@ from its first access.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from itertools import count
 from types import ModuleType
@@ -17,6 +18,7 @@ from xarrayops.plugin.candidates import constant_while_tracing
 
 T = TypeVar("T")
 resolved = ModuleType("xarrayops._resolved", doc="The attributes are the functions and backends found so far.")
+sys.modules[resolved.__name__] = resolved  # so cloudpickle saves it by name, with functions that read it
 _owners: dict[str, Any] = {}
 """The instances of classes with a `computed_once`, by the name that `known_as` gives them."""
 _number = count()

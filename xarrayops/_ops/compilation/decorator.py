@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, get_args, overload
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
 from xarrayops._core.backends import registry
+from xarrayops._ops.compilation.jitted import Jitted
 from xarrayops._ops.compilation.ledger import Ledger, When
 from xarrayops._ops.compilation.programs import Options, Programs
 from xarrayops._ops.transformations.arguments import name_of
-
-
-class Jitted(Protocol):
-    """A function that `jit` returns."""
-
-    @property
-    def ledger(self) -> Ledger:
-        """The costs and savings of each signature."""
-        ...
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-
 
 if TYPE_CHECKING:
 
@@ -125,14 +114,13 @@ def jit(
 
 
 def _jitted(function: Callable[..., Any], options: Options) -> Jitted:
-    """The compiled function: a plain function, so that classes bind it as a method."""
     if not callable(function):
         raise TypeError(f"xo.jit takes a function, not {type(function).__name__}")
     programs = Programs(f"xo.jit({name_of(function)})", function, options)
-    found: Any = wraps(function)(programs.caller())
-    found.ledger = Ledger(programs.entries)
-    found.programs = programs
-    found._torchdynamo_inline = function  # inside torch.compile the function becomes part of its trace
+    call: Any = programs.caller()
+    call._torchdynamo_inline = function  # inside torch.compile the function becomes part of its trace
+    found = Jitted(call, function, (_jitted, (function, options)))
+    found.ledger, found.programs = Ledger(programs.entries), programs
     return found
 
 

@@ -7,10 +7,20 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from xarrayops._core.backends import registry
-from xarrayops._ops.operations.definition import Declared, Definition
+from xarrayops._ops.operations.definition import Declared as DeclaredKernel, Definition
 from xarrayops._ops.operations.native import Native, Sources, texts
 from xarrayops._ops.operations.requirements import ORDERS, Aligned, Dtypes, Requirements
+from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import Call, always
+
+
+class Declared(Record):
+    """A call of a method of `Declarations`, and the function that it decorated, if any."""
+
+    method: str
+    args: tuple[Any, ...]
+    options: dict[str, Any]
+    function: Callable[..., Any] | None = None
 
 
 class Declarations:
@@ -18,6 +28,7 @@ class Declarations:
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
+        self.declared: list[Declared] = []
 
     def kernel(
         self,
@@ -40,8 +51,11 @@ class Declarations:
         _check_library(library)
         requirements = _checked(definition, Requirements(dtypes, device, layout, aligned, can=can))
 
+        options = {"dtypes": dtypes, "device": device, "layout": layout, "aligned": aligned, "can": can}
+
         def declare(function: Function) -> Function:
-            definition.add(Declared(library, kernel, lambda backend: function, requirements))
+            definition.add(DeclaredKernel(library, kernel, lambda backend: function, requirements))
+            self.declared.append(Declared("kernel", (name,), options, function))
             return function
 
         return declare
@@ -69,14 +83,18 @@ class Declarations:
         for library in serves:
             _check_library(library)
         own = _checked(definition, Requirements(dtypes, layout=layout, aligned=aligned, can=can))
-        made = Native(definition, name, texts(sources, definition.reference), entry, flags, own)
+        contents = texts(sources, definition.reference)
+        made = Native(definition, name, contents, entry, flags, own)
         for library in serves:
-            definition.add(Declared(library, name, made.function_for, made.requirements))
+            definition.add(DeclaredKernel(library, name, made.function_for, made.requirements))
         definition.natives.append(made)
+        options = {"sources": contents, "entry": entry, "serves": serves, "dtypes": dtypes, "layout": layout}
+        self.declared.append(Declared("native", (name,), options | {"aligned": aligned, "flags": flags, "can": can}))
 
     def gradient(self, function: Function, /) -> Function:
         """Declare the gradient; see `xarrayops.operation`."""
         self._definition.set_gradient(function)
+        self.declared.append(Declared("gradient", (function,), {}))
         return function
 
     def build(self) -> None:
@@ -197,11 +215,25 @@ def operation(name: str, /, *, blockwise: str | None = None) -> Callable[[Callab
         defined[name] = made = Definition(name, reference, blockwise)
         function: Any = made.function
         function.operation, declarations = made, Declarations(made)
+        made.made_by = _rebuilt, (name, reference, blockwise, declarations.declared)
         for each in ("kernel", "native", "gradient", "build"):
             setattr(function, each, getattr(declarations, each))
         return function
 
     return define
+
+
+def _rebuilt(
+    name: str, reference: Callable[..., Any], blockwise: str | None, declared: Sequence[Declared]
+) -> Definition:
+    """The definition of that name, which is made if there is none."""
+    if name not in defined:
+        function: Any = operation(name, blockwise=blockwise)(reference)
+        for each in declared:
+            declare = getattr(function, each.method)(*each.args, **each.options)
+            if each.function is not None:
+                declare(each.function)
+    return defined[name]
 
 
 def _place(function: Callable[..., Any]) -> str:

@@ -54,6 +54,8 @@ class Definition:
         The compiled functions of the native kernels.
     checks_all : set of str
         The libraries for which all arguments of every call are checked.
+    made_by : tuple
+        A function and arguments for which it returns this definition in another process, for cloudpickle.
     """
 
     def __init__(self, name: str, reference: Callable[..., Any], blockwise: str | None) -> None:
@@ -70,7 +72,11 @@ class Definition:
         self._table: dict[type, Callable[..., Any]] = {}
         self._served: dict[str, Served] = {}
         self.checks_all: set[str] = set()
+        self.made_by: tuple[Any, ...] = ()
         self.function = self._public()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.made_by
 
     def _public(self) -> Callable[..., Any]:
         @constant_while_tracing

@@ -67,6 +67,9 @@ class Native:
         self._function: Callable[..., None] | None = None
         self._error: BuildError | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _native_of, (self._definition, self.name)
+
     def unavailable(self) -> str | None:
         """Why it cannot be built here; None if it can."""
         from importlib.util import find_spec  # slow to import
@@ -164,3 +167,9 @@ def _folder_of(function: Callable[..., Any]) -> Path:
     code = getattr(function, "__code__", None)
     folder = Path(code.co_filename).parent if code is not None else Path()
     return folder if folder.is_dir() else Path()
+
+
+def _native_of(definition: Definition, name: str) -> Native:
+    """The native kernel of that name."""
+    found: Native = next(each for each in definition.natives if each.name == name)
+    return found

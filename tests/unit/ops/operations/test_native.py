@@ -6,6 +6,7 @@ import subprocess
 import sys
 from itertools import count
 
+import cloudpickle
 import dask.array as da
 import jax
 import jax.numpy as jnp
@@ -130,6 +131,15 @@ def test_one_source_serves_three_libraries(norm, make, dtype):
         assert (type(found), found.dtype) == (type(x), x.dtype)
         np.testing.assert_allclose(np.asarray(found), oracle(X, W, 0.5), rtol=1e-5 if dtype == "float32" else 1e-14)
         assert norm(x[:0], weight).shape == (0, 6)
+
+
+def test_a_pickled_operation_keeps_its_native_kernel(cache):
+    made = native("twice", lambda x: x + x)
+    x = np.arange(3.0)
+    assert made(x).tolist() == [0.0, 2.0, 4.0]
+    other = cloudpickle.loads(cloudpickle.dumps(made))
+    assert xo.explain(other, x).chosen == "numpy:cpp"
+    assert other(x).tolist() == [0.0, 2.0, 4.0]
 
 
 def test_the_source_is_short():
