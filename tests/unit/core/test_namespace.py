@@ -266,3 +266,11 @@ def test_kinds_of_dtypes(library):
     assert "int32" not in found
     if library == "torch":
         assert dtypes(kind=["bool", "real floating"]) == found
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])
+def test_every_listed_name_is_an_attribute(library):
+    pytest.importorskip(library)
+    for module in (namespace := xo.backend(library).namespace, namespace.linalg, namespace.fft):
+        assert all(hasattr(module, name) for name in dir(module) if not name.startswith("__"))
+    assert namespace.bartlett(5).shape == (5,)

@@ -11,6 +11,8 @@ import cloudpickle
 import numpy as np
 import pytest
 
+import xarrayops as xo
+
 MODULE = """
 import numpy as np
 import xarrayops as xo
@@ -128,9 +130,33 @@ def test_functions_of_a_program_by_cloudpickle(name, is_used, tmp_path):
     assert chosen == ("numpy:own" if name == "scaled" else "")
 
 
+def cubes(x):
+    return xo.sum(x**3)
+
+
+@pytest.mark.parametrize("make", [xo.grad, xo.value_and_grad, xo.vmap, xo.checkpoint, xo.no_grad()])
+def test_other_transformations(make):
+    torch = pytest.importorskip("torch")
+    f, x = make(cubes), torch.arange(6.0).reshape(2, 3)
+    for other in (pickle.loads(pickle.dumps(f)), cloudpickle.loads(cloudpickle.dumps(f)), copy.deepcopy(f)):
+        assert str(other(x)) == str(f(x))
+    with pytest.raises(AttributeError, match="local object"):
+        pickle.dumps(make(lambda x: x))
+
+
+def test_a_ledger_keeps_its_entries(module):
+    module.waves(np.arange(3.0))
+    ledger = module.waves.ledger
+    shown = str(ledger)
+    others = (pickle.loads(pickle.dumps(ledger)), copy.deepcopy(ledger))
+    module.waves(np.arange(4.0))
+    assert [(len(each), str(each)) for each in others] == [(1, shown)] * 2
+    assert len(ledger) == 2
+
+
 def test_methods(module):
     model = module.Model()
     assert model.apply(np.ones(2)).tolist() == [4.0, 4.0]
     assert pickle.loads(pickle.dumps(model.apply))(np.ones(2)).tolist() == [4.0, 4.0]
     assert pickle.loads(pickle.dumps(module.Model.apply)) is module.Model.apply
-    assert repr(module.Model.apply) == "<xarrayops.jit of pickled_program.Model.apply>"
+    assert repr(module.Model.apply) == "<Jitted pickled_program.Model.apply>"

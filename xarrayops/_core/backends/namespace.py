@@ -230,7 +230,7 @@ def _extra(namespace: ModuleType, prefix: str, name: str, functions: Mapping[str
     verb = f"{prefix}{name}"
     if verb in EXTRA:
         # The public function knows the defaults of its options, which the backend's function is always given.
-        function = (ROLES[verb] and lookup(import_module("xarrayops"), verb)) or functions[verb]
+        function = (ROLES.get(verb) and lookup(import_module("xarrayops"), verb)) or functions[verb]
         setattr(namespace, name, function)
         return function
     if prefix:

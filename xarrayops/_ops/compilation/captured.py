@@ -18,12 +18,12 @@ from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleT
 from typing import Any
 
 from xarrayops._core.backends.registry import Backend
-from xarrayops._ops.compilation.jitted import Jitted
 from xarrayops._ops.compilation.tokens import ATOMS, NotConstant, Same, Tokens, is_of_library
+from xarrayops._ops.transformed import Transformed
 
 _MISSING = object()
 _UNCHANGING: tuple[type, ...] = (
-    *(*ATOMS, float, complex, type, ModuleType, FunctionType, BuiltinFunctionType, Jitted),
+    *(*ATOMS, float, complex, type, ModuleType, FunctionType, BuiltinFunctionType, Transformed),
 )
 Read = tuple[Callable[[], Any], Any]
 """How to read a variable, and the value that it had."""

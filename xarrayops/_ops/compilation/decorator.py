@@ -7,10 +7,28 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
 from xarrayops._core.backends import registry
-from xarrayops._ops.compilation.jitted import Jitted
 from xarrayops._ops.compilation.ledger import Ledger, When
 from xarrayops._ops.compilation.programs import Options, Programs
 from xarrayops._ops.transformations.arguments import name_of
+from xarrayops._ops.transformed import Transformed
+
+
+class Jitted(Transformed):
+    """A function that `jit` returns.
+
+    Attributes
+    ----------
+    ledger : Ledger
+        The costs and savings of each signature.
+    """
+
+    def __init__(
+        self, call: Callable[..., Any], function: Callable[..., Any], make: Callable[[], Any], programs: Programs
+    ) -> None:
+        super().__init__(call, function, make)
+        self.ledger = Ledger(programs.entries)
+        self.programs = programs
+
 
 if TYPE_CHECKING:
 
@@ -119,9 +137,7 @@ def _jitted(function: Callable[..., Any], options: Options) -> Jitted:
     programs = Programs(f"xo.jit({name_of(function)})", function, options)
     call: Any = programs.caller()
     call._torchdynamo_inline = function  # inside torch.compile the function becomes part of its trace
-    found = Jitted(call, function, (_jitted, (function, options)))
-    found.ledger, found.programs = Ledger(programs.entries), programs
-    return found
+    return Jitted(call, function, partial(_jitted, function, options), programs)
 
 
 def _require_valid(options: Options) -> None:

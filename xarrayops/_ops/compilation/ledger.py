@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from math import ceil
-from typing import Literal
+from typing import Any, Literal
 
 from xarrayops._ops.explanation import aligned
 from xarrayops.plugin.arrays import Record
@@ -160,6 +161,10 @@ class Ledger(Iterable[Entry]):
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The entries of now: those of a compiled function cannot be pickled."""
+        return Ledger, (partial(tuple, tuple(self)),)
 
     def __len__(self) -> int:
         return len(list(self._entries()))

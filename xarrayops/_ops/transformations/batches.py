@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial
 from typing import Any
 
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
+from xarrayops._ops.transformed import Transformed
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import is_array, leaves
 
@@ -47,7 +48,6 @@ def vmap(function: Callable[..., Any], /, in_axes: Axes = 0, *, out_axes: int = 
     [5.0, 10.0]
     """
 
-    @wraps(function)
     def batched(*args: Any, **kwargs: Any) -> Any:
         call = f"xo.vmap({name_of(function)})"
         axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
@@ -77,7 +77,7 @@ def vmap(function: Callable[..., Any], /, in_axes: Axes = 0, *, out_axes: int = 
         results = backend.functions["vmap"](of_items)(*items)
         return rebuilt(form[0], (move(x, 0, out_axes) for x in results))
 
-    return batched
+    return Transformed(batched, function, partial(vmap, function, in_axes, out_axes=out_axes))
 
 
 def _axis(call: str, x: Array, axis: int) -> int:

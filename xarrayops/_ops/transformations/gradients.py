@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial
 from operator import index
 from typing import Any
 
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
+from xarrayops._ops.transformed import Transformed
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.dtypes import FLOATING_DTYPES
@@ -61,7 +62,8 @@ def value_and_grad(
     >>> float(value), gradient.tolist()
     (5.0, [2.0, 4.0])
     """
-    return _differentiated("value_and_grad", function, argnums, has_aux=has_aux)
+    both = _differentiated("value_and_grad", function, argnums, has_aux=has_aux)
+    return Transformed(both, function, partial(value_and_grad, function, argnums, has_aux=has_aux))
 
 
 def grad(function: Callable[..., Any], /, argnums: Positions = 0, *, has_aux: bool = False) -> Callable[..., Any]:
@@ -79,12 +81,11 @@ def grad(function: Callable[..., Any], /, argnums: Positions = 0, *, has_aux: bo
     """
     both = _differentiated("grad", function, argnums, has_aux=has_aux)
 
-    @wraps(function)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         value, gradient = both(*args, **kwargs)
         return (gradient, value[1]) if has_aux else gradient
 
-    return differentiated
+    return Transformed(differentiated, function, partial(grad, function, argnums, has_aux=has_aux))
 
 
 def _differentiated(
@@ -95,7 +96,6 @@ def _differentiated(
     asked, is_one = tuple(index(each) for each in given), given is not argnums
     call = f"xo.{verb}({name_of(function)})"
 
-    @wraps(function)
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         positions = _positions(call, asked, len(args))
         chosen = [args[position] for position in positions]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import wraps
+from functools import partial
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import Any, Self
 
 from xarrayops._core.backends import registry
 from xarrayops._ops.random import streams
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, rebuilt
+from xarrayops._ops.transformed import Transformed
 from xarrayops.plugin.arrays import Array
 
 
@@ -56,7 +57,6 @@ def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:
     0.0
     """
 
-    @wraps(function)
     def computed_again(*args: Any, **kwargs: Any) -> Any:
         backend = library_of("checkpoint", (args, kwargs))
         if backend is None:
@@ -80,7 +80,7 @@ def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:
         found = backend.functions["checkpoint"](of_arrays, arrays_of(arguments))
         return rebuilt(form[0], found)
 
-    return computed_again
+    return Transformed(computed_again, function, partial(checkpoint, function))
 
 
 class no_grad:  # noqa: N801 - lower case, because it is used as a statement: with xo.no_grad()
@@ -130,9 +130,8 @@ class no_grad:  # noqa: N801 - lower case, because it is used as a statement: wi
                 "xo.no_grad: the body of a generator or coroutine runs after the call. Instead: a with block inside it"
             )
 
-        @wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
             with no_grad():
                 return function(*args, **kwargs)
 
-        return inside
+        return Transformed(inside, function, partial(self, function))

@@ -1,4 +1,4 @@
-"""The class of the functions that `jit` returns."""
+"""The class of the functions that transformations return, such as `jit` and `grad`."""
 
 from __future__ import annotations
 
@@ -6,45 +6,35 @@ import sys
 from collections.abc import Callable
 from functools import partial, update_wrapper
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from xarrayops._core.backends.namespace import lookup
 
-if TYPE_CHECKING:
-    from xarrayops._ops.compilation.ledger import Ledger
 
-
-class Jitted(partial[Any]):
-    """A function that `jit` returns, with the name, the docstring and the signature of the function that it compiles.
+class Transformed(partial[Any]):
+    """A function made of another one, with its name, docstring and signature, which can be pickled and copied.
 
     It is an object because pickle does not save a function that has the name of another one. A partial is called
     quicker than a method ``__call__``, and torch.compile traces it.
-
-    Attributes
-    ----------
-    ledger : Ledger
-        The costs and savings of each signature.
     """
 
-    ledger: Ledger
-    programs: Any
     __qualname__: str
 
     def __new__(cls, call: Callable[..., Any], *args: Any) -> Self:
         """The object that calls ``call``."""
         return super().__new__(cls, call)
 
-    def __init__(self, call: Callable[..., Any], function: Callable[..., Any], made_by: tuple[Any, ...]) -> None:
-        """``made_by`` is a function, and the arguments for which it returns an equal object."""
+    def __init__(self, call: Callable[..., Any], function: Callable[..., Any], make: Callable[[], Any]) -> None:
+        """``make`` is the call that returned this: a partial, which can be pickled if ``function`` can."""
         update_wrapper(self, function)
-        self._made_by = made_by
+        self._make = make
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """A method if it is an attribute of a class, as for a function."""
         return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
-        return f"<xarrayops.jit of {self.__module__}.{self.__qualname__}>"
+        return f"<{type(self).__name__} {self.__module__}.{self.__qualname__}>"
 
     def __copy__(self) -> Self:
         return self
@@ -53,11 +43,11 @@ class Jitted(partial[Any]):
         return self
 
     def __reduce__(self) -> Any:
-        """The name, if it has one. For ``__main__`` cloudpickle gets the contents: other programs lack the name."""
+        """The name, if it has one. For ``__main__`` cloudpickle gets the call: other programs lack the name."""
         by_value = self.__module__ == "__main__" and _is_cloudpickle(sys._getframe(1).f_globals.get("__name__", ""))
         if not by_value and lookup(sys.modules.get(self.__module__), self.__qualname__) is self:
             return self.__qualname__
-        return self._made_by
+        return self._make, ()
 
 
 def _is_cloudpickle(module: str) -> bool:
