@@ -9,6 +9,7 @@ from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.mixed import another_library, sparse_argument
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar, with_numbers
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.backends.resolved import is_traced
 from xarrayops._core.dispatch.arguments import array_arguments, signature
 from xarrayops._core.dispatch.creation import creation, creation_backend, refuse_both
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
@@ -87,7 +88,7 @@ def asarray(
             return owner.functions["asarray"](obj, dtype=dtype, device=device, copy=copy)
         if owner is not None and _is_foreign_number(obj, creation_backend(like, backend)[0]):
             obj = as_number(obj)
-        else:
+        elif type(obj).__module__ != "numpy" or not is_traced():  # torch.compile sees a tensor: PyTorch takes it
             obj, like, backend = _converted(obj, like, backend, device, copy)
             copy = None if copy else copy
     function, dtype, device = creation("asarray", like, backend, dtype, device, obj)

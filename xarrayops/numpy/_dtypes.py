@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from math import log10
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
 from xarrayops._core.backends.dtype_names import DTypeName, name_of
@@ -20,6 +20,8 @@ from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import DTYPE_NAMES
 
 _found: dict[str, tuple[str, str, int]] = {}
+DTYPES: dict[str, dtype] = {}
+"""The dtypes, by NumPy's names."""
 
 
 class dtype(DTypeName):  # noqa: N801 - NumPy's name
@@ -30,11 +32,11 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
     ``isinstance(x, float64)`` is true for NumPy's scalars of the dtype, and for 0-d arrays of other libraries.
     """
 
-    def __new__(cls, dtype: Any, align: bool = False, copy: bool = False) -> Self:
+    def __new__(cls, dtype: Any, align: bool = False, copy: bool = False) -> dtype:
         name = name_of(named(float if dtype is None else dtype))
         if name not in DTYPE_NAMES:
             raise TypeError(f"np.dtype: {dtype!r} is not a dtype of numbers. Instead: one of {', '.join(DTYPE_NAMES)}")
-        return super().__new__(cls, name)
+        return DTYPES.get(name) or super().__new__(cls, name)  # torch.compile does not trace the creation
 
     def __call__(self, *values: Any) -> Any:
         """The value in this dtype; without a value it is 0."""
@@ -244,8 +246,8 @@ _ALIASES = (
     *("bool_", "byte", "cdouble", "csingle", "double", "half", "int_", "intc", "intp", "long", "longlong", "short"),
     *("single", "ubyte", "uint", "uintc", "uintp", "ulong", "ulonglong", "ushort"),
 )
-DTYPES = {name: dtype(name) for name in ops.DTYPES_OF_NUMPY} | {name: dtype(RENAMED[name]) for name in _ALIASES}
-"""The dtypes, by NumPy's names."""
+DTYPES.update((name, dtype(name)) for name in ops.DTYPES_OF_NUMPY)
+DTYPES.update((name, dtype(RENAMED[name])) for name in _ALIASES)
 _CLASSES = {
     "generic": "bool int uint float complex",
     "number": "int uint float complex",

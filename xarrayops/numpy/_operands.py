@@ -16,8 +16,10 @@ from typing import Any, TypeVar
 import xarrayops as xo
 from xarrayops._core.backends import find
 from xarrayops._core.backends.dtype_names import name_of
+from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.foreign import has_buffer
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
+from xarrayops._core.backends.resolved import is_traced
 from xarrayops._core.dispatch.python_scalars import COMPARISONS
 from xarrayops._core.modes.defaults import floating_dtype
 from xarrayops.errors import Unsupported
@@ -50,6 +52,8 @@ def entitled(function: FunctionT, name: str, text: str) -> FunctionT:
 def is_array(x: Any) -> bool:
     """Whether x is an array of a known library; NumPy's scalars count."""
     known = _is_array_class.get(type(x))
+    if known is None and is_traced():
+        return find.of_class(type(x)) is not None
     if known is None:
         known = _is_array_class[type(x)] = not isinstance(x, (str, list, tuple)) and _has_backend(x)
     return known
@@ -82,14 +86,21 @@ def first_array(values: Iterable[Any]) -> Any:
 def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = None, copy: bool | None = None) -> Any:
     """An array of anything that NumPy makes arrays of, with its default dtype unless `xarrayops.use` names another."""
     listed = nested.members(obj)
-    if not {*map(type, listed)} <= NUMBERS.keys() and not is_array(obj):
+    if not SCALARS.issuperset(map(type, listed)) and not is_array(obj):
         obj, is_foreign = _as_values(obj)
         listed = nested.members(obj)
         if is_foreign and like is None:  # xo.asarray would leave the values with NumPy
             like = xo.zeros(0, dtype="uint8", device=device)
     if dtype is None and (type(obj) in NUMBERS or isinstance(obj, (list, tuple))):
         dtype = _default_of(listed)
+    if like is None and is_traced() and not is_array(obj):
+        return xo.asarray(obj, dtype=dtype, device=device, copy=copy, backend="torch")
     return xo.asarray(obj, dtype=dtype, like=like, device=device, copy=copy)
+
+
+def numpy_array(number: Any) -> Any:
+    """A Python number as NumPy's array."""
+    return xo.asarray(number, dtype=NUMBERS[type(number)], backend="numpy")
 
 
 def _as_values(obj: Any) -> tuple[Any, bool]:
@@ -115,7 +126,7 @@ def _as_values(obj: Any) -> tuple[Any, bool]:
 def _class_of(listed: list[Any]) -> type | None:
     """The widest class of Python numbers; None if there are other objects, such as arrays."""
     classes = {type(member) for member in listed}
-    return max(classes, key=list(NUMBERS).index, default=float) if classes <= NUMBERS.keys() else None
+    return max(classes, key=list(NUMBERS).index, default=float) if SCALARS.issuperset(classes) else None
 
 
 def _default_of(listed: list[Any]) -> str | None:

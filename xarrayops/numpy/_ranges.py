@@ -6,6 +6,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
+from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
@@ -18,7 +19,7 @@ def arange(
     start, stop, step = map(ops.plain_number, (start_or_stop, stop, 1 if step is None else step))
     start, stop = (0, start) if stop is None else (start, stop)
     classes = {type(start), type(stop), type(step)}
-    if not classes <= ops.NUMBERS.keys():
+    if not SCALARS.issuperset(classes):
         raise TypeError(
             f"np.arange takes numbers, not {start!r}, {stop!r} and {step!r}. Instead: int(x) or float(x) of an array"
         )

@@ -1,3 +1,4 @@
+# Long: one class, with NumPy's methods of ufuncs.
 """Elementwise functions as objects with NumPy's methods reduce, accumulate, reduceat, outer and at."""
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from operator import index
 from typing import Any
 
 import xarrayops as xo
+from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
+from xarrayops._core.backends.resolved import is_traced
 from xarrayops._generic.extra.common import part, rows
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._loops import loop, reduction_loop
 from xarrayops.numpy._reductions import COMBINED, reduced
+from xarrayops.plugin.candidates import constant_while_tracing
 
 REDUCTIONS = {function: verb for verb, function in COMBINED.items()}
 """Our reduction for each function of two operands."""
@@ -85,6 +89,8 @@ class ufunc:  # noqa: N801 - NumPy's name
         self, values: tuple[Any, ...], out: Any, where: Any, casting: str, order: Any, dtype: Any, subok: Any
     ) -> Any:
         ops.no_subclass(self.__name__, subok, True)
+        if out is None and where is True and SCALARS.issuperset(map(type, values)) and is_traced():
+            return self._number(values, order, dtype)
         if where is not True:
             *_, mask = ops.arrays(*values, where)
             # 1, so that unused values cause no warnings; numbers stay weakly typed
@@ -98,6 +104,12 @@ class ufunc:  # noqa: N801 - NumPy's name
         if where is not True:
             result = ops.kept(self.__name__, result, out, where, casting)
         return ops.written(self.__name__, ops.ordered(self.__name__, result, order), out, casting)
+
+    @constant_while_tracing
+    def _number(self, values: tuple[Any, ...], order: Any, dtype: Any) -> Any:
+        """The Python number that equals the function of Python numbers: a constant for torch.compile."""
+        found = self._call(tuple(ops.numpy_array(x) for x in values), None, True, "same_kind", order, dtype, True)
+        return tuple(each.item() for each in found) if self.nout > 1 else found.item()
 
     def _computed(self, values: list[Any], dtype: str | None, casting: str) -> Any:
         """The function of the operands in the dtypes of NumPy's loop; in a common dtype if NumPy has no such loop."""

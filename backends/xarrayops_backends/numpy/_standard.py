@@ -64,11 +64,13 @@ def fft_rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = 
 
 def floor_divide(x1: Any, x2: Any, /) -> Array:
     """NumPy follows Python: ``1.0 // -inf`` is -1, ``inf // 1`` is NaN."""
-    if type(x1) is type(x2) is np.ndarray and x1.dtype.char in "fd" and x1.shape == x2.shape:
+    if (
+        (type(x1) is type(x2) is np.ndarray and x1.dtype.char in "fd" and x1.shape == x2.shape)
         # If this sum of products is finite, all numbers are. It takes a third of the time of two checks, and unlike
         # `dot` it does not warn of infinities.
-        if math.isfinite(np.vdot(x1, x2)):
-            return np.floor_divide(x1, x2)
+        and math.isfinite(np.vdot(x1, x2))
+    ):
+        return np.floor_divide(x1, x2)
     kind = (x1 if hasattr(x1, "dtype") else x2).dtype.kind
     x1, x2 = (float(x) if type(x) is int and kind == "f" else x for x in (x1, x2))  # isfinite takes no large integers
     if kind != "f" or (np.isfinite(x1).all() and np.isfinite(x2).all()):

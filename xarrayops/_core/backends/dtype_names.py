@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn, Self
 
 from xarrayops._core.backends import find
+from xarrayops._core.backends.resolved import is_traced
 from xarrayops.plugin.candidates import constant_while_tracing
 
 _names: dict[tuple[type, Any], str] = {}
@@ -68,6 +69,6 @@ def name_of(dtype: Any) -> str | None:
         name: str | None = backend.functions["dtype_name"](dtype)
     except (TypeError, ValueError):  # an object of the library that is not a dtype
         return None
-    if name is not None:
+    if name is not None and not is_traced():  # torch.compile would guard every name
         _names[type(dtype), dtype] = name
     return name

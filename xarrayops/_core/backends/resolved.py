@@ -74,3 +74,16 @@ def _compute(name: str, key: str) -> str:
     instance = _owners[key]
     value = getattr(type(instance), name)._function(instance)
     return publish(f"{name} of {key}", _computed.setdefault((name, key), value))
+
+
+def is_traced() -> bool:
+    """Whether torch.compile traces the call. It cannot combine NumPy's arrays and tensors."""
+    answer: bool = getattr(resolved, _tracing_test())()
+    return answer
+
+
+@constant_while_tracing
+def _tracing_test() -> str:
+    """The name in `resolved` of the function that answers `is_traced`, which torch.compile evaluates."""
+    torch = sys.modules.get("torch")
+    return publish("is_traced", bool if torch is None else torch.compiler.is_compiling)

@@ -18,7 +18,9 @@ _HIGHEST = torch.iinfo(torch.int64).max
 
 def asarray(obj: Any, /, *, dtype: torch.dtype | None = None, device: Any = None, copy: bool | None = None) -> Array:
     """torch.asarray detaches an array from its graph and moves it to the default device (pytorch#150199)."""
-    if isinstance(obj, np.ndarray) and not (obj.flags.writeable and min(obj.strides, default=0) >= 0):
+    if isinstance(obj, np.ndarray) and torch.compiler.is_compiling():
+        obj = torch.as_tensor(obj)  # the tracer has a tensor for it
+    elif isinstance(obj, np.ndarray) and not (obj.flags.writeable and min(obj.strides, default=0) >= 0):
         if copy is False:
             raise ValueError("PyTorch has neither read-only memory nor negative strides, and copy=False")
         obj = obj.copy()
