@@ -9,6 +9,7 @@ from types import MethodType
 from typing import Any, Self
 
 from xarrayops._core.backends.namespace import lookup
+from xarrayops._core.backends.resolved import is_traced
 
 
 class Transformed(partial[Any]):
@@ -48,6 +49,11 @@ class Transformed(partial[Any]):
         if not by_value and lookup(sys.modules.get(self.__module__), self.__qualname__) is self:
             return self.__qualname__
         return self._make, ()
+
+
+def transformed(call: Callable[..., Any], function: Callable[..., Any], make: Callable[[], Any]) -> Callable[..., Any]:
+    """The object for these arguments; ``call`` itself while torch.compile traces, which cannot create the object."""
+    return call if is_traced() else Transformed(call, function, make)
 
 
 def _is_cloudpickle(module: str) -> bool:

@@ -109,8 +109,17 @@ def checkpoint(function: Callable[..., Arrays], arrays: Arrays, /) -> Arrays:
 
 
 def no_grad() -> AbstractContextManager[Any]:
-    """`torch.no_grad`."""
-    return torch.no_grad()
+    """`torch.no_grad`; torch.compile traces a call of its ``__enter__`` only in a ``with`` statement."""
+    return _NoGrad() if torch.compiler.is_compiling() else torch.no_grad()
+
+
+class _NoGrad(AbstractContextManager[None]):
+    def __enter__(self) -> None:
+        self._was_enabled = torch.is_grad_enabled()
+        torch._C._set_grad_enabled(False)
+
+    def __exit__(self, *error: object) -> None:
+        torch._C._set_grad_enabled(self._was_enabled)
 
 
 def opaque(x: Array, shape: tuple[int, ...], /) -> Array:

@@ -85,5 +85,11 @@ def is_traced() -> bool:
 @constant_while_tracing
 def _tracing_test() -> str:
     """The name in `resolved` of the function that answers `is_traced`, which torch.compile evaluates."""
-    torch = sys.modules.get("torch")
-    return publish("is_traced", bool if torch is None else torch.compiler.is_compiling)
+    known = vars(resolved)
+    if known["is_traced"] is bool and "torch" in sys.modules:
+        compiler = getattr(sys.modules["torch"], "compiler", None)  # another thread may be importing PyTorch
+        known["is_traced"] = bool if compiler is None else compiler.is_compiling
+    return "is_traced"
+
+
+vars(resolved)["is_traced"] = bool  # which is False without an argument

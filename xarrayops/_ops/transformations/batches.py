@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
-from xarrayops._ops.transformed import Transformed
+from xarrayops._ops.transformed import transformed
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import is_array, leaves
 
@@ -77,7 +77,7 @@ def vmap(function: Callable[..., Any], /, in_axes: Axes = 0, *, out_axes: int = 
         results = backend.functions["vmap"](of_items)(*items)
         return rebuilt(form[0], (move(x, 0, out_axes) for x in results))
 
-    return Transformed(batched, function, partial(vmap, function, in_axes, out_axes=out_axes))
+    return transformed(batched, function, partial(vmap, function, in_axes, out_axes=out_axes))
 
 
 def _axis(call: str, x: Array, axis: int) -> int:

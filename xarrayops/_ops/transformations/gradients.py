@@ -9,7 +9,7 @@ from typing import Any
 
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
-from xarrayops._ops.transformed import Transformed
+from xarrayops._ops.transformed import transformed
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.dtypes import FLOATING_DTYPES
@@ -63,7 +63,7 @@ def value_and_grad(
     (5.0, [2.0, 4.0])
     """
     both = _differentiated("value_and_grad", function, argnums, has_aux=has_aux)
-    return Transformed(both, function, partial(value_and_grad, function, argnums, has_aux=has_aux))
+    return transformed(both, function, partial(value_and_grad, function, argnums, has_aux=has_aux))
 
 
 def grad(function: Callable[..., Any], /, argnums: Positions = 0, *, has_aux: bool = False) -> Callable[..., Any]:
@@ -85,7 +85,7 @@ def grad(function: Callable[..., Any], /, argnums: Positions = 0, *, has_aux: bo
         value, gradient = both(*args, **kwargs)
         return (gradient, value[1]) if has_aux else gradient
 
-    return Transformed(differentiated, function, partial(grad, function, argnums, has_aux=has_aux))
+    return transformed(differentiated, function, partial(grad, function, argnums, has_aux=has_aux))
 
 
 def _differentiated(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import Any, Self
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
+from xarrayops._core.backends.resolved import is_traced
 from xarrayops._ops.random import streams
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, rebuilt
-from xarrayops._ops.transformed import Transformed
+from xarrayops._ops.transformed import transformed
 from xarrayops.plugin.arrays import Array
 
 
@@ -80,7 +81,7 @@ def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:
         found = backend.functions["checkpoint"](of_arrays, arrays_of(arguments))
         return rebuilt(form[0], found)
 
-    return Transformed(computed_again, function, partial(checkpoint, function))
+    return transformed(computed_again, function, partial(checkpoint, function))
 
 
 class no_grad:  # noqa: N801 - lower case, because it is used as a statement: with xo.no_grad()
@@ -108,10 +109,14 @@ class no_grad:  # noqa: N801 - lower case, because it is used as a statement: wi
     """
 
     def __init__(self) -> None:
-        self._blocks: list[ExitStack] = []
+        self._blocks: list[AbstractContextManager[Any]] = []
 
     def __enter__(self) -> Self:
-        """Enter the block in every loaded library."""
+        """Enter the block in every loaded library; in PyTorch while it traces a function."""
+        if is_traced():
+            self._blocks.append(find.named("torch").functions["no_grad"]())
+            self._blocks[-1].__enter__()
+            return self
         registry.load_imported()
         with ExitStack() as block:
             for hook in dict.fromkeys(backend.functions["no_grad"] for backend in registry.by_module.values()):
@@ -121,7 +126,7 @@ class no_grad:  # noqa: N801 - lower case, because it is used as a statement: wi
 
     def __exit__(self, *error: object) -> None:
         """Leave the block."""
-        self._blocks.pop().close()
+        self._blocks.pop().__exit__(None, None, None)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Decorate a function: each call runs in such a block. It must not be a generator or a coroutine."""
@@ -134,4 +139,4 @@ class no_grad:  # noqa: N801 - lower case, because it is used as a statement: wi
             with no_grad():
                 return function(*args, **kwargs)
 
-        return Transformed(inside, function, partial(self, function))
+        return transformed(inside, function, partial(self, function))
