@@ -9,6 +9,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import xarrayops as xo
+from xarrayops._core.backends.resolved import is_traced
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
 
@@ -150,7 +151,9 @@ def _another(verb: str, a: Any, dtype: Any, order: str, subok: bool, shape: Any,
 
 
 def _order_of(x: Any, order: str) -> str:
-    """The order of a new array like x."""
+    """The order of a new array like x, whose strides torch.compile does not read."""
+    if is_traced():
+        return order
     return "F" if order in ("K", "A") and ops.is_fortran(x) else order
 
 

@@ -93,8 +93,6 @@ def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = No
             like = xo.zeros(0, dtype="uint8", device=device)
     if dtype is None and (type(obj) in NUMBERS or isinstance(obj, (list, tuple))):
         dtype = _default_of(listed)
-    if like is None and is_traced() and not is_array(obj):
-        return xo.asarray(obj, dtype=dtype, device=device, copy=copy, backend="torch")
     return xo.asarray(obj, dtype=dtype, like=like, device=device, copy=copy)
 
 

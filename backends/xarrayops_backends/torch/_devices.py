@@ -10,7 +10,7 @@ import torch
 from array_api_compat.torch import isdtype as _isdtype
 
 from xarrayops.errors import available_names
-from xarrayops.plugin import Array, Device
+from xarrayops.plugin import Array, Device, constant_while_tracing
 from xarrayops.plugin.dtypes import KINDS, STANDARD_DTYPES
 from xarrayops_backends.torch._dtypes import _COMPLEX_OF, _DTYPE_OF
 
@@ -121,6 +121,7 @@ class _Info:
         return {name: dtype for name, dtype in found.items() if _isdtype(dtype, tuple(kinds)) and _holds(device, dtype)}
 
 
+@constant_while_tracing
 def _holds(device: Any, dtype: torch.dtype) -> bool:
     """Whether a device can hold a dtype."""
     native = torch.get_default_device() if device is None else torch.device(device)

@@ -6,40 +6,84 @@ The parent has imported the library and xarrayops, and loaded no backend.
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+FOLDER = Path(__file__).parent
+FIRST = runpy.run_path(str(FOLDER / "first_calls.py"))
+VALUES = runpy.run_path(str(FOLDER.parent / "numpy" / "conftest.py"))["VALUES"]
+OF_XARRAYOPS = {name: (real, None) for name, real in FIRST["VARIABLES"].items()}
+OF_NUMPY = {name: (x.real.tolist(), x.imag.tolist() if name == "z" else None) for name, x in VALUES.items()}
 CALLS = (
-    *("xo.convert(x, 'torch')", "xo.conv1d(x[None, None], x[None, None, :2])", "xo.avg_pool1d(x[None, None], 2)"),
-    *("xo.max_pool2d(m[None, None], 2)", "np.sqrt(x)", "np.clip(x, 0, 3)", "np.interp(x, x, x)", "xo.softmax(x)"),
+    *("xo.convert(x, LIBRARY)", "xo.conv1d(x[None, None], x[None, None, :2])", "xo.attention(t, t, t)"),
+    *("xo.softmax(x)", "xo.kaiser(8, 1.0, like=x)", "np.sqrt(x)", "np.clip(x, 0, 3)", "np.interp(x, x, x)"),
 )
-PROGRAM = """
-import json, os, sys
-import torch, torch._dynamo
-import xarrayops as xo, xarrayops.numpy as np
+_MEMORY = "the arrays of a compiler have no memory to read"
+_VALUES = "a Python number or the shape of the result depends on values, which a compiler does not know"
+_TRACED = "it describes the arrays, which are a compiler's inside"
+DECLARED = {
+    "torch": {
+        "xo.as_strided(x, (2, 2), (1, 1))": _MEMORY,
+        "xo.shares_memory(x, m)": _MEMORY,
+        "np.frombuffer(bytes(16))": _MEMORY,
+        "xo.is_lazy(x)": _TRACED,
+        "np.asarray_chkfinite(v)": _VALUES,
+        "np.bincount(i)": _VALUES,
+        "np.real_if_close(z)": _VALUES,
+        "np.trim_zeros(k[2])": _VALUES,
+    },
+    "jax": {
+        "xo.device(x)": _TRACED,
+        "xo.is_lazy(x)": _TRACED,
+        "np.allclose(f, f + 1e-9)": _VALUES,
+        "np.array_equal(f, f)": _VALUES,
+        "np.array_equiv(f, f[None])": _VALUES,
+        "np.asarray_chkfinite(v)": _VALUES,
+        "np.real_if_close(z)": _VALUES,
+    },
+}
+"""Calls that never work inside the compiler of a library, or give another result there, and why."""
 
-def outcome(call):
-    x = torch.arange(1.0, 9.0)
-    function = eval(f"lambda x, m: {call}", {"xo": xo, "np": np})
-    try:
-        found = torch.compile(function, fullgraph=True, backend="eager")(x, x.reshape(2, 4))
-        return "" if torch.equal(found, function(x, x.reshape(2, 4))) else "another result"
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
 
-for call in json.loads(sys.argv[1]):
-    sys.stdout.flush()
-    if os.fork() == 0:
-        print(json.dumps([call, outcome(call)]), flush=True)
-        os._exit(0)
-    os.wait()
-"""
+def outcomes(library, variables, calls):
+    """What each call does if it is the first one, inside a compiled function."""
+    pytest.importorskip(library)
+    given = json.dumps([library, variables, calls])
+    done = subprocess.run([sys.executable, "-c", FIRST["PROGRAM"], given], capture_output=True, text=True)
+    found = {call: (outcome, error) for call, outcome, error in map(json.loads, done.stdout.splitlines())}
+    assert found.keys() == {*calls}, done.stderr
+    return found
 
 
-def test_inside_torch_compile():
-    pytest.importorskip("torch")
-    done = subprocess.run([sys.executable, "-c", PROGRAM, json.dumps(CALLS)], capture_output=True, text=True)
-    outcomes = dict(json.loads(line) for line in done.stdout.splitlines())
-    assert outcomes == dict.fromkeys(CALLS, ""), done.stderr
+def is_right(outcome, error):
+    """Whether a call works, or raises an error of ours that says what to do instead."""
+    return outcome == "right" or (error.startswith("Unsupported: xo.") and "Instead: " in error)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_some_functions(library):
+    found = outcomes(library, OF_XARRAYOPS, CALLS)
+    assert found == dict.fromkeys(CALLS, ("right", ""))
+
+
+@pytest.mark.more_in_sweeps
+@pytest.mark.parametrize("module", ["xarrayops", "numpy"])
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_every_function(library, module, sweeping):
+    calls = list(dict.fromkeys(FIRST[f"calls_of_{module}"]()))
+    assert len(calls) > 250
+    calls = calls if sweeping else calls[:: len(calls) // 8]
+    found = outcomes(library, OF_NUMPY if module == "numpy" else OF_XARRAYOPS, calls)
+    faults = {call: outcome for call, outcome in found.items() if not is_right(*outcome)}
+    declared = DECLARED[library].keys() & set(calls)
+    assert {call: faults[call] for call in faults.keys() - declared} == {}
+    assert declared <= faults.keys(), "these work now"
+
+
+def test_every_function_of_xarrayops_has_a_call():
+    called = {call.partition("(")[0].removeprefix("xo.") for call in FIRST["calls_of_xarrayops"]()}
+    assert {*FIRST["functions"](FIRST["xo"])} - called == FIRST["NOT_FOR_COMPILED_FUNCTIONS"].keys()

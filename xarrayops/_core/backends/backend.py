@@ -25,7 +25,7 @@ from xarrayops._core.backends.namespace import (
     implementation_of_hook,
 )
 from xarrayops._core.backends.narrow_inputs import IN_SINGLE, without_overflow
-from xarrayops._core.backends.resolved import computed_once, known_as
+from xarrayops._core.backends.resolved import computed_once, known_as, owners, publish, resolved
 from xarrayops._generic.hooks import HOOKS
 from xarrayops._surface import BACKENDS, SURFACE
 from xarrayops.errors import MixedBackends, Unsupported
@@ -93,7 +93,7 @@ class Backend:
         self.name = name
         self.key = known_as(self)
         self.module = module
-        self.functions: dict[str, Callable[..., Any]] = Functions(self._found)
+        self.functions: dict[str, Callable[..., Any]] = Functions(self._at_first_use)
         self._dtypes_like: dict[tuple[Any, bool], Any] = {}
         standard = {verb: implementation_of_function(module, verb) for verb in SURFACE}
         for verb in getattr(module, "CASTS_INTEGERS", ()):
@@ -132,12 +132,17 @@ class Backend:
         self.no_strides: Gap | None = getattr(module, "NO_STRIDES", None)
         self.known_bad: tuple[KnownBad, ...] = getattr(module, "KNOWN_BAD", ())
 
+    def resolve(self, verb: str) -> Callable[..., Any]:
+        """``functions[verb]`` for a function that is added at its first use, which may be inside torch.compile."""
+        found: Callable[..., Any] = getattr(resolved, _publish_function(self.key, verb))
+        return found
+
     def kernels(self, verb: str) -> list[Kernel]:
         """The kernels of a verb or hook, best first; empty if the backend does not list them."""
         self.functions[verb]  # a function that is added at its first use may have kernels
         return self._kernels.get(verb, [])
 
-    def _found(self, verb: str) -> Callable[..., Any]:
+    def _at_first_use(self, verb: str) -> Callable[..., Any]:
         """A function that was not needed before."""
         found = self._hook(verb) if verb in HOOKS else self._extra(verb)
         self.origins[verb] = found.origin
@@ -367,3 +372,8 @@ def _named_by_numpy(name: str) -> str | None:
 
     ours = DTYPE_CODES.get(name) or RENAMED.get(name)
     return f"{name!r} is not the name of a dtype here. Instead: {ours!r}" if ours in DTYPE_NAMES else None
+
+
+@constant_while_tracing
+def _publish_function(key: str, verb: str) -> str:
+    return publish(f"{verb} of {key}", owners[key].functions[verb])

@@ -19,7 +19,7 @@ from xarrayops.plugin.candidates import constant_while_tracing
 T = TypeVar("T")
 resolved = ModuleType("xarrayops._resolved", doc="The attributes are the functions and backends found so far.")
 sys.modules[resolved.__name__] = resolved  # so cloudpickle saves it by name, with functions that read it
-_owners: dict[str, Any] = {}
+owners: dict[str, Any] = {}
 """The instances of classes with a `computed_once`, by the name that `known_as` gives them."""
 _number = count()
 
@@ -34,7 +34,7 @@ def publish(name: str, value: Any) -> str:
 def known_as(instance: Any) -> str:
     """A name for an instance of a class with a `computed_once`, which stores it as its attribute ``key``."""
     key = f"{type(instance).__name__} {next(_number)}"
-    _owners[key] = instance
+    owners[key] = instance
     return key
 
 
@@ -71,7 +71,7 @@ _computed: dict[tuple[str, str], Any] = {}
 
 @constant_while_tracing
 def _compute(name: str, key: str) -> str:
-    instance = _owners[key]
+    instance = owners[key]
     value = getattr(type(instance), name)._function(instance)
     return publish(f"{name} of {key}", _computed.setdefault((name, key), value))
 

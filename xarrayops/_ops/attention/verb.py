@@ -41,19 +41,6 @@ def publish_by_engines(cls: type, name: str) -> str:
     return publish(f"attention:engines:{name}", _by_engines(_backend(cls, name)))
 
 
-@constant_while_tracing
-def publish_own(cls: type, name: str) -> str:
-    """The name in `resolved` of the function for arrays of a class and a backend; the first call imports it."""
-    try:
-        return _own[cls, name]
-    except KeyError:
-        served = _backend(cls, name).functions["attention"]
-        return _own.setdefault((cls, name), publish(f"attention:{name}", served))
-
-
-_own: dict[tuple[type, str], str] = {}
-
-
 def named(own: Backend, implementation: str) -> tuple[Backend, Kernel]:
     """The library and the kernel of an implementation. The library need not be an engine."""
     library = str(implementation).partition(":")[0]
@@ -240,7 +227,7 @@ def _attend(
         elif engines.active():
             serve = getattr(resolved, publish_by_engines(type(q), backend.name))
         else:
-            serve = getattr(resolved, publish_own(type(q), backend.name))
+            serve = backend.resolve("attention")
         served: tuple[Array, Any] = serve(a)
     except Unsupported as error:
         raise Unsupported(f"{described_call(q, k, v)}: {error}") from None
