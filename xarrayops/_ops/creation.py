@@ -77,7 +77,7 @@ def asarray(
             obj, like = _checked_sequence(obj, like, backend)
         elif dtype is None and device is None and like is None and backend is None:
             library, default_device, floating = defaults.of_new_arrays()
-            if default_device is floating is None and type(library) is str and not is_traced():
+            if default_device is floating is None and type(library) is str:
                 # the most common call, without the 300 ns in which `creation` applies defaults
                 return find.named(library).functions["asarray"](obj, copy=copy)
     elif type(obj) not in SCALARS:

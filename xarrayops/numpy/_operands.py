@@ -93,6 +93,7 @@ def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = No
             like = xo.zeros(0, dtype="uint8", device=device)
     if dtype is None and (type(obj) in NUMBERS or isinstance(obj, (list, tuple))):
         dtype = _default_of(listed)
+    like = reference(None) if like is None and not is_array(obj) else like
     return xo.asarray(obj, dtype=dtype, like=like, device=device, copy=copy)
 
 
@@ -428,7 +429,9 @@ def is_fortran(x: Any) -> bool:
 
 
 def reference(like: Any) -> Any:
-    """The reference array of ``like=``; numbers and sequences count as none."""
+    """The reference array of ``like=``, which may be None; a tensor if torch.compile traces. A number raises."""
+    if like is None and is_traced():  # new arrays are tensors then: it cannot combine arrays of NumPy with tensors
+        return xo.empty(0, dtype="float64", backend="torch")
     if like is not None and not is_array(like):
         raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
     return like

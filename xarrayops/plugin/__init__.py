@@ -86,11 +86,11 @@ and the tests expect it.
 
 A backend imports from here and from `xarrayops.errors` only, and xarrayops' own backends do the same:
 
-- this module: the types for hooks (`Array`, `Device`, `Memory`, `Queue`, `Index`, `Attention`, `Gap`, `FloatLimits`)
-  and the base class `Record`, for candidates (`Call`, `NotServed`, `KnownBad`, `affected`, `constant_while_tracing`),
-  for runs (`RunMode`, `ReportingMethods`), and for operations (`Operation`, `CallTests`, `core_dimensions`,
-  `options_of`, `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTRA`, our functions that are
-  not in the standard.
+- this module: the types for hooks (`Array`, `Device`, `Memory`, `Queue`, `Index`, `Attention`, `Gap`, `FloatLimits`),
+  for candidates (`Call`, `NotServed`, `KnownBad`, `affected`, `constant_while_tracing`), for runs (`RunMode`,
+  `ReportingMethods`), and for operations (`Operation`, `CallTests`, `core_dimensions`, `options_of`,
+  `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTRA`, our functions that are not in the
+  standard.
 - `xarrayops.plugin.dtypes`: the names of dtypes and their limits.
 - `xarrayops.plugin.random`: the specification of a draw, and the generator.
 - `xarrayops.plugin.sparse`: the contract of a sparse companion.
@@ -116,7 +116,6 @@ from xarrayops.plugin.arrays import (
     Gap as Gap,
     Memory as Memory,
     Queue as Queue,
-    Record as Record,
     compact_strides as compact_strides,
     gap_of as gap_of,
     unsupported as unsupported,

@@ -108,14 +108,18 @@ class Jax2Onnx(_JaxExporter):
             _jax.ShapeDtypeStruct(tuple(axes.get(axis, n) for axis, n in enumerate(x.shape)), x.dtype)
             for x, axes in zip(program.arrays, program.axes, strict=True)
         ]
-        model = import_module("jax2onnx").to_onnx(
-            program.function,
-            inputs,
-            enable_double_precision=any(x.dtype.itemsize == 8 and x.dtype.kind == "f" for x in program.arrays),
-            return_mode="proto",  # with the weights, which jax2onnx writes to a second file
-            input_names=list(program.inputs),
-            output_names=list(program.outputs),
-        )
+        try:
+            model = import_module("jax2onnx").to_onnx(
+                program.function,
+                inputs,
+                enable_double_precision=any(x.dtype.itemsize == 8 and x.dtype.kind == "f" for x in program.arrays),
+                return_mode="proto",  # with the weights, which jax2onnx writes to a second file
+                input_names=list(program.inputs),
+                output_names=list(program.outputs),
+            )
+        finally:
+            # It replaces functions of JAX while it traces, and JAX would keep what it traced with them, also in others.
+            _jax.clear_caches()
         path.write_bytes(model.SerializeToString())
 
     def load(self, path: Path, /) -> Run:

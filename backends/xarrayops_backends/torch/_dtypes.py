@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations_with_replacement
 from typing import Any
@@ -12,7 +13,7 @@ import torch
 from torch.utils._pytree import register_constant
 
 from xarrayops.errors import Unsupported, available_names
-from xarrayops.plugin import Array, Record
+from xarrayops.plugin import Array
 from xarrayops.plugin.backends import DTypeName
 from xarrayops.plugin.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, INTEGER_LIMITS, REAL_OF
 from xarrayops.plugin.precision import DOUBLE
@@ -158,7 +159,8 @@ def can_cast(from_: Any, to: torch.dtype, /) -> bool:
         return False
 
 
-class _IntegerLimits(Record):
+@dataclass(frozen=True, slots=True)
+class _IntegerLimits:
     """torch.iinfo with the dtype itself; PyTorch gives its name."""
 
     bits: int
@@ -167,7 +169,8 @@ class _IntegerLimits(Record):
     dtype: torch.dtype
 
 
-class _FloatLimits(Record):
+@dataclass(frozen=True, slots=True)
+class _FloatLimits:
     """torch.finfo with the dtype itself; PyTorch gives its name."""
 
     bits: int

@@ -25,12 +25,15 @@ CALLS = (
 _MEMORY = "the arrays of a compiler have no memory to read"
 _VALUES = "a Python number or the shape of the result depends on values, which a compiler does not know"
 _TRACED = "it describes the arrays, which are a compiler's inside"
+_NEW = "it makes an array of NumPy, which PyTorch cannot combine with tensors: like= is needed"
 DECLARED = {
     "torch": {
         "xo.as_strided(x, (2, 2), (1, 1))": _MEMORY,
         "xo.shares_memory(x, m)": _MEMORY,
         "np.frombuffer(bytes(16))": _MEMORY,
         "xo.is_lazy(x)": _TRACED,
+        "xo.arange(8)": _NEW,
+        "xo.asarray([1.0, 2.0])": _NEW,
         "np.asarray_chkfinite(v)": _VALUES,
         "np.bincount(i)": _VALUES,
         "np.real_if_close(z)": _VALUES,

@@ -374,6 +374,12 @@ def _named_by_numpy(name: str) -> str | None:
     return f"{name!r} is not the name of a dtype here. Instead: {ours!r}" if ours in DTYPE_NAMES else None
 
 
+_published: dict[tuple[str, str], str] = {}
+
+
 @constant_while_tracing
 def _publish_function(key: str, verb: str) -> str:
-    return publish(f"{verb} of {key}", owners[key].functions[verb])
+    try:
+        return _published[key, verb]
+    except KeyError:
+        return _published.setdefault((key, verb), publish(f"{verb} of {key}", owners[key].functions[verb]))

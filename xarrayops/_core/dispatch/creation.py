@@ -10,7 +10,6 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.creation_values import NUMBERS, PLAIN, is_array, number_like
 from xarrayops._core.backends.mixed import another_library
 from xarrayops._core.backends.registry import Backend, describe_class
-from xarrayops._core.backends.resolved import is_traced
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.defaults import Library
 from xarrayops._surface import SURFACE
@@ -54,11 +53,9 @@ def creation(
     else:
         if backend is not None:
             library, default_device = defaults.library_and_device(backend)
-        elif library == "numpy" and is_traced():
-            library = "torch"  # it cannot combine arrays of NumPy with tensors
         found = find.named(library) if isinstance(library, str) else library
         if dtype is None and floating is None and device is None and default_device is None:
-            return _function(found, verb), None, None
+            return found.functions[verb] if verb in SURFACE else found.resolve(verb), None, None
     device = default_device if device is None else device
     if device is not None:
         device = found.native_device(device)
@@ -68,11 +65,7 @@ def creation(
         dtype = found.native_dtype(dtype)
     elif like is not None or floating is not None:
         dtype = _default_dtype(found, verb, like, values, floating)
-    return _function(found, verb), dtype, device
-
-
-def _function(backend: Backend, verb: str) -> Callable[..., Any]:
-    return backend.functions[verb] if verb in SURFACE else backend.resolve(verb)
+    return found.functions[verb] if verb in SURFACE else found.resolve(verb), dtype, device
 
 
 def _beside_arrays(
