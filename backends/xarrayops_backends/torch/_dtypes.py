@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations_with_replacement
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -93,12 +93,12 @@ def _promote_by_rule(a: torch.dtype, b: torch.dtype) -> torch.dtype:
         return b
     if (a, b) in _WIDE_PROMOTION:
         return _WIDE_PROMOTION[a, b]
+    inexact = [dtype for dtype in (a, b) if dtype.is_floating_point or dtype.is_complex]
+    if len(inexact) == 1:  # PyTorch refuses it with wide unsigned integers
+        return inexact[0]
     try:
         return torch.promote_types(a, b)
     except RuntimeError:
-        inexact = [dtype for dtype in (a, b) if dtype.is_floating_point or dtype.is_complex]
-        if len(inexact) == 1:
-            return inexact[0]
         names = " and ".join(str(dtype).removeprefix("torch.") for dtype in (a, b))
         raise Unsupported(f"PyTorch does not promote {names}. Instead: xo.astype(x, ...) of one operand") from None
 
@@ -159,55 +159,35 @@ def can_cast(from_: Any, to: torch.dtype, /) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class _IntegerLimits:
-    """torch.iinfo with the dtype itself; PyTorch gives its name."""
+class _Limits(SimpleNamespace):  # no dataclass: making two of them takes a millisecond of each import
+    """torch.finfo or torch.iinfo with the dtype itself; PyTorch gives its name."""
 
-    bits: int
-    max: int
-    min: int
-    dtype: torch.dtype
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name} is read-only")
 
 
-@dataclass(frozen=True, slots=True)
-class _FloatLimits:
-    """torch.finfo with the dtype itself; PyTorch gives its name."""
-
-    bits: int
-    eps: float
-    max: float
-    min: float
-    smallest_normal: float
-    dtype: torch.dtype
-    resolution: float
-
-    @property
-    def tiny(self) -> float:
-        """PyTorch's other name of the smallest normal number."""
-        return self.smallest_normal
-
-
-def finfo(type: Any, /) -> _FloatLimits:
+def finfo(type: Any, /) -> _Limits:
     """The limits, with the dtype itself; arrays are accepted too."""
     dtype = getattr(type, "dtype", type)
     return _FLOAT_LIMITS.get(dtype) or _float_limits(dtype)
 
 
-def _float_limits(dtype: torch.dtype) -> _FloatLimits:
+def _float_limits(dtype: torch.dtype) -> _Limits:
     real = _REAL_OF.get(dtype, dtype)
     info = torch.finfo(real)
-    return _FloatLimits(info.bits, info.eps, info.max, info.min, info.smallest_normal, real, info.resolution)
+    names = ("bits", "eps", "max", "min", "smallest_normal", "tiny", "resolution")
+    return _Limits(**{name: getattr(info, name) for name in names}, dtype=real)
 
 
-def iinfo(type: Any, /) -> _IntegerLimits:
+def iinfo(type: Any, /) -> _Limits:
     """The limits, with the dtype itself; arrays are accepted too."""
     dtype = getattr(type, "dtype", type)
     return _INTEGER_LIMITS.get(dtype) or _integer_limits(dtype)
 
 
-def _integer_limits(dtype: torch.dtype) -> _IntegerLimits:
+def _integer_limits(dtype: torch.dtype) -> _Limits:
     info = torch.iinfo(dtype)
-    return _IntegerLimits(info.bits, info.max, info.min, dtype)
+    return _Limits(bits=info.bits, max=info.max, min=info.min, dtype=dtype)
 
 
 _INTEGER_LIMITS = {dtype: _integer_limits(dtype) for dtype in _LIMITS}
