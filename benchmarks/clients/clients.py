@@ -63,7 +63,13 @@ _INSTALLED = "array_api_compat"
 CLIENTS = {
     "scipy": _scipy("numpy or torch"),
     "scipy-lazy": _scipy("jax or dask"),
-    "scipy-cuda": _scipy("torch or cupy", SCIPY_ARRAY_API='["torch", "cupy"]', SCIPY_DEVICE="cuda"),
+    "scipy-cuda": _scipy(
+        "torch or cupy",
+        SCIPY_ARRAY_API='["torch", "cupy"]',
+        SCIPY_DEVICE="cuda",
+        JAX_PLATFORMS="cuda,cpu",  # SciPy's tests choose a device of JAX even if they do not use JAX
+        XLA_PYTHON_CLIENT_PREALLOCATE="false",
+    ),
     "scipy-default": _scipy("", fixture="", SCIPY_ARRAY_API=""),
     "sklearn": _sklearn("array_api", "1"),
     "sklearn-default": _sklearn("not array_api", ""),
