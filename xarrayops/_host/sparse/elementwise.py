@@ -9,7 +9,7 @@ import numpy as np
 
 from xarrayops._host import threads
 from xarrayops._host.sparse.compressed import Compressed
-from xarrayops._host.sparse.order import arithmetic, as_scipy, between, ranges, rounded, row_ranges, rows_of
+from xarrayops._host.sparse.order import arithmetic, as_scipy, between, ranges, rounded, row_ranges
 from xarrayops._host.sparse.products import stacked
 from xarrayops._host.sums import has_overflowed
 
@@ -78,19 +78,21 @@ def _numbers(c: Compressed) -> Array:
     return np.arange(1, c.data.size + 1)
 
 
-def multiply_dense(c: Compressed, dense: Array) -> Compressed:
-    """The elementwise product with a dense array that broadcasts to (rows, columns), for the entries of c only."""
-    rows, whole = rows_of(c), np.broadcast_to(dense, (c.rows, c.columns))
+def multiply_dense(c: Compressed, dense: Array, rows: Array) -> Array:
+    """The values of c times the elements of a dense array, which is broadcast, in these rows and the columns of c."""
+    dense = np.atleast_2d(dense)
+    # An axis that is broadcast is not repeated: it can be longer than an array of NumPy.
+    row, column = (x if n != 1 else np.zeros_like(x) for x, n in zip((rows, c.indices), dense.shape, strict=True))
     data = np.empty(c.data.size, np.result_type(c.data, dense))
 
     def work(starts: Iterable[int]) -> None:
         with np.errstate(all="ignore"):
             for start in starts:
                 here = slice(start, start + STEP)
-                np.multiply(c.data[here], whole[rows[here], c.indices[here]], out=data[here])
+                np.multiply(c.data[here], dense[row[here], column[here]], out=data[here])
 
     threads.run(work, range(0, data.size, STEP))
-    return c._replace(indptr=c.indptr.copy(), indices=c.indices.copy(), data=data)
+    return data
 
 
 def sum_rows(c: Compressed) -> Array:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xarrayops._host import sums
-from xarrayops._host.sparse import check, compact, elementwise, order, products, selection
+from xarrayops._host.sparse import check, compact, elementwise, occupied, order, products, selection
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
+from xarrayops._host.sparse.occupied import Lines, narrow
 from xarrayops._host.sparse.standard import scaled, selected
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
@@ -131,7 +132,10 @@ def convert(library: SparseLibrary, s: Container, format: str, block: tuple[int,
         # A canonical operand is returned unchanged; the result must not share memory with it.
         c = _with_values(c, c.data.copy()) if c is original else c
         return _native(library, Parts(format, p.shape, c.data, c.indices, c.indptr))
-    return _container(library, _by_rows(p), format, block or p.block)
+    if format in ("csr", "bsr"):  # with pointers to all rows
+        return _container(library, _by_rows(p), format, block or p.block)
+    (p,), rows, columns = narrow(p)
+    return _container(library, _by_rows(p), format, None, rows, columns)
 
 
 def matmul(library: SparseLibrary, a: Container | Array, b: Container | Array, /) -> Container | Array:
@@ -147,8 +151,13 @@ def matmul(library: SparseLibrary, a: Container | Array, b: Container | Array, /
         # a @ b == (b.T @ a.T).T, and b by columns has the same parts as b.T by rows: no sparse transpose is made.
         return library.native(np.ascontiguousarray(product(_compressed(right), to_numpy(a).T).T))
     left = library.on_host(library.seen(a))
+    rows, columns = Lines(left.shape[0]), Lines(right.shape[1])
+    if left.format == right.format == "coo":
+        rows, columns = (occupied.lines(p.shape[axis], p.coords[axis]) for axis, p in enumerate((left, right)))
+        inner = occupied.lines(left.shape[1], left.coords[1], right.coords[0])
+        left, right = occupied.numbered(left, rows, inner), occupied.numbered(right, inner, columns)
     c = products.spgemm(_by_rows(left), _by_rows(right))
-    return _container(library, c, "csr" if left.format == "bsr" else left.format, None)
+    return _container(library, c, "csr" if left.format == "bsr" else left.format, None, rows, columns)
 
 
 def transpose(library: SparseLibrary, s: Container, /) -> Container:
@@ -159,7 +168,8 @@ def transpose(library: SparseLibrary, s: Container, /) -> Container:
     if other in library.formats:
         return library.wrap(p._replace(format=other, shape=p.shape[::-1]))
     block = None if p.block is None else (p.block[1], p.block[0])
-    return _container(library, order.transposed(_by_rows(library.on_host(p))), p.format, block)
+    (p,), rows, columns = narrow(library.on_host(p), columns=p.format == "coo")
+    return _container(library, order.transposed(_by_rows(p)), p.format, block, columns, rows)
 
 
 def add(library: SparseLibrary, a: Container, b: Container, /) -> Container:
@@ -171,53 +181,53 @@ def multiply(library: SparseLibrary, a: Container, b: Container | Array | float,
     """The elementwise product of a container and another container, a dense array or a number."""
     if library.holds(b):
         return _elementwise(library, a, b, elementwise.multiply)
-    p = library.on_host(library.seen(a))
+    (p,), rows, columns = narrow(library.on_host(library.seen(a)))
     dense = library.backend.functions["to_numpy"](b) if hasattr(b, "shape") else np.asarray(b)
+    c = _by_rows(p)
     if not dense.ndim:
         # A Python number must not widen the dtype, as a 0-d array may.
-        factor = b if not hasattr(b, "shape") else dense
-        c = _by_rows(p)
-        c = _with_values(c, np.multiply(c.data, factor))
+        data = np.multiply(c.data, b if not hasattr(b, "shape") else dense)
     else:
-        c = elementwise.multiply_dense(_by_rows(p), dense)
-    return _container(library, c, p.format, p.block)
+        data = elementwise.multiply_dense(c, dense, rows.own(order.rows_of(c)))
+    return _container(library, _with_values(c, data), p.format, p.block, rows, columns)
 
 
 def sum(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     """The sum along an axis, or of all entries."""
-    p = library.on_host(library.seen(s))
+    (p,), rows, _ = narrow(library.on_host(library.seen(s)))
     c = _compressed(p)
     # Small integers are summed in int64, but duplicates in their own dtype, where they may wrap: so they are summed
     # first.
     c = c if c.data.dtype == c.data[:0].sum().dtype else order.canonical(c)
-    return library.native(_sums(p.format, c, axis))
+    return library.native(_sums(p.format, c, axis, rows))
 
 
 def count(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     """The number of values that are not zero."""
-    p = library.on_host(library.seen(s))
+    (p,), rows, _ = narrow(library.on_host(library.seen(s)))
     c = _compressed(p)
-    counts = _sums(p.format, c._replace(data=c.data != 0), axis)
+    counts = _sums(p.format, c._replace(data=c.data != 0), axis, rows)
     return library.native(counts.astype(library.integer_dtype(), copy=False))
 
 
-def _sums(format: str, c: Compressed, axis: int | None) -> _Host:
+def _sums(format: str, c: Compressed, axis: int | None, rows: Lines) -> _Host:
     """The sums of a matrix along an axis, or of all its values; it is compressed along its columns if it is csc."""
     if axis is None:
         with np.errstate(all="ignore"):
             return np.asarray(sums.sum(c.data))
     # csc is the csr of its transpose, which exchanges the axes.
     along_rows = (axis == 0) != (format == BY_COLUMNS)
-    return elementwise.sum_columns(c) if along_rows else elementwise.sum_rows(c)
+    made = elementwise.sum_columns(c) if along_rows else elementwise.sum_rows(c)
+    return rows.spread(made) if axis == 1 else made
 
 
 def sddmm(library: SparseLibrary, a: Array, b: Array, pattern: Container, /) -> Container:
     """The elements of ``a @ b`` at the entries of the pattern."""
     to_numpy = library.backend.functions["to_numpy"]
-    p = library.on_host(library.seen(pattern))
+    (p,), rows, columns = narrow(library.on_host(library.seen(pattern)))
     c = _by_rows(p)
-    data = products.sddmm(c, to_numpy(a), to_numpy(b))
-    return _container(library, _with_values(c, data), p.format, p.block)
+    data = products.sddmm(rows.own(order.rows_of(c)), c.indices, to_numpy(a), to_numpy(b))
+    return _container(library, _with_values(c, data), p.format, p.block, rows, columns)
 
 
 def maximum(library: SparseLibrary, a: Container, b: Container, /) -> Container:
@@ -245,25 +255,35 @@ def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> 
     if is_lines and p.format in ("csr", BY_COLUMNS) and check.form_fault(p) is None:
         with suppress(selection.NotCanonical):
             made = selection.take_lines(_compressed(p), places)
+    lines = [Lines(extent) for extent in s.shape]
     if made is None:
-        c = _compressed(library.on_host(library.seen(library.canonical(s))))
+        (p,), *lines = narrow(library.on_host(library.seen(library.canonical(s))), columns=True)
+        c, places = _compressed(p), lines[axis].numbers(places)
         # The shapes of csc are exchanged: its lines are the columns of s.
         made = selection.take_lines(c, places) if is_lines else selection.take_across(c, places)
+    lines[axis] = Lines(places.size)
     if by_columns:
-        return _native(library, Parts(BY_COLUMNS, (made.columns, made.rows), made.data, made.indices, made.indptr))
-    return _container(library, made, "csr" if p.format == "bsr" else p.format, None)
+        indices = lines[0].own(made.indices)
+        return _native(library, Parts(BY_COLUMNS, (lines[0].extent, made.rows), made.data, indices, made.indptr))
+    return _container(library, made, "csr" if p.format == "bsr" else p.format, None, *lines)
 
 
 def concat(library: SparseLibrary, axis: int, /, *containers: Container) -> Container:
     """The matrices joined along an axis."""
     parts = [library.on_host(library.seen(s)) for s in containers]
+    if all(p.format == "coo" for p in parts):
+        (p,), rows, columns = narrow(selection.concat_coo(parts, axis))
+        return _container(library, _compressed(p), "coo", None, rows, columns)
     made = selection.concat([_canonical_rows(p) for p in parts], axis)
     return _container(library, made, "csr" if parts[0].format == "bsr" else parts[0].format, None)
 
 
 def diagonal(library: SparseLibrary, s: Container, /) -> Array:
     """The diagonal, which a transpose does not change."""
-    return library.native(selection.diagonal(_compressed(library.on_host(library.seen(s)))))
+    p = library.on_host(library.seen(s))
+    if p.format == "coo":
+        return library.native(selection.diagonal_of_coo(p))
+    return library.native(selection.diagonal(_compressed(p)))
 
 
 def _with_values(c: Compressed, data: _Host) -> Compressed:
@@ -272,16 +292,20 @@ def _with_values(c: Compressed, data: _Host) -> Compressed:
 
 
 def _elementwise(library: SparseLibrary, a: Container, b: Container, function: Any) -> Container:
-    p = library.on_host(library.seen(a))
-    # The caller makes s canonical: verbs pass containers through `library.canonical` first.
-    first = _canonical_rows(p)
-    second = first if b is a else _canonical_rows(library.on_host(library.seen(b)))
-    return _container(library, function(first, second), p.format, p.block)
+    given = [library.on_host(library.seen(s)) for s in ((a,) if b is a else (a, b))]
+    narrowed, rows, columns = narrow(*given)
+    # The caller makes the operands canonical: verbs pass containers through `library.canonical` first.
+    matrices = [_canonical_rows(p) for p in narrowed]
+    return _container(library, function(matrices[0], matrices[-1]), given[0].format, given[0].block, rows, columns)
 
 
 def _summed(p: Parts) -> tuple[_Host, _Host]:
     """The sorted coordinates and values of coo with any number of axes; duplicates are summed."""
     # Any number of axes as one row of flat indices: one sort serves all.
+    if math.prod(p.shape) > np.iinfo(np.int64).max:
+        coords, places = np.unique(np.stack(tuple(p.coords)), axis=1, return_inverse=True)
+        c = order.from_coo(np.zeros_like(places), places, p.data, 1, coords.shape[1])
+        return coords, c.data
     places = np.ravel_multi_index(tuple(p.coords), p.shape)
     c = order.from_coo(np.zeros_like(places), places, p.data, 1, math.prod(p.shape))
     return np.stack(np.unravel_index(c.indices, p.shape)), c.data
@@ -310,11 +334,23 @@ def _canonical_rows(p: Parts) -> Compressed:
     return order.transposed(c) if p.format == BY_COLUMNS else c
 
 
-def _container(library: SparseLibrary, c: Compressed, format: str, block: tuple[int, int] | None) -> Container:
-    """A container of the library, in a format, from a canonical matrix compressed along its rows."""
-    shape = c.rows, c.columns
+def _container(
+    library: SparseLibrary,
+    c: Compressed,
+    format: str,
+    block: tuple[int, int] | None,
+    rows: Lines | None = None,
+    columns: Lines | None = None,
+) -> Container:
+    """A container of the library, in a format, from a canonical matrix compressed along its rows.
+
+    Its lines get their own numbers: the columns of csr, the rows of csc, and both of coo may be fewer.
+    """
+    rows, columns = rows or Lines(c.rows), columns or Lines(c.columns)
+    shape = rows.extent, columns.extent
     if format == "coo":
-        p = Parts("coo", shape, c.data.copy(), coords=np.stack((order.rows_of(c), c.indices)))
+        coords = np.stack((rows.own(order.rows_of(c)), columns.own(c.indices)))
+        p = Parts("coo", shape, c.data.copy(), coords=coords)
     elif format == "bsr":
         if block is None:
             raise ValueError("the format bsr requires block=(rows, columns)")
@@ -322,7 +358,8 @@ def _container(library: SparseLibrary, c: Compressed, format: str, block: tuple[
         p = Parts("bsr", shape, data, indices, indptr, block=block)
     else:
         c = order.transposed(c) if format == BY_COLUMNS else c
-        p = Parts(format, shape, c.data, c.indices, c.indptr)
+        lines = rows if format == BY_COLUMNS else columns
+        p = Parts(format, shape, c.data, lines.own(c.indices), c.indptr)
     return _native(library, p)
 
 

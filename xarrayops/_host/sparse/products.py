@@ -23,7 +23,6 @@ from xarrayops._host.sparse.order import (
     ranges,
     rounded,
     row_ranges,
-    rows_of,
     transposed,
 )
 from xarrayops._system.machine import available_bytes
@@ -124,13 +123,13 @@ def spgemm(a: Compressed, b: Compressed) -> Compressed:
     return made
 
 
-def sddmm(pattern: Compressed, a: Array, b: Array) -> Array:
-    """``(a @ b)[i, j]`` at the entries of the pattern, for a (rows, k) and b (k, columns)."""
+def sddmm(rows: Array, columns: Array, a: Array, b: Array) -> Array:
+    """``(a @ b)[i, j]`` for each pair of these rows and columns, for a (m, k) and b (k, n)."""
     dtype = np.result_type(a, b)
     a = a.astype(arithmetic(dtype), copy=False)
     # Rows of both operands are gathered, so both must be contiguous along k.
     by_column = _c_order(b.T.astype(a.dtype, copy=False))
-    rows, columns, out = rows_of(pattern), pattern.indices, np.empty(pattern.data.size, a.dtype)
+    out = np.empty(rows.size, a.dtype)
     step = max(1, GATHERED // max(1, a.shape[1] * a.itemsize))
 
     def sample(starts: Iterable[int]) -> None:

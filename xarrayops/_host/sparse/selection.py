@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from xarrayops._host import threads
 from xarrayops._host.sparse.check import are_canonical
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
-from xarrayops._host.sparse.order import SPREAD_ENTRIES, as_scipy, bits, canonicalized, ranges
+from xarrayops._host.sparse.order import SPREAD_ENTRIES, as_scipy, bits, canonicalized, from_coo, ranges, to_dense
+from xarrayops.plugin.sparse import Parts
 
 Array = np.ndarray[Any, Any]
 
@@ -72,6 +74,26 @@ def concat(matrices: list[Compressed], axis: int) -> Compressed:
     moved = [as_scipy(c, bits(c.data.astype(dtype, copy=False))) for c in matrices]
     made = (hstack if axis else vstack)(moved, format="csr")
     return Compressed(made.indptr, made.indices, made.data.view(dtype), *made.shape)
+
+
+def concat_coo(matrices: list[Parts], axis: int) -> Parts:
+    """The same for coo matrices, from their entries alone. Along axis 1 these are not sorted."""
+    ends = list(accumulate((p.shape[axis] for p in matrices), initial=0))
+    shape = (ends[-1], matrices[0].shape[1]) if axis == 0 else (matrices[0].shape[0], ends[-1])
+    index = index_dtype(*shape)
+    moved = [[x.astype(index, copy=False) for x in p.coords] for p in matrices]
+    for lines, end in zip(moved, ends, strict=False):
+        lines[axis] = lines[axis] + index.type(end)
+    row, column = (np.concatenate(each) for each in zip(*moved, strict=True))
+    return Parts("coo", shape, np.concatenate([p.data for p in matrices]), coords=(row, column))
+
+
+def diagonal_of_coo(p: Parts) -> Array:
+    """The diagonal of a coo matrix, in the dtype of the values."""
+    row, column = p.coords
+    here = row == column
+    c = from_coo(np.zeros_like(row[here]), column[here], p.data[here], 1, min(p.shape))
+    return to_dense(c)[0]
 
 
 def diagonal(c: Compressed) -> Array:

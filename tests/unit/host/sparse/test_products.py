@@ -14,6 +14,15 @@ PAIRS = [(d, d) for d in DTYPES] + [("i1", "?"), ("f4", "f8"), ("i8", "f4"), ("u
 SHAPES = [(1, 1), (7, 5), (40, 3), (3, 40), (150, 120)]
 
 
+def sampled_product(pattern, a, b):
+    return products.sddmm(order.rows_of(pattern), pattern.indices, a, b)
+
+
+def times_dense(c, dense):
+    data = elementwise.multiply_dense(c, dense, order.rows_of(c))
+    return c._replace(indptr=c.indptr.copy(), indices=c.indices.copy(), data=data)
+
+
 @pytest.fixture(params=["compiled", "plain"])
 def engine(request, monkeypatch):
     """Small limits, so that small matrices are split into pieces; with the compiled loops or without them."""
@@ -115,9 +124,9 @@ def test_empty_matrices(engine, shape):
         np.testing.assert_array_equal(products.spmm(c, np.ones((shape[1], n), "f4")), np.zeros((shape[0], n), "f4"))
         found = products.spmm_transposed(c, np.ones((shape[0], n), "f4"))
         np.testing.assert_array_equal(found, np.zeros((shape[1], n), "f4"), strict=True)
-        assert products.sddmm(c, np.ones((shape[0], n)), np.ones((n, shape[1]))).shape == (0,)
+        assert sampled_product(c, np.ones((shape[0], n)), np.ones((n, shape[1]))).shape == (0,)
     np.testing.assert_array_equal(dense_of(products.spgemm(c, transposed)), np.zeros((shape[0], shape[0]), "f4"))
-    for found in (elementwise.add(c, c), elementwise.multiply(c, c), elementwise.multiply_dense(c, dense)):
+    for found in (elementwise.add(c, c), elementwise.multiply(c, c), times_dense(c, dense)):
         np.testing.assert_array_equal(dense_of(found), dense, strict=True)
     np.testing.assert_array_equal(elementwise.sum_rows(c), dense.sum(axis=1), strict=True)
     np.testing.assert_array_equal(elementwise.sum_columns(c), dense.sum(axis=0), strict=True)
@@ -159,15 +168,13 @@ def test_products_at_the_stored_entries(engine, left, right):
         for k in (0, 1, 9):
             a, b = values(random, (shape[0], k), left), values(random, (k, shape[1]), right)
             expected = exact(wide(a) @ wide(b), dtype)[row, c.indices]
-            found = products.sddmm(c, strided(random, a), strided(random, b))
+            found = sampled_product(c, strided(random, a), strided(random, b))
             np.testing.assert_array_equal(found, expected, strict=True)
         c, dense = sparse(random, shape, left, canonical=True)
         for extents in [shape, (1, shape[1]), (shape[0], 1), (shape[1],), ()]:
             b = np.asarray(values(random, extents, right))
-            made = elementwise.multiply_dense(c, strided(random, b) if extents else b)
+            made = times_dense(c, strided(random, b) if extents else b)
             np.testing.assert_array_equal(dense_of(made), exact(wide(dense) * wide(b), dtype), strict=True)
-            np.testing.assert_array_equal(made.indices, c.indices)
-            assert not np.shares_memory(made.indices, c.indices)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -189,9 +196,9 @@ def test_nan_and_infinity(engine, dtype):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = products.spmm(c, b)
-        scaled = elementwise.multiply_dense(c, np.array([[0.0, np.inf, 1.0]], dtype))
+        scaled = times_dense(c, np.array([[0.0, np.inf, 1.0]], dtype))
         narrow = products.spmm(c._replace(data=np.full(5, 300, np.float16)), np.full((3, 2), 300, np.float16))
-        sampled = products.sddmm(c, np.full((4, 1), np.inf, dtype), np.zeros((1, 3), dtype))
+        sampled = sampled_product(c, np.full((4, 1), np.inf, dtype), np.zeros((1, 3), dtype))
     assert np.isnan(sampled).all()
     assert np.isinf(narrow).all()
     assert np.isinf(found[0]).all()
@@ -235,7 +242,7 @@ def test_results_are_independent_of_the_thread_count(engine, monkeypatch):
     for count in ("1", "2", "5"):
         monkeypatch.setenv("XARRAYOPS_THREADS", count)
         joined = [*products.spgemm(a, order.transposed(a))[:3], *elementwise.add(*[order.canonical(a)] * 2)[:3]]
-        sampled = products.sddmm(a, c, np.ascontiguousarray(b.T))
+        sampled = sampled_product(a, c, np.ascontiguousarray(b.T))
         made.append([*joined, sampled, products.spmm(a, b), products.spmm_transposed(a, c), elementwise.sum_rows(a)])
     for other in made[1:]:
         for x, y in zip(made[0], other, strict=True):
