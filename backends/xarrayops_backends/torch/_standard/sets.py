@@ -7,21 +7,35 @@ from typing import Any
 import array_api_compat.torch as aac
 import torch
 from array_api_compat.torch import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
+from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.generic import complex_order
+from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.generic import HOOKS, complex_order
 from xarrayops_backends.torch._dtypes import _can_hold, _pair
 from xarrayops_backends.torch._standard.searching import argsort
 from xarrayops_backends.torch._standard.wide import WIDE, _bits, _by_bits, _rank, _unrank
 
+_functorch: Any = torch._C._functorch
 
-def _grouped(x: Array) -> tuple[Array, Array, Array]:
-    """The flat elements sorted, their permutation, and where a new value begins; NaN differs from NaN."""
+
+def _suits(x: Array) -> bool:
+    """Whether torch.unique counts and numbers the elements of x as the standard does: it merges some NaNs."""
+    if not x.is_floating_point():
+        return not x.is_complex()
+    is_traced = is_compiling() or _functorch.peek_interpreter_stack() is not None
+    return not is_traced and not torch.isnan(x).any()
+
+
+def _grouped(x: Array, *, equal_nan: bool = False) -> tuple[Array, Array, Array]:
+    """The flat elements sorted, their permutation, and where a new value begins; NaN differs from NaN by default."""
     flat = x.reshape(-1)
     order = argsort(flat)
     ordered = _by_bits(torch.take_along_dim, flat, order)
     first = torch.ones(ordered.shape, dtype=torch.bool, device=x.device)
     first[1:] = ordered[1:] != ordered[:-1]
+    if equal_nan:
+        first[1:] &= (ordered[:-1] == ordered[:-1]) | (ordered[1:] == ordered[1:])
     return ordered, order, first
 
 
@@ -47,7 +61,7 @@ def unique_all(x: Array, /) -> UniqueAllResult:
 
 def unique_counts(x: Array, /) -> UniqueCountsResult:
     """torch.unique does not count NaN (pytorch#94106) and rejects complex numbers."""
-    if not x.is_floating_point() and not x.is_complex():
+    if _suits(x):
         ranks, counts = torch.unique(_rank(x), return_counts=True)
         return UniqueCountsResult(_unrank(ranks, x.dtype), counts)
     ordered, _, first = _grouped(x)
@@ -56,7 +70,7 @@ def unique_counts(x: Array, /) -> UniqueCountsResult:
 
 def unique_inverse(x: Array, /) -> UniqueInverseResult:
     """torch.unique rejects complex numbers, and handles NaN inconsistently."""
-    if not x.is_floating_point() and not x.is_complex():
+    if _suits(x):
         ranks, inverse = torch.unique(_rank(x), return_inverse=True)
         return UniqueInverseResult(_unrank(ranks, x.dtype), inverse)
     ordered, order, first = _grouped(x)
@@ -69,6 +83,30 @@ def unique_values(x: Array, /) -> Array:
         return _unrank(torch.unique(_rank(x)), x.dtype)
     ordered, _, first = _grouped(x)
     return ordered[first]
+
+
+def unique(
+    x: Array, /, *, return_index: bool, return_inverse: bool, return_counts: bool, axis: int | None
+) -> Array | tuple[Array, ...]:
+    """torch.unique, which keeps each NaN and has no indices (pytorch#36748); for these a stable sort."""
+    options = {"return_inverse": return_inverse, "return_counts": return_counts}
+    if axis is not None or x.is_complex():
+        return HOOKS["unique"](backend_by_name("torch").namespace, x, return_index=return_index, **options, axis=axis)
+    if not return_index and not x.requires_grad and _suits(x):
+        found = torch.unique(_rank(x), **options)
+        if not (return_inverse or return_counts):
+            return _unrank(found, x.dtype)
+        return _unrank(found[0], x.dtype), *found[1:]
+    _, order, first = _grouped(x, equal_nan=x.is_floating_point())
+    index = order[first]
+    found = [_by_bits(torch.take, x, index)]
+    if return_index:
+        found.append(index)
+    if return_inverse:
+        found.append(_inverse(order, first, x.shape))
+    if return_counts:
+        found.append(_counted(first))
+    return tuple(found) if len(found) > 1 else found[0]
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
