@@ -404,6 +404,8 @@ def interp(
     except TypeError:
         generic.common.require_real(np, *(a for a in (x, xp) if hasattr(a, "dtype")))
         raise
+    if fp.dtype.char == xp.dtype.char == getattr(x, "dtype", fp.dtype).char == "d":
+        return found
     dtype = np.result_type(x, xp, fp, np.float16) if hasattr(x, "dtype") else np.result_type(xp, fp, np.float16)
     return found.astype(dtype, copy=False) if all(a.dtype.kind in "fc" for a in (xp, fp)) else found
 

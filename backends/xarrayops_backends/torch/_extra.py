@@ -17,7 +17,7 @@ import torch
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import common, counting, order, padding, quantiles, sets, shaping, signal
-from xarrayops_backends.torch._attention.modes import is_traced, transforms
+from xarrayops_backends.torch._attention.modes import has_values, is_traced, transforms
 from xarrayops_backends.torch._dtypes import _DOUBLE_OF, result_type
 from xarrayops_backends.torch._standard.wide import WIDE, _rank, _unrank
 
@@ -336,6 +336,36 @@ def _ranked(function: Callable[..., Any]) -> Callable[..., Any]:
     return selected
 
 
+def _interp(
+    x: Array, points: Array, values: Array, /, *, left: Any = None, right: Any = None, period: Any = None
+) -> Array:
+    """A lerp of the neighbouring values, which gives each of them at its point, and the outer ones beyond."""
+    first, last = points[0], points[-1]
+    inside = torch.clamp(x, first, last)
+    low = torch.searchsorted(points[1:-1], inside.detach(), right=True)
+    high, start = low + 1, points[low]
+    found = torch.lerp(values[low], values[high], (inside - start) / (points[high] - start))
+    if left is not None:
+        found = torch.where(x < first, left, found)
+    return found if right is None else torch.where(x > last, right, found)
+
+
+def _interpolable(call: Call, /) -> str | None:
+    """Why the interpolation by torch.lerp cannot serve a call: all points increase, and no difference overflows."""
+    _, points, values = call.args
+    if call.kwargs.get("period") is not None:
+        return "it has no period"
+    if not all(isinstance(a, torch.Tensor) and a.dtype is points.dtype and has_values(a) for a in call.args):
+        return "it reads the points of tensors of one dtype"
+    if points.dtype not in _REAL or not points.is_cpu or points.ndim != 1 or points.shape != values.shape:
+        return "it takes vectors of points and values in float32 or float64 on the CPU"
+    p, v = (a.detach().resolve_neg().numpy() for a in (points, values))  # checked in half of PyTorch's time
+    most = torch.finfo(points.dtype).max
+    if len(p) < 2 or not (p[1:] > p[:-1]).all() or not float(p[-1]) - float(p[0]) <= most:
+        return "the points do not increase, or their distance is not finite"
+    return None if float(v.max()) - float(v.min()) <= most else "a value or the difference of two is not finite"
+
+
 PAD_CANDIDATES = [("pad", _pad, _paddable)]
 MEDIAN_CANDIDATES = [("selection", _median, _selectable)]
 NANMEDIAN_CANDIDATES = [("selection", _nanmedian, _selectable)]
@@ -354,4 +384,5 @@ COMPRESS_CANDIDATES = [("ranks", _ranked(shaping.compress), _is_ranked)]
 CONVOLVE_CANDIDATES = [("conv1d", _convolve, _convolved)]
 CORRELATE_CANDIDATES = [("conv1d", _correlate, _convolved)]
 TOPK_CANDIDATES = [("topk", _topk, _of_numbers)]
+INTERP_CANDIDATES = [("lerp", _interp, _interpolable)]
 SOFTMAX_CANDIDATES = [("softmax", _softmax, _of_one_axis)]

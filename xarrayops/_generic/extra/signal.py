@@ -47,7 +47,9 @@ def interp(
         (x0, y0), (x1, y1) = (_points(xp, points, values, place) for place in (high - 1, high))
         step = x1 - x0  # it may overflow
         weight = xp.where(xp.isfinite(step), (x - x0) / step, (x / 2 - x0 / 2) / (x1 / 2 - x0 / 2))
-        found = xp.where(x == x0, y0, common.between(xp, y0, y1, weight))
+        found = common.between(xp, y0, y1, weight)
+        if_infinite = xp.where(y0 == y1, y0, common.between(xp, y1, y0, 1 - weight))  # as NumPy does
+        found = xp.where(x == x0, y0, xp.where(xp.isnan(found), if_infinite, found))
     found = xp.where(x == points[-1], last, found)
     found = xp.where(x < points[0], first if left is None else common.as_array(xp, left, found), found)
     found = xp.where(x > points[-1], last if right is None else common.as_array(xp, right, found), found)

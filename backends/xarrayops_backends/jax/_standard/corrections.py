@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import HOOKS, complex_order
@@ -227,12 +228,22 @@ def remainder(x1: Array, x2: Array, /) -> Array:
     return jnp.where(result == 0, jnp.copysign(result, x2), result)
 
 
+_MANY = 256
+"""The sorted numbers from which JAX's default search is quicker on CPUs."""
+
+
 @partial(_jit, static_argnames="side")
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:
-    """Return indices of the default dtype; JAX always returns int32. Its default method takes 3 times as long."""
+    """Return indices of the default dtype; JAX always returns int32.
+
+    Its default method takes three times as long, except on CPUs in many sorted numbers, where it takes half as long.
+    """
     if jnp.iscomplexobj(x1) or jnp.iscomplexobj(x2):
         return complex_order.searchsorted(jnp, x1, x2, side=side, sorter=sorter)
-    found = jnp.searchsorted(x1, x2, side=side, sorter=sorter, method="scan_unrolled")
+    search = partial(jnp.searchsorted, side=side, sorter=sorter)
+    unrolled = partial(search, method="scan_unrolled")
+    is_long = x1.shape[-1:] > (_MANY,)
+    found = lax.platform_dependent(x1, x2, cpu=search, default=unrolled) if is_long else unrolled(x1, x2)
     return found.astype(jnp.result_type(int))
 
 
