@@ -11,6 +11,7 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.arrays import shifts_and_axes
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import compat, da
+from xarrayops_backends.dask._windows import differences as _differences
 from xarrayops_backends.numpy import _standard as _numpy
 
 
@@ -76,7 +77,10 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append
     """Dask's diff computes the arrays to prepend and append, instead of staying lazy."""
     if n and (prepend is not None or append is not None):
         x = da.concatenate([part for part in (prepend, x, append) if part is not None], axis=axis)
-    return da.diff(x, n=n, axis=axis)
+    axis = _blocks.axis_from_front(x, axis)
+    if n < 2 or math.isnan(x.shape[axis]) or x.shape[axis] <= n:
+        return da.diff(x, n=n, axis=axis)
+    return _differences(x, n, axis)
 
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
