@@ -242,6 +242,25 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
         if "..." not in subscripts and len(term) != x.ndim:
             raise ValueError(f"the term {term!r} of {subscripts!r} does not fit the shape {x.shape}")
     wide = map(_blocks.widened, operands)
-    pieces = (x if len(set(term)) == len(term) else x.rechunk(-1) for x, term in zip(wide, terms, strict=True))
+    pieces = [x if len(set(term)) == len(term) else x.rechunk(-1) for x, term in zip(wide, terms, strict=True)]
     with _blocks.without_chunk_warnings():
-        return da.einsum(subscripts, *pieces).astype(np.result_type(*(x.dtype for x in operands)))
+        is_long = len(terms) > 2 and "..." not in subscripts
+        product = _einsum_of_pairs(subscripts, terms, pieces) if is_long else da.einsum(subscripts, *pieces)
+        return product.astype(np.result_type(*(x.dtype for x in operands)))
+
+
+def _einsum_of_pairs(subscripts: str, terms: list[str], operands: list[Array]) -> Array:
+    """A product of many arrays, of two at a time in NumPy's order; Dask makes a task of each combination of chunks."""
+    labels = "".join(terms)
+    once = "".join(label for label in sorted({*labels}) if labels.count(label) == 1)
+    result = subscripts.replace(" ", "").partition("->")[2] if "->" in subscripts else once
+    outlines = [np.broadcast_to(np.zeros(()), x.shape) for x in operands]
+    (_, *path), _ = np.einsum_path(f"{','.join(terms)}->{result}", *outlines, optimize="greedy")
+    for places in path:
+        chosen = [(terms.pop(k), operands.pop(k)) for k in sorted(places, reverse=True)]
+        inputs, factors = zip(*chosen, strict=True)
+        needed = {*"".join(terms), *result}
+        kept = result if not terms else "".join(sorted({*"".join(inputs)} & needed))
+        terms.append(kept)
+        operands.append(da.einsum(f"{','.join(inputs)}->{kept}", *factors))
+    return operands[0]
