@@ -19,6 +19,7 @@ from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import common, counting, order, padding, quantiles, sets, shaping, signal
 from xarrayops_backends.torch._attention.modes import has_values, is_traced, transforms
 from xarrayops_backends.torch._dtypes import _DOUBLE_OF, result_type
+from xarrayops_backends.torch._precision import has_overflowed as _has_overflowed
 from xarrayops_backends.torch._standard.wide import WIDE, _rank, _unrank
 
 _Axes = int | tuple[int, ...] | None
@@ -384,5 +385,28 @@ COMPRESS_CANDIDATES = [("ranks", _ranked(shaping.compress), _is_ranked)]
 CONVOLVE_CANDIDATES = [("conv1d", _convolve, _convolved)]
 CORRELATE_CANDIDATES = [("conv1d", _correlate, _convolved)]
 TOPK_CANDIDATES = [("topk", _topk, _of_numbers)]
+
+
+def _nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Array:
+    return torch.nan_to_num(x, nan, posinf, neginf)
+
+
+def _nansum(x: Array, /, *, axis: _Axes = None, dtype: None = None, keepdims: bool = False) -> Array:
+    """torch.nansum, again in double precision if it overflows, as `sum` does."""
+    axes = common.checked_axes(axis, x.ndim)
+    total = torch.nansum(x, axes, keepdim=keepdims)
+    if x.dtype is torch.float32 and _has_overflowed(total):
+        return torch.nansum(x, axes, keepdim=keepdims, dtype=torch.float64).to(torch.float32)
+    return total
+
+
+def _summable(call: Call, /) -> str | None:
+    if call.kwargs.get("dtype") is not None or call.kwargs.get("axis") == ():
+        return "it has no dtype of the sum, and takes no axes for all axes"
+    return _of_reals(call)
+
+
+NAN_TO_NUM_CANDIDATES = [("nan_to_num", _nan_to_num, _of_reals)]
+NANSUM_CANDIDATES = [("nansum", _nansum, _summable)]
 INTERP_CANDIDATES = [("lerp", _interp, _interpolable)]
 SOFTMAX_CANDIDATES = [("softmax", _softmax, _of_one_axis)]

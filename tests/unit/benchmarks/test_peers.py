@@ -52,6 +52,16 @@ def test_convolution(tmp_path):
     assert all(set(row["over torch's own"]) == {"numpy", "torch", "jax"} for row in rows)
 
 
+def test_costs(tmp_path):
+    pytest.importorskip("dask")
+    options = ("--rounds", 1, "--libraries", "numpy,dask,sparse", "--again", 0)
+    results = results_of("costs.py", tmp_path, *options, "--only", "sum(")
+    ratios = results["ratios"]
+    assert {"numpy: sum(m, axis=0), square", "dask: nansum(m, axis=1), 100 chunks"} <= ratios.keys()
+    assert {case.partition(":")[0] for case in ratios} == {"numpy", "dask", "sparse"}
+    assert results["above"].keys() <= ratios.keys()
+
+
 def test_operations(tmp_path):
     rows = results_of("operations.py", tmp_path, "--rounds", 1, "--number", 5, "--libraries", "numpy")["rows"]
     assert [(row["arrays"], row["requirements"]) for row in rows[:2]] == [(1, "none"), (1, "dtypes")]
