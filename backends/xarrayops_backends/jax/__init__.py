@@ -32,6 +32,7 @@ from xarrayops_backends.jax._rounding import *
 from xarrayops_backends.jax._standard.corrections import *
 from xarrayops_backends.jax._standard.creation import *
 from xarrayops_backends.jax._standard.linalg import *
+from xarrayops_backends.jax._standard.sorting import *
 from xarrayops_backends.jax._standard.statistics import *
 from xarrayops_backends.jax._transfers import *
 from xarrayops_backends.jax._transformations import *

@@ -162,6 +162,7 @@ CASES = {
         xo.BackendNotFound,
         ("xo.asarray", "dict", "a nested list or tuple of numbers"),
     ),
+    "list of axes": (lambda: xo.mean(N, axis=[0, 1]), TypeError, ("xo.mean: axis is a list. Instead: axis=(0, 1)",)),
     "no verb": (lambda: xo.explain("matmull", N), xo.Unsupported, ("xo.explain", "'matmull'", "did you mean 'matmul'")),
 }
 

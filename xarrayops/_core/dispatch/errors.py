@@ -44,11 +44,15 @@ def add_call(error: Exception, verb: str, *arguments: Any) -> None:
     """Put the function and its arguments before the message of an error, unless it names the function.
 
     If the text of the error cannot be changed (NumPy's AxisError), raises a new error of its class, or of the nearest
-    base class that takes a text. If an argument is sparse (a tensor of a sparse layout), raises `Unsupported` with the
+    base class that takes a text. A list of axes, which some libraries take, and NumPy does not, gets an error that says
+    what to write. If an argument is sparse (a tensor of a sparse layout), raises `Unsupported` with the
     equivalent call.
     """
     if _is_traced():
         return
+    axis = sys._getframe(1).f_locals.get("axis")  # of the generated function
+    if isinstance(axis, list):
+        raise TypeError(f"xo.{verb}: axis is a list. Instead: axis={tuple(axis)}") from error
     if verb not in CONTAINER_VERBS:  # these take containers, and their own errors name them
         _refuse_containers(error, verb, arguments)
     text = str(error) or type(error).__name__
