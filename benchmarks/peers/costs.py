@@ -57,7 +57,7 @@ matrix_transpose(m); flip(m, axis=1); take(m, c, axis=1); concat([m, m], axis=1)
 diff(m, axis=0); softmax(m, axis=1); logsumexp(m, axis=1); quantile(m, 0.3, axis=0); take_along_axis(m, a, axis=1)
 vecdot(m, m, axis=1); linalg.vector_norm(m, axis=1); moveaxis(m, 0, 1); matmul(m, t); einsum('ij,ij->i', m, m)
 einsum('ij,jk,jk->ik', m, t, t); tril(m); triu(m); roll(m, 1, axis=0); linalg.qr(m); linalg.svdvals(m)
-cov(t, rowvar=False); unique(g, axis=0); pad(m, 1); repeat(m, 2, axis=1)
+cov(t, rowvar=False); unique(g[:, :2], axis=0); pad(m, 1); repeat(m, 2, axis=1)
 """
 _SPARSE = """
 transpose(s); add(s, t); multiply(s, t); maximum(s, t); multiply(s, 2); concat([s, t], axis=0); concat([s, t], axis=1)

@@ -63,14 +63,19 @@ def differences(x: Array, n: int, axis: int) -> Array:
 
 def convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
     """NumPy's convolution of each chunk of the longer vector."""
-    _blocks.require_sizes("convolve", x1, x2)
-    return signal.convolved(_full, x1, x2, mode)
+    return signal.convolved(_full, *_vectors("convolve", x1, x2), mode)
 
 
 def correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
     """The convolution with the reversed conjugate."""
-    _blocks.require_sizes("correlate", x1, x2)
+    x1, x2 = _vectors("correlate", x1, x2)
     return signal.correlated(_full, x1, da.conj(x2) if x2.dtype.kind == "c" else x2, mode, da.flip)
+
+
+def _vectors(verb: str, x1: Array, x2: Array) -> tuple[Array, Array]:
+    """The vectors without empty chunks, for which da.flip loses data."""
+    _blocks.require_sizes(verb, x1, x2)
+    return _blocks.without_empty_chunks(x1), _blocks.without_empty_chunks(x2)
 
 
 def _full(long: Array, short: Array) -> Array:

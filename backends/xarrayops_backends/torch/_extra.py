@@ -362,6 +362,9 @@ def _interpolable(call: Call, /) -> str | None:
         return "it takes vectors of points and values in float32 or float64 on the CPU"
     p, v = (a.detach().resolve_neg().numpy() for a in (points, values))  # checked in half of PyTorch's time
     most = torch.finfo(points.dtype).max
+    outer = [y for y in (call.kwargs.get("left"), call.kwargs.get("right")) if y is not None]
+    if not all(type(y) in (int, float) and abs(y) <= most for y in outer):
+        return "it takes finite numbers of the dtype as left and right"
     if len(p) < 2 or not (p[1:] > p[:-1]).all() or not float(p[-1]) - float(p[0]) <= most:
         return "the points do not increase, or their distance is not finite"
     return None if float(v.max()) - float(v.min()) <= most else "a value or the difference of two is not finite"
@@ -391,6 +394,16 @@ def _nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, n
     return torch.nan_to_num(x, nan, posinf, neginf)
 
 
+def _replaceable(call: Call, /) -> str | None:
+    options = call.kwargs
+    if not all(
+        type(y) in (int, float)
+        for y in (options.get("nan", 0.0), options.get("posinf") or 0, options.get("neginf") or 0)
+    ):
+        return "it replaces them by numbers"
+    return _of_reals(call)
+
+
 def _nansum(x: Array, /, *, axis: _Axes = None, dtype: None = None, keepdims: bool = False) -> Array:
     """torch.nansum, again in double precision if it overflows, as `sum` does."""
     axes = common.checked_axes(axis, x.ndim)
@@ -406,7 +419,7 @@ def _summable(call: Call, /) -> str | None:
     return _of_reals(call)
 
 
-NAN_TO_NUM_CANDIDATES = [("nan_to_num", _nan_to_num, _of_reals)]
+NAN_TO_NUM_CANDIDATES = [("nan_to_num", _nan_to_num, _replaceable)]
 NANSUM_CANDIDATES = [("nansum", _nansum, _summable)]
 INTERP_CANDIDATES = [("lerp", _interp, _interpolable)]
 SOFTMAX_CANDIDATES = [("softmax", _softmax, _of_one_axis)]

@@ -134,6 +134,13 @@ def test_concat_of_long_axes(extent):
     assert nbytes < MOST
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_concat_beyond_an_index(axis):
+    s = made(1, 2**62, wide=axis == 1)
+    with pytest.raises(OverflowError, match="9223372036854775808 lines"):
+        xo.sparse.concat([s, s], axis=axis)
+
+
 def test_take_of_rows_with_and_without_entries():
     extent = 2**62
     chosen = np.asarray([-1, 5, 0, far(7, extent), 5, far(7, extent)])

@@ -163,6 +163,7 @@ CASES = {
         ("xo.asarray", "dict", "a nested list or tuple of numbers"),
     ),
     "list of axes": (lambda: xo.mean(N, axis=[0, 1]), TypeError, ("xo.mean: axis is a list. Instead: axis=(0, 1)",)),
+    "list of one axis": (lambda: xo.argmax(N, axis=[0]), TypeError, ("xo.argmax(numpy", "'list' object")),
     "no verb": (lambda: xo.explain("matmull", N), xo.Unsupported, ("xo.explain", "'matmull'", "did you mean 'matmul'")),
 }
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from types import FrameType
 from typing import Any
 
 from xarrayops._core.backends import find
@@ -44,15 +45,13 @@ def add_call(error: Exception, verb: str, *arguments: Any) -> None:
     """Put the function and its arguments before the message of an error, unless it names the function.
 
     If the text of the error cannot be changed (NumPy's AxisError), raises a new error of its class, or of the nearest
-    base class that takes a text. A list of axes, which some libraries take, and NumPy does not, gets an error that says
-    what to write. If an argument is sparse (a tensor of a sparse layout), raises `Unsupported` with the
+    base class that takes a text. If ``axis`` is a list, where a tuple is allowed and the library does not take a list,
+    the error says so. If an argument is sparse (a tensor of a sparse layout), raises `Unsupported` with the
     equivalent call.
     """
     if _is_traced():
         return
-    axis = sys._getframe(1).f_locals.get("axis")  # of the generated function
-    if isinstance(axis, list):
-        raise TypeError(f"xo.{verb}: axis is a list. Instead: axis={tuple(axis)}") from error
+    _refuse_list_of_axes(error, verb, sys._getframe(1))
     if verb not in CONTAINER_VERBS:  # these take containers, and their own errors name them
         _refuse_containers(error, verb, arguments)
     text = str(error) or type(error).__name__
@@ -67,6 +66,16 @@ def add_call(error: Exception, verb: str, *arguments: Any) -> None:
     error.args = (text, *error.args[1:])
     if str(error) != text:
         raise _with_text(type(error), text) from error
+
+
+def _refuse_list_of_axes(error: Exception, verb: str, frame: FrameType) -> None:
+    """Raise if the axes of the generated function are in a list, and its library takes only a tuple."""
+    axis = frame.f_locals.get("axis")
+    is_cause = isinstance(error, TypeError) or "hashable" in str(error)  # JAX hashes static arguments
+    if isinstance(axis, list) and is_cause and all(type(each) is int for each in axis):
+        function = frame.f_globals.get(frame.f_code.co_name)
+        if "tuple" in getattr(function, "__annotations__", {}).get("axis", ""):
+            raise TypeError(f"xo.{verb}: axis is a list. Instead: axis={tuple(axis)}") from error
 
 
 def _with_text(cls: type[Exception], text: str) -> Exception:

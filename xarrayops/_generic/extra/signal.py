@@ -48,7 +48,7 @@ def interp(
         step = x1 - x0  # it may overflow
         weight = xp.where(xp.isfinite(step), (x - x0) / step, (x / 2 - x0 / 2) / (x1 / 2 - x0 / 2))
         found = common.between(xp, y0, y1, weight)
-        if_infinite = xp.where(y0 == y1, y0, common.between(xp, y1, y0, 1 - weight))  # as NumPy does
+        if_infinite = xp.where(y0 == y1, y0, common.between(xp, y1, y0, 1 - weight))  # as in NumPy, for infinite values
         found = xp.where(x == x0, y0, xp.where(xp.isnan(found), if_infinite, found))
     found = xp.where(x == points[-1], last, found)
     found = xp.where(x < points[0], first if left is None else common.as_array(xp, left, found), found)

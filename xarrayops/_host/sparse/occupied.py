@@ -31,7 +31,7 @@ class Lines(Record):
         return self.extent if self.kept is None else self.kept.size + 1
 
     def numbers(self, lines: Array) -> Array:
-        """The new numbers of lines. A line without entries has that of the empty one at the end."""
+        """The new numbers of lines. A line without entries gets the number of the last line, which is empty."""
         if self.kept is None:
             return lines
         found = self.kept.searchsorted(lines)

@@ -80,6 +80,8 @@ def concat_coo(matrices: list[Parts], axis: int) -> Parts:
     """The same for coo matrices, from their entries alone. Along axis 1 these are not sorted."""
     ends = list(accumulate((p.shape[axis] for p in matrices), initial=0))
     shape = (ends[-1], matrices[0].shape[1]) if axis == 0 else (matrices[0].shape[0], ends[-1])
+    if ends[-1] > np.iinfo(np.int64).max:
+        raise OverflowError(f"axis {axis} of the result has {ends[-1]} lines, more than an index of int64 can name")
     index = index_dtype(*shape)
     moved = [[x.astype(index, copy=False) for x in p.coords] for p in matrices]
     for lines, end in zip(moved, ends, strict=False):

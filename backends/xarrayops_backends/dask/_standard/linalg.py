@@ -241,12 +241,13 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
     for term, x in zip(terms, operands, strict=True):
         if "..." not in subscripts and len(term) != x.ndim:
             raise ValueError(f"the term {term!r} of {subscripts!r} does not fit the shape {x.shape}")
-    wide = map(_blocks.widened, operands)
+    dtype = np.result_type(*(x.dtype for x in operands))
+    wide = (_blocks.widened(x.astype(dtype)) for x in operands)  # before the products, which may be of two at a time
     pieces = [x if len(set(term)) == len(term) else x.rechunk(-1) for x, term in zip(wide, terms, strict=True)]
     with _blocks.without_chunk_warnings():
-        is_long = len(terms) > 2 and "..." not in subscripts
+        is_long = len(terms) > 2 and "..." not in subscripts and not any(math.isnan(x.size) for x in operands)
         product = _einsum_of_pairs(subscripts, terms, pieces) if is_long else da.einsum(subscripts, *pieces)
-        return product.astype(np.result_type(*(x.dtype for x in operands)))
+        return product.astype(dtype)
 
 
 def _einsum_of_pairs(subscripts: str, terms: list[str], operands: list[Array]) -> Array:

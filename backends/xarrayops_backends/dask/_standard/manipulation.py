@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -77,8 +78,8 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append
     """Dask's diff computes the arrays to prepend and append, instead of staying lazy."""
     if n and (prepend is not None or append is not None):
         x = da.concatenate([part for part in (prepend, x, append) if part is not None], axis=axis)
-    axis = _blocks.axis_from_front(x, axis)
-    if n < 2 or math.isnan(x.shape[axis]) or x.shape[axis] <= n:
+    axis, n = _blocks.axis_from_front(x, axis), operator.index(n)
+    if (n < 2 and x.dtype != np.bool_) or n < 1 or math.isnan(x.shape[axis]) or x.shape[axis] <= n:
         return da.diff(x, n=n, axis=axis)
     return _differences(x, n, axis)
 

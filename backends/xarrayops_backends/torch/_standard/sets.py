@@ -20,7 +20,9 @@ _functorch: Any = torch._C._functorch
 
 
 def _suits(x: Array) -> bool:
-    """Whether torch.unique counts and numbers the elements of x as the standard does: it merges some NaNs."""
+    """Whether torch.unique serves x: it has no gradient, and merges some NaNs."""
+    if x.requires_grad:
+        return False
     if not x.is_floating_point():
         return not x.is_complex()
     is_traced = is_compiling() or _functorch.peek_interpreter_stack() is not None
@@ -92,7 +94,7 @@ def unique(
     options = {"return_inverse": return_inverse, "return_counts": return_counts}
     if axis is not None or x.is_complex():
         return HOOKS["unique"](backend_by_name("torch").namespace, x, return_index=return_index, **options, axis=axis)
-    if not return_index and not x.requires_grad and _suits(x):
+    if not return_index and _suits(x):
         found = torch.unique(_rank(x), **options)
         if not (return_inverse or return_counts):
             return _unrank(found, x.dtype)

@@ -79,6 +79,15 @@ def test_products_of_vectors(lengths, dtype, verb, mode):
     np.testing.assert_array_equal(found.compute(), expected)
 
 
+@pytest.mark.parametrize("verb", ["convolve", "correlate"])
+def test_empty_chunks(verb):
+    x = np.arange(6.0)
+    of_chunks = da.from_array(x, chunks=((5, 0, 1),))
+    for ones, mode in ((np.ones(1), "full"), (np.ones(9), "valid")):
+        found = getattr(xo, verb)(da.from_array(ones), of_chunks, mode=mode)
+        np.testing.assert_array_equal(found.compute(), getattr(np, verb)(ones, x, mode=mode))
+
+
 def test_infinite_elements_of_the_shorter_vector():
     long, short = np.arange(1.0, 21.0), np.asarray([1.0, np.inf, 2.0])
     found = xo.convolve(da.from_array(long, chunks=5), da.from_array(short))
@@ -115,6 +124,13 @@ def test_two_vectors_of_one_length():
     a = da.ones(100, chunks=50)
     np.testing.assert_array_equal(xo.convolve(a, a).compute(), np.convolve(np.ones(100), np.ones(100)))
     assert tasks_of_a_chunk(xo.convolve(a, a)) <= 20
+
+
+def test_differences_of_booleans_and_wrong_numbers():
+    x = np.arange(9) % 3 == 0
+    np.testing.assert_array_equal(xo.diff(da.from_array(x, chunks=2)).compute(), np.diff(x))
+    with pytest.raises(TypeError):
+        xo.diff(da.ones(9, chunks=2), n=2.5)
 
 
 def test_unknown_sizes():

@@ -44,6 +44,29 @@ def test_values(name, outer):
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-15, atol=2e-16 * largest)
 
 
+@pytest.mark.parametrize("left", [torch.tensor(7.0, dtype=torch.float64), np.array(3.0), 1e300, np.inf])
+def test_what_is_beyond_the_points(left):
+    """The same result with points that only the generic function serves."""
+    x, values = torch.tensor([-1.0, 0.5]), torch.tensor([0.0, 10.0, 5.0])
+    found = xo.interp(x, torch.tensor([0.0, 1.0, 2.0]), values, left=left)
+    expected = xo.interp(x, torch.tensor([0.0, 1.0, 1.0]), values, left=left)
+    assert found.dtype == expected.dtype
+    assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("replacement", [np.array(3.0), torch.tensor([3.0, 1.0, 2.0])])
+def test_replacement_of_nan_by_arrays(replacement):
+    found = xo.nan_to_num(torch.tensor([np.nan, 5.0, 1.0]), nan=replacement)
+    assert found.tolist() == [3.0, 5.0, 1.0]
+
+
+def test_gradients_of_distinct_values():
+    for function in (xo.unique_inverse, xo.unique_counts, xo.unique_all):
+        x = torch.tensor([3.0, 1.0, 1.0], requires_grad=True)
+        xo.sum(function(x).values).backward()
+        assert float(x.grad.sum()) == 2.0
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_random_numbers_and_their_gradient(dtype):
     random = torch.Generator().manual_seed(0)
