@@ -395,12 +395,9 @@ def _nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, n
 
 
 def _replaceable(call: Call, /) -> str | None:
-    options = call.kwargs
-    if not all(
-        type(y) in (int, float)
-        for y in (options.get("nan", 0.0), options.get("posinf") or 0, options.get("neginf") or 0)
-    ):
-        return "it replaces them by numbers"
+    for name, number in call.kwargs.items():
+        if type(number) not in (int, float) and (number is not None or name == "nan"):
+            return "it replaces them by numbers"
     return _of_reals(call)
 
 

@@ -58,6 +58,8 @@ def test_what_is_beyond_the_points(left):
 def test_replacement_of_nan_by_arrays(replacement):
     found = xo.nan_to_num(torch.tensor([np.nan, 5.0, 1.0]), nan=replacement)
     assert found.tolist() == [3.0, 5.0, 1.0]
+    large = xo.nan_to_num(torch.tensor([np.inf, 5.0, 1.0]), posinf=replacement)
+    assert large.tolist() == [3.0, 5.0, 1.0]
 
 
 def test_gradients_of_distinct_values():
