@@ -25,8 +25,8 @@ _UNARY = frozenset(
 )
 _OF_ONE = frozenset(
     (
-        *("asarray", "astype", "clip", "empty_like", "full_like", "linalg.matrix_power", "ones_like", "pad"),
-        *("unique", "unstack", "zeros_like"),
+        *("asarray", "astype", "clip", "empty_like", "full_like", "linalg.matrix_power", "nan_to_num"),
+        *("ones_like", "pad", "unique", "unstack", "zeros_like"),
     )
 )
 _OF_SEVERAL = frozenset(("array_equal", "compress", "concat", "einsum", "isin", "polyval", "stack", "vecdot"))
