@@ -318,13 +318,19 @@ def outer(x1: array, x2: array, /) -> array:
     """
 
 def sliding_window_view(
-    x: array, /, window_shape: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None
+    x: array,
+    /,
+    window_shape: int | tuple[int, ...],
+    axis: int | tuple[int, ...] | None = None,
+    *,
+    step: int | tuple[int, ...] = 1,
 ) -> array:
-    """All windows of a shape. Each axis of x becomes the positions of the window; the axes of the window come last.
+    """The windows of a shape. Each axis of x becomes the positions of the window; the axes of the window come last.
 
     The result is a view of x if the library has strides (NumPy, PyTorch): do not write to it. Without ``axis``,
-    ``window_shape`` has a length for each axis of x. A window longer than its axis raises ValueError.
-    Law: ``sliding_window_view(v, n)[i] == v[i : i + n]``.
+    ``window_shape`` has a length for each axis of x. A window longer than its axis raises ValueError. ``step`` is the
+    distance between windows, for all axes or for each: the windows between them are never made, on no library.
+    Law: ``sliding_window_view(v, n, step=s)[i] == v[i * s : i * s + n]``.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.sliding_window_view(np.asarray([1, 2, 3, 4]), 3)

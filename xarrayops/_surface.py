@@ -242,7 +242,7 @@ EXTRA = {
     "segment_sum": "(x, /, segment_ids, num_segments=None)",
     "setdiff1d": "(x1, x2, /, *, assume_unique=False)",
     "setxor1d": "(x1, x2, /, *, assume_unique=False)",
-    "sliding_window_view": "(x, /, window_shape, axis=None)",
+    "sliding_window_view": "(x, /, window_shape, axis=None, *, step=1)",
     "softmax": "(x, /, *, axis=-1)",
     "topk": "(x, /, k, *, axis=-1, largest=True)",
     "trapezoid": "(y, x=None, /, *, dx=1.0, axis=-1)",

@@ -886,14 +886,21 @@ def outer(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
 _sliding_window_view = table("sliding_window_view", globals(), "_sliding_window_view")
 
 
+@shows_own_parameters
 def sliding_window_view(
-    x: ArrayT, /, window_shape: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None
+    x: ArrayT,
+    /,
+    window_shape: int | tuple[int, ...],
+    axis: int | tuple[int, ...] | None = None,
+    extra: Refused = NotGiven,
+    step: int | tuple[int, ...] = 1,
 ) -> ArrayT:
-    """All windows of a shape. Each axis of x becomes the positions of the window; the axes of the window come last.
+    """The windows of a shape. Each axis of x becomes the positions of the window; the axes of the window come last.
 
     The result is a view of x if the library has strides (NumPy, PyTorch): do not write to it. Without ``axis``,
-    ``window_shape`` has a length for each axis of x. A window longer than its axis raises ValueError.
-    Law: ``sliding_window_view(v, n)[i] == v[i : i + n]``.
+    ``window_shape`` has a length for each axis of x. A window longer than its axis raises ValueError. ``step`` is the
+    distance between windows, for all axes or for each: the windows between them are never made, on no library.
+    Law: ``sliding_window_view(v, n, step=s)[i] == v[i * s : i * s + n]``.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.sliding_window_view(np.asarray([1, 2, 3, 4]), 3)
@@ -902,12 +909,14 @@ def sliding_window_view(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html>
     """
+    if extra is not NotGiven:
+        raise wrong_call("sliding_window_view", locals())
     try:
         f = _sliding_window_view[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("sliding_window_view", type(x)))
     try:
-        return f(x, window_shape, axis)
+        return f(x, window_shape, axis, step=step)
     except FAILURES as error:
         add_call(error, "sliding_window_view", x)
         raise

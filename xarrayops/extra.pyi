@@ -154,7 +154,12 @@ def insert(
 def kron(x1: ArrayT, x2: ArrayT, /) -> ArrayT: ...
 def outer(x1: ArrayT, x2: ArrayT, /) -> ArrayT: ...
 def sliding_window_view(
-    x: ArrayT, /, window_shape: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None
+    x: ArrayT,
+    /,
+    window_shape: int | tuple[int, ...],
+    axis: int | tuple[int, ...] | None = None,
+    *,
+    step: int | tuple[int, ...] = 1,
 ) -> ArrayT: ...
 def nan_to_num(
     x: ArrayT, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None

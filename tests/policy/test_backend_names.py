@@ -22,6 +22,7 @@ CONTRACT = {*FUNCTIONS, *map(candidates_attribute, FUNCTIONS), *REQUIRED, *OPTIO
 """Every name that the core reads in a backend module."""
 NOT_HOOKS = {
     "xarrayops_backends.dask._attention": "its module lists the function in ATTENTION_CANDIDATES",
+    "xarrayops_backends.torch._failures": "its module names the file in HOOK_MODULES",
     "xarrayops_backends.torch._xla": "its functions replace others if PyTorch/XLA is installed",
 }
 """Files whose functions have the names of hooks and are not imported as hooks at the top level."""

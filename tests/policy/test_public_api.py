@@ -19,6 +19,7 @@ IMPROVED = {
     "operation": "(name, /, *, blockwise=None)",
     "profile": "class(*, show=True, inside='')",
     "set_default": "(backend=None, /, *, device=None, dtype=None)",
+    "sliding_window_view": "(x, /, window_shape, axis=None, *, step=1)",
     "strict": "class(*, transfers=0, waits=None, computes=0)",
     "unique": "(x, /, *, return_index=False, return_inverse=False, return_counts=False, axis=None)",
     "use": "class(backend=None, /, *, device=None, dtype=None)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache, reduce
 from itertools import product
 from typing import Any
@@ -13,7 +14,6 @@ from xarrayops.plugin.arrays import FloatLimits, Gap
 
 NUMBERS = "biufc"
 """The kinds of NumPy's numeric dtypes. Most dtypes of ml_dtypes have the kind "V", as records have."""
-OBJECTS = Gap("an array of Python objects has no numeric dtype", 'x.astype("float64"), or another numeric dtype')
 _LOW_PRECISION = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 _NATIVE = {
     name: np.dtype(name)
@@ -65,10 +65,31 @@ def _name_of(dtype: np.dtype[Any]) -> str | None:
 def gap_of(dtype: np.dtype[Any]) -> Gap | None:
     """Why arrays of a dtype are not supported, or None. The dtypes of ml_dtypes are recognised by name."""
     if dtype.hasobject:
-        return OBJECTS
+        return Gap("an array of Python objects has no numeric dtype", 'x.astype("float64"), or another numeric dtype')
     if dtype.kind in NUMBERS or dtype_name(dtype) is not None:
         return None
-    return Gap(f"dtype {dtype} is not numeric", "NumPy's own functions")
+    kind = dtype.kind
+    instead = {"M": 'x.astype("int64")', "m": 'x.astype("int64")', "V": _of_records(dtype)}
+    return Gap(f"dtype {dtype} is not numeric", instead.get(kind, "numpy.unique(x, return_inverse=True)[1]"))
+
+
+def _of_records(dtype: np.dtype[Any]) -> str:
+    """What to write for records, or for elements without a type: the first numeric field, or the bytes."""
+    numeric = [name for name, field in (dtype.fields or {}).items() if gap_of(field[0]) is None]
+    return f"x[{numeric[0]!r}]" if numeric else "NumPy's own functions"
+
+
+def gap_of_array(x: Any) -> Gap | None:
+    """`gap_of` the dtype of an array. For text and objects, what to do instead depends on the elements."""
+    gap = gap_of(x.dtype)
+    if gap is None or x.dtype.kind not in "OUST":
+        return gap
+    for numbers in ("float64", "complex128"):
+        with suppress(Exception):  # the elements may be of any class
+            x.astype(numbers)
+            return Gap(gap.why, f'x.astype("{numbers}")')
+    is_text = x.dtype.kind != "O" or all(isinstance(each, str) for each in np.asarray(x).flat)
+    return Gap(gap.why, "numpy.unique(x, return_inverse=True)[1]" if is_text else "NumPy's own functions")
 
 
 def refuse_discarding(source: np.dtype[Any], target: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.registry import Backend, BackendStatus
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._core.dispatch.lookup import function_for, native_device
 from xarrayops._ops.exchange import loans
 from xarrayops._ops.exchange.convert import explain_convert
@@ -75,11 +76,13 @@ def backends() -> list[BackendStatus]:
     return registry.statuses()
 
 
+@explaining_arrays("device")
 def device(x: Array, /) -> Any:
     """The native device that holds x, which ``device=`` accepts; None for a tracer, which has no device yet."""
     return function_for("device", type(x))(x)
 
 
+@explaining_arrays("to_device")
 def to_device(x: ArrayT, device: Any, /) -> ArrayT:
     """x on another device of its library; x itself if it is already on that device.
 

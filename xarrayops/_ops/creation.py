@@ -1,3 +1,4 @@
+# Long: asarray takes objects of many kinds, and errors name them.
 """asarray and from_dlpack, which make arrays from objects, and broadcast_shapes, which needs no library."""
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.backends.resolved import is_traced
 from xarrayops._core.dispatch.arguments import array_arguments, signature
 from xarrayops._core.dispatch.creation import creation, creation_backend, refuse_both
+from xarrayops._core.dispatch.errors import FAILURES, refuse_arguments
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.defaults import Library, library_and_device, set_default, use
@@ -69,30 +71,36 @@ def asarray(
     """
     if extra is not NotGiven or order is not None:
         raise wrong_call("asarray", locals())
-    if backend is not None:
-        refuse_both("asarray", like, backend)
-        backend, device = library_and_device(backend, device)
-    if isinstance(obj, (list, tuple)):
-        if not SCALARS.issuperset(map(type, obj)):  # one pass in C: most sequences hold only numbers
-            obj, like = _checked_sequence(obj, like, backend)
-        elif dtype is None and device is None and like is None and backend is None:
-            library, default_device, floating = defaults.of_new_arrays()
-            if default_device is floating is None and type(library) is str:
-                # the most common call, without the 300 ns in which `creation` applies defaults
-                return find.named(library).functions["asarray"](obj, copy=copy)
-    elif type(obj) not in SCALARS:
-        owner = find.of_class(type(obj))
-        if owner is not None and like is None and backend in (None, owner, owner.name):
-            dtype = None if dtype is None else owner.native_dtype(dtype)
-            device = owner.functions["device"](obj) if device is None else owner.native_device(device)
-            return owner.functions["asarray"](obj, dtype=dtype, device=device, copy=copy)
-        if owner is not None and _is_foreign_number(obj, creation_backend(like, backend)[0]):
-            obj = as_number(obj)
-        elif type(obj).__module__ != "numpy" or not is_traced():  # torch.compile sees a tensor: PyTorch takes it
-            obj, like, backend = _converted(obj, like, backend, device, copy)
-            copy = None if copy else copy
-    function, dtype, device = creation("asarray", like, backend, dtype, device, obj)
-    return function(obj, dtype=dtype, device=device, copy=copy)
+    try:
+        if backend is not None:
+            refuse_both("asarray", like, backend)
+            backend, device = library_and_device(backend, device)
+        if isinstance(obj, (list, tuple)):
+            if not SCALARS.issuperset(map(type, obj)):  # one pass in C: most sequences hold only numbers
+                obj, like = _checked_sequence(obj, like, backend)
+            elif dtype is None and device is None and like is None and backend is None:
+                library, default_device, floating = defaults.of_new_arrays()
+                if default_device is floating is None and type(library) is str:
+                    # the most common call, without the 300 ns in which `creation` applies defaults
+                    return find.named(library).functions["asarray"](obj, copy=copy)
+        elif type(obj) not in SCALARS:
+            owner = find.of_class(type(obj))
+            if owner is not None and like is None and backend in (None, owner, owner.name):
+                dtype = None if dtype is None else owner.native_dtype(dtype)
+                device = owner.functions["device"](obj) if device is None else owner.native_device(device)
+                return owner.functions["asarray"](obj, dtype=dtype, device=device, copy=copy)
+            if owner is not None and _is_foreign_number(obj, creation_backend(like, backend)[0]):
+                obj = as_number(obj)
+            elif type(obj).__module__ != "numpy" or not is_traced():  # torch.compile sees a tensor: PyTorch takes it
+                obj, like, backend = _converted(obj, like, backend, device, copy)
+                copy = None if copy else copy
+        function, dtype, device = creation("asarray", like, backend, dtype, device, obj)
+        return function(obj, dtype=dtype, device=device, copy=copy)
+    except FAILURES as error:
+        refuse_arguments(error, "asarray", {"obj": obj, "like": like})
+        if isinstance(error, ValueError) and ("inhomogeneous" in str(error) or "expected sequence" in str(error)):
+            raise ValueError("xo.asarray: the nested sequences have different lengths") from error
+        raise
 
 
 def _converted(

@@ -12,6 +12,7 @@ from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import has_array_namespace, signature
 from xarrayops._core.dispatch.creation import creation_backend
+from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.dispatch.lookup import constant_while_tracing
 from xarrayops._core.modes import defaults
 from xarrayops._ops.explained import explain_served
@@ -62,7 +63,12 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
     try:
         return _answers[key]
     except (KeyError, TypeError):
-        answer = _backend("isdtype", dtype).is_of_kind(dtype, kind if isinstance(kind, tuple) else (kind,))
+        backend = _backend("isdtype", dtype)
+        try:
+            answer = backend.is_of_kind(dtype, kind if isinstance(kind, tuple) else (kind,))
+        except FAILURES as error:
+            add_call(error, "isdtype", dtype, kind)
+            raise
     if not isinstance(dtype, str):  # the default library serves names
         _answers[key] = answer
     return answer
@@ -90,7 +96,11 @@ def _call(verb: str, *items: Any) -> Any:
     """Call the backend's function for a verb, with every dtype native."""
     backend = _backend(verb, *items)
     natives = [item if type(item) in SCALARS or _is_array(item) else backend.native_dtype(item) for item in items]
-    return backend.functions[verb](*natives)
+    try:
+        return backend.functions[verb](*natives)
+    except FAILURES as error:
+        add_call(error, verb, *items)
+        raise
 
 
 def _backend(verb: str, *items: Any) -> Backend:

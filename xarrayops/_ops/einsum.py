@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xarrayops._core.dispatch.arguments import Several
+from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.dispatch.lookup import resolve, resolved, table
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.verb import Verb
@@ -49,7 +50,11 @@ def einsum(subscripts: str, /, *operands: ArrayT) -> ArrayT:
         if not isinstance(subscripts, str):
             raise TypeError(_of_lists(subscripts, *operands)) from None
         f = getattr(resolved, resolve("einsum", key))
-    return f(subscripts, *operands)
+    try:
+        return f(subscripts, *operands)
+    except FAILURES as error:
+        add_call(error, "einsum", operands)
+        raise
 
 
 def _of_lists(*given: object) -> str:

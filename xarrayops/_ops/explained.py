@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from xarrayops._core.backends import find
@@ -75,7 +76,8 @@ def refuse_wrong_arguments(
     """Raise the error of the call itself if it has arguments of NumPy's function that ours does not take."""
     from inspect import signature as signature_of  # imported here: it takes a quarter of `import xarrayops`
 
-    whole = signature_of(function, follow_wrapped=False)
+    inner = getattr(function, "__wrapped__", None)  # of `explaining_arrays`; others hide the refused parameters
+    whole = signature_of(inner if isinstance(inner, FunctionType) else function, follow_wrapped=False)
     refused = [name for name, parameter in whole.parameters.items() if parameter.annotation == "Refused"]
     try:
         bound = whole.bind(*args, **kwargs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, overload
 
+from xarrayops._core.dispatch.errors import FAILURES, add_call
 from xarrayops._core.dispatch.lookup import resolve, resolved, table
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._ops.explained import explain_call
@@ -93,7 +94,11 @@ def unique(
         f = _unique[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("unique", type(x)))
-    return f(x, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts, axis=axis)
+    try:
+        return f(x, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts, axis=axis)
+    except FAILURES as error:
+        add_call(error, "unique", x)
+        raise
 
 
 def explain_unique(verb: str, /, x: ArrayT, **options: Any) -> Explanation:

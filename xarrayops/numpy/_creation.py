@@ -193,6 +193,9 @@ def full_like(
     x = ops.array(a)
     target = x.dtype if dtype is None else named(dtype)
     value = ops.cast_new(fill_value, target, like=x, device=device)
+    if shape is None and value.ndim == 0 and xo.is_lazy(x):  # the sizes may be unknown
+        found = xo.where(xo.ones_like(x, dtype="bool", device=device), value, value)
+        return ops.ordered("full_like", found, _order_of(x, order))
     of_shape = tuple(x.shape) if shape is None else ops.integers(shape)
     _require_extents(of_shape)
     extra = max(value.ndim - len(of_shape), 0)

@@ -314,4 +314,4 @@ class ndarray(metaclass=_Arrays):  # noqa: N801 - NumPy's name
 
 
 if not TYPE_CHECKING:
-    __all__ = [name for name in ops.public(globals()) if name not in ("Kind", "is_scalar", "named")]
+    __all__ = ops.public(globals(), hidden=("Kind", "is_scalar", "named"))

@@ -159,6 +159,8 @@ def _matvec(x1: Any, x2: Any) -> Any:
 def _vecmat(x1: Any, x2: Any) -> Any:
     """The products of conjugated vectors with matrices."""
     _require_matrix("vecmat", x2)
+    if x1.ndim < 1:
+        raise ValueError("np.vecmat: the vectors need one dimension, but they have 0")
     return xo.matmul(*ops.together((xo.conj(x1) if ops.is_complex(x1) else x1)[..., None, :], x2))[..., 0, :]
 
 

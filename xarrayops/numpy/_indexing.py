@@ -9,6 +9,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
+from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import can_cast
 
@@ -50,6 +51,8 @@ def argwhere(a: Any) -> Any:
 
 def _in_bounds(function: str, indices: Any, extent: int, mode: str) -> Any:
     """The indices, with out-of-bounds ones handled by NumPy's mode."""
+    if extent != extent:  # an array of Dask
+        raise Unsupported(f"np.{function}: the size of the axis is not computed yet. Instead: np.compress of a mask")
     if mode == "raise":
         is_known = not xo.is_lazy(indices) and ops.size_of(indices)
         if is_known and bool(xo.any(xo.logical_or(indices < -extent, indices >= extent))):

@@ -86,7 +86,8 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     if x.ndim == 0:
         return x
-    found = xo.nonzero(x)
+    found = xo.compute(*xo.nonzero(x))
+    found = found if isinstance(found, tuple) else (found,)
     index: list[Any] = [slice(None)] * x.ndim
     for place in axes:
         i = found[place]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
+from types import FunctionType
 from typing import Any, TypeVar
 
 import xarrayops as xo
@@ -20,6 +21,7 @@ from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.foreign import has_buffer
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.backends.resolved import is_traced
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._core.dispatch.python_scalars import COMPARISONS
 from xarrayops._core.modes.defaults import floating_dtype
 from xarrayops.errors import Unsupported
@@ -36,10 +38,20 @@ _is_array_class: dict[type, bool] = {}
 _harmonised: dict[Any, tuple[str | None, bool]] = {}
 
 
-def public(module: dict[str, Any]) -> list[str]:
-    """The public names that a module defines itself, for its ``__all__``, which type checkers cannot compute."""
-    own = module["__name__"]
-    return [n for n, x in module.items() if not n.startswith("_") and getattr(x, "__module__", None) == own]
+def public(module: dict[str, Any], hidden: Sequence[str] = ()) -> list[str]:
+    """The public names that a module defines itself, for its ``__all__``, which type checkers cannot compute.
+
+    The errors of the functions then say which array argument is of a kind that no function takes.
+    """
+    own, prefix = module["__name__"], "np" + module["__name__"].removeprefix("xarrayops.numpy").partition("._")[0]
+    names = [n for n, x in module.items() if not n.startswith("_") and getattr(x, "__module__", None) == own]
+    names = [name for name in names if name not in hidden]
+    made: dict[Any, Any] = {}  # one function has several names
+    for name in names:
+        function = module[name]
+        if isinstance(function, FunctionType):
+            module[name] = made.setdefault(function, explaining_arrays(f"{prefix}.{name}")(function))
+    return names
 
 
 def entitled(function: FunctionT, name: str, text: str) -> FunctionT:

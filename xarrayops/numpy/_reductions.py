@@ -508,4 +508,4 @@ nanquantile = _quantile("nanquantile", "Quantiles of the elements that are not N
 nanpercentile = _quantile("nanpercentile", "Percentiles of the elements that are not NaN")
 
 if not TYPE_CHECKING:
-    __all__ = [name for name in ops.public(globals()) if name != "reduced"]
+    __all__ = ops.public(globals(), hidden=("reduced",))

@@ -260,4 +260,4 @@ def iterable(y: Any) -> bool:
 
 
 if not TYPE_CHECKING:
-    __all__ = [name for name in ops.public(globals()) if name != "of_dimensions"]
+    __all__ = ops.public(globals(), hidden=("of_dimensions",))

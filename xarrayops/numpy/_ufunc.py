@@ -14,6 +14,7 @@ import xarrayops as xo
 from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.backends.resolved import is_traced
+from xarrayops._core.dispatch.errors import FAILURES, refuse_arguments
 from xarrayops._generic.extra.common import part, rows
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
@@ -98,7 +99,11 @@ class ufunc:  # noqa: N801 - NumPy's name
             values = tuple(guarded)
         if dtype is not None and ops.first_array(values) is None:
             values = tuple(ops.arrays(*values, ops.only_of(out) if self.nout == 1 else None)[: self.nin])
-        result = self._computed(self._prepared(*values), named(dtype), casting)
+        try:
+            result = self._computed(self._prepared(*values), named(dtype), casting)
+        except FAILURES as error:
+            refuse_arguments(error, f"np.{self.__name__}", dict(zip(("x1", "x2"), values, strict=False)), ("x1", "x2"))
+            raise
         if self.nout > 1:
             return self._several(result, out, casting)
         if where is not True:

@@ -283,4 +283,4 @@ def __getattr__(name: str) -> Any:
     raise missing(__name__, name)
 
 
-__all__ = [name for name in ops.public(globals()) if name != "EigResult"]
+__all__ = ops.public(globals(), hidden=("EigResult",))

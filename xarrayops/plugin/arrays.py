@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable
 from math import prod
+from re import sub
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from xarrayops.errors import Unsupported
@@ -53,6 +54,11 @@ class Gap(Record):
 
     def __str__(self) -> str:
         return f"{self.why}. Instead: {self.instead}"
+
+    def of(self, name: str) -> str:
+        """The text for an argument of that name, if what to do instead is an expression of ``x``."""
+        instead = sub(r"\bx\b", name, self.instead)
+        return f"{self.why}. Instead: {instead}"
 
 
 class FloatLimits(Record):

@@ -117,7 +117,7 @@ def dtype_refusal(library: str, as_dtype: Callable[[str], Any], dtype: str, /) -
     try:
         as_dtype(dtype)
     except ValueError as error:
-        return f"{library} has no dtype {dtype}: {error}. Instead: xo.astype(x, ...) to one of its dtypes"
+        return f"{library} has no dtype {dtype}: {error}. Instead: xo.astype(x, 'float32'), or another of these"
     except Unsupported as error:
         return str(error)
     return None

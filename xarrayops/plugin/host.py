@@ -1,8 +1,8 @@
 """Kernels over host memory, for backends. They take and return NumPy arrays.
 
 Functions for NumPy's dtypes, which CuPy, Dask and JAX use too: `as_dtype`, `can_cast`, `dtype_name`, `finfo`,
-`gap_of`, `iinfo`, `isdtype`, `refuse_discarding` and `result_type`; ``NUMBERS`` and ``OBJECTS`` are the dtype kinds of
-numbers and of objects. `index_dtype` gives the narrowest dtype for indices.
+`gap_of`, `gap_of_array`, `iinfo`, `isdtype`, `refuse_discarding` and `result_type`; ``NUMBERS`` has the kinds of the
+numeric dtypes. `index_dtype` gives the narrowest dtype for indices.
 
 Modules:
 
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     )
     from xarrayops._host.dtypes import (
         NUMBERS as NUMBERS,
-        OBJECTS as OBJECTS,
         as_dtype as as_dtype,
         can_cast as can_cast,
         dtype_name as dtype_name,
         finfo as finfo,
         gap_of as gap_of,
+        gap_of_array as gap_of_array,
         iinfo as iinfo,
         isdtype as isdtype,
         refuse_discarding as refuse_discarding,
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 _MODULES = ("attention", "convolution", "elementwise", "onnx", "order", "permute", "products", "sums", "views")
 _OF_DTYPES = (
-    *("NUMBERS", "OBJECTS", "as_dtype", "can_cast", "dtype_name", "finfo", "gap_of", "iinfo", "isdtype"),
+    *("NUMBERS", "as_dtype", "can_cast", "dtype_name", "finfo", "gap_of", "gap_of_array", "iinfo", "isdtype"),
     *("refuse_discarding", "result_type"),
 )
 _LAZY = {

@@ -54,10 +54,9 @@ UNTRACEABLE = dict.fromkeys(
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """Explain errors caused by unknown sizes. Dask's ufuncs of one array need no sizes and stay as they are."""
+    """Clear errors for arrays that are not numeric, and for unknown sizes."""
     if verb in _blocks.SIZES:
         return _blocks.requiring_known_shape(verb, function)
-    needs_no_sizes = isinstance(function, dask.array.ufunc.ufunc) and function.nin == 1
-    if not takes_arrays(verb) or needs_no_sizes:
+    if not takes_arrays(verb):
         return function
-    return _blocks.explain_unknown_sizes("at" if verb in ("update", "select") else verb, function)
+    return _blocks.refusing("at" if verb in ("update", "select") else verb, function)

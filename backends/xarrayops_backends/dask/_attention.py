@@ -14,7 +14,14 @@ import numpy as np
 from xarrayops.plugin import Array, Attention, Call, has_one_offset
 from xarrayops.plugin.backends import backend_of
 from xarrayops.plugin.generic import sees
-from xarrayops_backends.dask._blocks import da, meta, require_sizes, without_chunk_warnings, without_empty_chunks
+from xarrayops_backends.dask._blocks import (
+    da,
+    meta,
+    require_numbers,
+    require_sizes,
+    without_chunk_warnings,
+    without_empty_chunks,
+)
 
 # The axes of scores, a mask and a bias.
 SCORES = ("b", "h", "i", "j")
@@ -29,6 +36,7 @@ def chunks_refusal(call: Call, /) -> str | None:
 
 def attention(a: Attention, /) -> tuple[Array, Array | None]:
     """Attention as a task graph that keeps the chunks along batch, heads and sequence; the head size is one chunk."""
+    require_numbers("attention", (a.q, a.k, a.v))
     # The head size is contracted, so a chunk must hold all of it; all else may stay in chunks.
     k = without_empty_chunks(a.k).rechunk({3: -1})
     batch, shared, _, _ = k.chunks

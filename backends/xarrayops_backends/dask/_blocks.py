@@ -19,11 +19,17 @@ import dask.array
 import numpy as np
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, Gap
+from xarrayops.plugin.host import NUMBERS, gap_of
 
 da: Any = dask.array
 compat: Any = array_api_compat.dask.array
 """Typed as Any: Dask annotates only some of its functions, and a strict type checker rejects calls to the others."""
+UNKNOWN_SIZES = Gap(
+    "sizes that are not computed yet",
+    'xo.convert(xo.compute(x), "dask"), which computes x; in code for Dask alone, x.compute_chunk_sizes() computes the '
+    "sizes only",
+)
 
 
 def meta(x: Array, dtype: Any, ndim: int) -> Any:
@@ -70,25 +76,21 @@ def require_sizes(verb: str, *values: Any, cause: Exception | None = None) -> No
     for x in values:
         if isinstance(x, da.Array) and math.isnan(x.size):
             raise Unsupported(
-                f"xo.{verb} needs the sizes of its arrays, but the Dask array of shape {x.shape} has sizes that are "
-                f'not computed yet. Instead: x = xo.convert(xo.compute(x), "dask") first, which computes x; in code '
-                f"for Dask alone, x.compute_chunk_sizes() computes the sizes only"
+                f"xo.{verb} needs the sizes of its arrays, but the Dask array of shape {x.shape} has {UNKNOWN_SIZES}"
             ) from cause
 
 
 def requiring_known_shape(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that creates an array, with a clear error for a shape of sizes that are not computed yet."""
-    count_of_sizes = SIZES[verb]
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        for size in args[:count_of_sizes]:
+        for size in args[: SIZES[verb]]:
             fractions = [each for each in (size if isinstance(size, (list, tuple)) else (size,)) if type(each) is float]
             if any(map(math.isnan, fractions)):
                 raise Unsupported(
-                    f"the shape of a new array must be known, but {size} has sizes that are not computed yet. "
-                    f'Instead: x = xo.convert(xo.compute(x), "dask") first, for the Dask array x that has this shape; '
-                    f"in code for Dask alone, x.compute_chunk_sizes() computes the sizes only"
+                    f"the shape of a new array must be known, but {size} has {UNKNOWN_SIZES}; x is the Dask array that "
+                    f"has this shape"
                 )
             if fractions:  # Dask accepts them
                 raise TypeError(f"sizes must be integers, not {size}")
@@ -101,11 +103,16 @@ SIZES = {"empty": 1, "eye": 2, "full": 1, "ones": 1, "zeros": 1}
 """How many arguments of functions that create arrays are sizes or shapes; they come first."""
 
 
-def explain_unknown_sizes(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with one clear error for arrays of unknown sizes; Dask's own errors mention NaN in various ways."""
+def refusing(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with clear errors for arrays that are not numeric, have masks, or have unknown sizes.
+
+    Dask itself raises when such arrays are computed, and mentions NaN in various ways.
+    """
 
     @wraps(function)
     def explained(*args: Any, **kwargs: Any) -> Any:
+        for x in args:
+            require_numbers(verb, x)
         if verb in _NEED_SIZES:
             require_sizes(verb, *args)
         try:
@@ -118,7 +125,25 @@ def explain_unknown_sizes(verb: str, function: Callable[..., Any]) -> Callable[.
     return explained
 
 
-_NEED_SIZES = ("cumulative_prod", "cumulative_sum", "searchsorted")
+def require_numbers(verb: str, x: Any) -> None:
+    """Raise if x is an array that is not numeric, or has a mask, or if a member of a sequence is one."""
+    if isinstance(x, (list, tuple)):
+        for member in x:
+            require_numbers(verb, member)
+    elif isinstance(x, da.Array):
+        gap = refusal_of_elements(x)
+        if gap is not None:
+            raise Unsupported(f"xo.{verb}: {gap}")
+
+
+def refusal_of_elements(x: Array) -> Gap | None:
+    """Why functions of numbers do not take the elements of x, or None."""
+    if isinstance(x._meta, np.ma.MaskedArray):
+        return Gap("a masked array has a mask that no standard function respects", "dask.array.ma.filled(x, value)")
+    return None if x.dtype.kind in NUMBERS else gap_of(x.dtype)
+
+
+_NEED_SIZES = ("argmax", "argmin", "cumulative_prod", "cumulative_sum", "searchsorted")
 """Checked before the call: here Dask returns a graph that fails later, or that gives NaN (searchsorted)."""
 
 

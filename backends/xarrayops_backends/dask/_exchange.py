@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin import Array, Memory
-from xarrayops_backends.dask._blocks import da
+from xarrayops.plugin import Array, Gap, Memory
+from xarrayops_backends.dask._blocks import UNKNOWN_SIZES, da, refusal_of_elements as _refusal_of_elements
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
     """Dask never aliases memory: a later write would change the result of the graph. Dask's from_array also copies."""
     return "a Dask array is a task graph, which must not depend on memory that may change"
+
+
+def failure_cause(x: Array, error: Exception, /) -> Gap | None:
+    """Masks, elements that are not numbers, and sizes that are not computed yet."""
+    if math.isnan(x.size):
+        return UNKNOWN_SIZES._replace(why=f"it has {UNKNOWN_SIZES.why}")
+    return _refusal_of_elements(x)
 
 
 def to_numpy(x: Array, /) -> Any:

@@ -10,7 +10,11 @@ from dask.delayed import delayed
 from xarrayops.plugin import Array
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
-from xarrayops_backends.dask._windows import convolve as convolve, correlate as correlate
+from xarrayops_backends.dask._windows import (
+    convolve as convolve,
+    correlate as correlate,
+    sliding_window_view as sliding_window_view,
+)
 
 
 def _of_whole(function: Any, count: int, x1: Array, x2: Array, **options: Any) -> Any:

@@ -20,7 +20,7 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.convolution import Windows
-from xarrayops.plugin.generic import HOOKS, signal
+from xarrayops.plugin.generic import HOOKS, shaping, signal
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
 
@@ -61,6 +61,17 @@ def differences(x: Array, n: int, axis: int) -> Array:
     return _mapped(partial(_differences, n=n, axis=axis), x, _pieces(x, (axis,), windows))
 
 
+def sliding_window_view(x: Array, /, window_shape: Any, axis: Any = None, *, step: Any = 1) -> Array:
+    """NumPy's windows of each chunk: only those at a multiple of the step are made."""
+    for a, length, distance in shaping.windows(x, window_shape, axis, step):
+        windows = Windows((length,), (distance,), ((0, 0),), (1,), is_channels_last=False)
+        x = _with_long_chunks(_blocks.without_empty_chunks(x), (a,), windows.spans)
+        x = _mapped(
+            partial(_windows, length=length, axis=a, step=distance), x, _pieces(x, (a,), windows), last=(length,)
+        )
+    return x
+
+
 def convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
     """NumPy's convolution of each chunk of the longer vector."""
     return signal.convolved(_full, *_vectors("convolve", x1, x2), mode)
@@ -94,6 +105,11 @@ def _convolved(x: Any, weights: Any, *, pieces: list[_Piece], windows: Windows, 
 def _pooled(x: Any, *, pieces: list[_Piece], windows: Windows, kind: str) -> Any:
     windows = windows._replace(padding=tuple((piece.before, piece.after) for piece in pieces))
     return _of_chunk("pooling", x)(x, windows, kind)
+
+
+def _windows(x: Any, *, pieces: list[_Piece], length: int, axis: int, step: int) -> Any:
+    windows = np.lib.stride_tricks.sliding_window_view(x, length, axis)
+    return windows[(slice(None),) * axis + (slice(None, None, step),)]
 
 
 def _differences(x: Any, *, pieces: list[_Piece], n: int, axis: int) -> Any:
@@ -169,10 +185,12 @@ def _mapped(
     pieces: dict[int, list[_Piece]],
     *whole: Array,
     channels: tuple[int, _Chunks] | None = None,
+    last: _Chunks = (),
 ) -> Array:
     """Apply a function to the part of x that each piece of the result needs, and to whole arrays.
 
-    The axis of ``channels`` becomes one chunk, and has these chunks in the result.
+    The axis of ``channels`` becomes one chunk, and has these chunks in the result. ``last`` are the extents of axes
+    that the function adds after the others, each one chunk.
     """
     x = x if channels is None else x.rechunk({channels[0]: -1})
     whole = tuple(each.rechunk(-1) for each in whole)
@@ -188,14 +206,15 @@ def _mapped(
     for index in product(*(range(len(axis)) for axis in needed)):
         parts = _parts(x.name, name, graph, [axis[k] for axis, k in zip(needed, index, strict=True)])
         chosen = [pieces[axis][index[axis]] for axis in sorted(pieces)]
-        graph[(name, *index)] = (partial(_of_parts, function, chosen), parts, *keys)
+        graph[(name, *index, *(0,) * len(last))] = (partial(_of_parts, function, chosen), parts, *keys)
     chunks = [
         tuple(piece.length for piece in pieces[axis]) if axis in pieces else x.chunks[axis] for axis in range(x.ndim)
     ]
     if channels is not None:
         chunks[channels[0]] = channels[1]
     layers = HighLevelGraph.from_collections(name, graph, dependencies=[x, *whole])
-    return da.Array(layers, name, chunks=tuple(chunks), meta=_blocks.meta(x, x.dtype, x.ndim))
+    chunks += [(extent,) for extent in last]
+    return da.Array(layers, name, chunks=tuple(chunks), meta=_blocks.meta(x, x.dtype, len(chunks)))
 
 
 def _needed(chunks: _Chunks, piece: _Piece) -> list[tuple[int, slice]]:

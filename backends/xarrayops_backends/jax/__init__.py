@@ -23,6 +23,7 @@ from xarrayops_backends.jax._devices import __array_namespace_info__
 from xarrayops_backends.jax._dtypes import *
 from xarrayops_backends.jax._exchange import *
 from xarrayops_backends.jax._export import exporters
+from xarrayops_backends.jax._failures import *
 from xarrayops_backends.jax._indexing import *
 from xarrayops_backends.jax._layout import *
 from xarrayops_backends.jax._operations import *

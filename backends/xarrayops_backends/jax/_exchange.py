@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from xarrayops.errors import ExchangeError
 from xarrayops.plugin import Array, Memory, Queue, compact_strides
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import permute, views
@@ -33,7 +34,11 @@ def memory(x: Array, /) -> Memory | None:
 
     The address is None until the values are computed: JAX would wait for them and hold the interpreter lock.
     """
-    if isinstance(x, jax.core.Tracer) or not x.is_fully_addressable or len(x.devices()) != 1:
+    if isinstance(x, jax.core.Tracer):
+        return None
+    if x.is_deleted():
+        raise ExchangeError("x was deleted, or donated to a function. Instead: make it again, or keep a copy of it")
+    if not x.is_fully_addressable or len(x.devices()) != 1:
         return None
     (device,) = x.devices()
     if x.sharding.memory_kind not in (None, device.default_memory().kind):

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array, Call
-from xarrayops.plugin.generic import common, counting, order, padding, signal
+from xarrayops.plugin.generic import common, counting, order, padding, shaping, signal
 from xarrayops.plugin.precision import DOUBLE as _DOUBLE
 from xarrayops_backends.jax._compiler import _jit
 
@@ -115,6 +115,16 @@ def _has_order(call: Call, /) -> str | None:
     if dtype.kind == "b" or jnp.issubdtype(dtype, jnp.complexfloating):
         return f"it has no code for {dtype}"
     return None
+
+
+@partial(_jit, static_argnums=(1, 2, 3))
+def _windows(x: Array, window_shape: Any, axis: Any, step: Any) -> Array:
+    return shaping.sliding_window_view(jnp, x, window_shape, axis, step=step)
+
+
+def sliding_window_view(x: Array, /, window_shape: Any, axis: Any = None, *, step: Any = 1) -> Array:
+    """The generic function, compiled: eagerly it is seven calls of JAX."""
+    return _windows(x, *(tuple(each) if isinstance(each, list) else each for each in (window_shape, axis, step)))
 
 
 @partial(_jit, static_argnums=(2, 3))

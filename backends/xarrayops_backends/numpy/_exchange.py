@@ -11,12 +11,19 @@ import numpy as np
 
 from xarrayops.plugin import Array, Gap, Memory
 from xarrayops.plugin.dtypes import dtype_refusal
-from xarrayops.plugin.host import OBJECTS, as_dtype, dtype_name, permute, views
+from xarrayops.plugin.host import NUMBERS, as_dtype, dtype_name, gap_of_array, permute, views
 
 
 def refuse(x: Array, /) -> Gap | None:
     """Every verb rejects objects, text, dates and records, and so does exchange."""
-    return OBJECTS if x.dtype.hasobject else None
+    return gap_of_array(x) if x.dtype.hasobject else None
+
+
+def failure_cause(x: Array, error: Exception, /) -> Gap | None:
+    """The dtypes that elementwise ufuncs refuse, and those that NumPy's linear algebra refuses."""
+    if x.dtype.kind in "fc" and "unsupported in linalg" in str(error):
+        return Gap(f"{error}", 'x.astype("complex128")' if x.dtype.kind == "c" else 'x.astype("float64")')
+    return gap_of_array(x)
 
 
 @lru_cache
@@ -48,7 +55,8 @@ def memory(x: Array, /) -> Memory | None:
 
 def export_refusal(x: Array, /) -> str | None:
     """Any numeric array can be exported."""
-    return str(OBJECTS) if x.dtype.hasobject else None
+    gap = None if x.dtype.kind in NUMBERS else gap_of_array(x)
+    return None if gap is None else str(gap)
 
 
 def import_refusal(dtype: str, /) -> str | None:

@@ -19,7 +19,18 @@ _Axes = int | tuple[int, ...] | None
 argpartition, lexsort, partition = np.argpartition, np.lexsort, np.partition
 cbrt, isclose, nan_to_num = np.cbrt, np.isclose, np.nan_to_num
 intersect1d, setdiff1d, setxor1d, union1d = np.intersect1d, np.setdiff1d, np.setxor1d, np.union1d
-kron, outer, sliding_window_view = np.kron, np.outer, np.lib.stride_tricks.sliding_window_view
+kron, outer = np.kron, np.outer
+
+
+def sliding_window_view(x: Array, /, window_shape: Any, axis: Any = None, *, step: Any = 1) -> Array:
+    """A slice of np.lib.stride_tricks.sliding_window_view, which copies nothing."""
+    windows = np.lib.stride_tricks.sliding_window_view(x, window_shape, axis)
+    if type(step) is int and step == 1:
+        return windows
+    slices = [slice(None)] * x.ndim
+    for a, _, distance in generic.shaping.windows(x, window_shape, axis, step):
+        slices[a] = slice(None, None, distance)
+    return windows[tuple(slices)]
 
 
 # Comparisons, whose results are NumPy's booleans.
@@ -215,7 +226,7 @@ nanmax, nanmin = _extreme(np.fmax.reduce), _extreme(np.fmin.reduce)
 def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
     """np.argpartition, and a sort of the k elements; NaN, the greatest, is last in the order of both."""
     if x.dtype.kind not in NUMBERS:
-        require_numbers("topk", x.dtype)
+        require_numbers("topk", x)
     axis = generic.order.require_count(x, k, axis)
     n, start = x.shape[axis], (slice(None),) * axis
     if 0 < k < n:

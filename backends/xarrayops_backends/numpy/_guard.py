@@ -13,7 +13,7 @@ import numpy as np
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Gap, array_roles
-from xarrayops.plugin.host import NUMBERS, gap_of
+from xarrayops.plugin.host import NUMBERS, gap_of, gap_of_array
 from xarrayops_backends.numpy._exchange import refuse_class
 
 ARRAY_TYPES = (np.ndarray, np.generic)
@@ -21,18 +21,17 @@ _NO_ARRAYS = frozenset({bool, int, float, complex, str, type(None)})
 _SPARSE = Gap("functions of dense arrays do not take sparse containers", "x.toarray()")
 
 
-def require_numbers(verb: str, dtype: np.dtype[Any]) -> None:
-    """Raise unless the dtype is numeric."""
-    gap = gap_of(dtype)
-    if gap is not None:
-        raise Unsupported(f"xo.{verb}: {gap}")
+def require_numbers(verb: str, x: Array) -> None:
+    """Raise unless the dtype of an array is numeric."""
+    if gap_of(x.dtype) is not None:
+        raise Unsupported(f"xo.{verb}: {gap_of_array(x)}")
 
 
 def require_array(verb: str, x: Any) -> None:
     """Raise if x is an array that is not numeric, or one or a container that NumPy's functions misread."""
     if isinstance(x, ARRAY_TYPES):
         cls: Any = type(x)
-        gap = (None if isinstance(x, np.generic) else refuse_class(cls)) or gap_of(x.dtype)
+        gap = (None if isinstance(x, np.generic) else refuse_class(cls)) or gap_of_array(x)
     else:
         gap = _SPARSE if type(x).__module__.startswith("scipy.sparse.") else None
     if gap is not None:
@@ -44,7 +43,7 @@ def require_all_numbers(verb: str, *operands: Any) -> None:
     for x in operands:
         dtype = getattr(x, "dtype", None)
         if dtype is not None and dtype.kind not in NUMBERS:
-            require_numbers(verb, dtype)
+            require_numbers(verb, x)
 
 
 def refusing(verb: str, function: Callable[..., Array]) -> Callable[..., Array]:

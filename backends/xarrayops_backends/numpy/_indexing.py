@@ -26,7 +26,7 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
     if not index.is_basic:
         _check(x, index)
     if x.dtype.kind not in NUMBERS or (is_array and value.dtype.kind not in NUMBERS):
-        _require_numbers("at", value.dtype if x.dtype.kind in NUMBERS else x.dtype)
+        _require_numbers("at", value if x.dtype.kind in NUMBERS else x)
     if op == "set":
         if not (is_array and value.size > permute.SMALL and _copied(target, index, value)):
             _set(target, index, value)
@@ -70,7 +70,7 @@ def _check(x: Array, index: Index) -> None:
     """NumPy does not compare extents of 0 of a mask with the extents of x."""
     for entry in index.entries:
         if isinstance(entry, ARRAY_TYPES):
-            _require_numbers("at", entry.dtype)
+            _require_numbers("at", entry)
     if not all(getattr(entry, "size", 1) for entry in index.entries):
         index.selection(x.shape)
 
@@ -82,7 +82,7 @@ def _view(x: Array, index: Index) -> Array:
 
 def select(x: Array, index: Index, /, *, copy: bool | None) -> Array:
     """A view of a basic index, and a copy of others."""
-    _require_numbers("at", x.dtype)
+    _require_numbers("at", x)
     if not index.is_basic:
         if copy is False:
             raise Unsupported("an index of arrays copies the elements. Instead: copy=None")

@@ -48,7 +48,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     # Options cost a fifth of the call.
     result = np.asarray(obj) if dtype is device is copy is None else np.asarray(obj, dtype, device=device, copy=copy)
     if result.dtype.kind not in NUMBERS:
-        _require_numbers("asarray", result.dtype)
+        _require_numbers("asarray", result)
     return result
 
 
@@ -136,8 +136,8 @@ def matmul(x1: Array, x2: Array, /) -> Array:
         _require_array("matmul", x2)
     if x1.dtype.char in _BLAS and x2.dtype.char in _BLAS:
         return x1.dot(x2) if x1.ndim == 2 == x2.ndim else np.matmul(x1, x2)
-    _require_numbers("matmul", x1.dtype)
-    _require_numbers("matmul", x2.dtype)
+    _require_numbers("matmul", x1)
+    _require_numbers("matmul", x2)
     if x1.dtype.char in _BYTES and x2.dtype.char in _BYTES:
         is_small = multiplications(x1, x2) <= _SMALL
         return np.matmul(x1, x2) if is_small else matmul_int32(x1, x2).astype(np.result_type(x1, x2))
@@ -261,7 +261,7 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
     if dtype is None and x.dtype.char in sums.EXACT:
         return _add(x, axis, None, keepdims=keepdims)
     if x.dtype.kind not in NUMBERS:
-        _require_numbers("sum", x.dtype)
+        _require_numbers("sum", x)
     return sums.sum(x, axis, dtype, keepdims)
 
 

@@ -57,6 +57,7 @@ EXTRA = "xarrayops_backends.torch._extra"
 HOOK_MODULES = {
     "attention": "xarrayops_backends.torch._attention.candidates",
     "exporters": "xarrayops_backends.torch._export",
+    "failure_cause": "xarrayops_backends.torch._failures",
 }
 ORDERS_COMPLEX = True
 CASTS_INTEGERS = ("clip", "hypot", "logaddexp", "mean", "std", "var", *FLOATING_LINALG)

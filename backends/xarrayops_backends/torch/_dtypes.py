@@ -100,7 +100,7 @@ def _promote_by_rule(a: torch.dtype, b: torch.dtype) -> torch.dtype:
         return torch.promote_types(a, b)
     except RuntimeError:
         names = " and ".join(str(dtype).removeprefix("torch.") for dtype in (a, b))
-        raise Unsupported(f"PyTorch does not promote {names}. Instead: xo.astype(x, ...) of one operand") from None
+        raise Unsupported(f'PyTorch does not promote {names}. Instead: xo.astype(x, "float64") of both') from None
 
 
 def _promoted() -> Iterator[tuple[tuple[torch.dtype, torch.dtype], torch.dtype]]:

@@ -42,9 +42,11 @@ def memory(x: Array, /) -> Memory | None:
         raise ExchangeError("a nested tensor has rows of several lengths. Instead: convert x.to_padded_tensor(0.0)")
     if x.layout is not torch.strided or x.device.type not in ("cpu", "cuda") or x.is_conj() or x.is_neg():
         return None
+    if type(x) is not torch.Tensor and _is_without_values(x):
+        return None
     try:
         pointer = x.data_ptr()
-    except RuntimeError:  # a FakeTensor has a device, but no memory
+    except RuntimeError:  # tensors inside torch.func have no memory
         return None
     kind = "rocm" if x.device.type == "cuda" and torch.version.hip else x.device.type
     return Memory(

@@ -304,10 +304,10 @@ def _topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple
     return values, indices
 
 
-def sliding_window_view(x: Array, /, window_shape: Any, axis: Any = None) -> Array:
+def sliding_window_view(x: Array, /, window_shape: Any, axis: Any = None, *, step: Any = 1) -> Array:
     """Tensor.unfold of each axis, which puts the window last."""
-    for a, length in shaping.windows(x, window_shape, axis):
-        x = x.unfold(a, length, 1)
+    for window in shaping.windows(x, window_shape, axis, step):
+        x = x.unfold(*window)
     return x
 
 

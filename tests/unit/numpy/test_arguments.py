@@ -183,7 +183,7 @@ def test_arrays_of_two_libraries_are_refused():
 
 @pytest.mark.parametrize("call", ["np.array_equiv(None, x)", "np.heaviside(x, None)"])
 def test_none_as_an_array_is_refused(call):
-    with pytest.raises(xo.BackendNotFound, match=r"cannot convert a value of class NoneType"):
+    with pytest.raises(xo.BackendNotFound, match=r"(class NoneType|argument \w+ is None)"):
         eval(call, {"np": np, "x": numpy.ones(2)})
 
 

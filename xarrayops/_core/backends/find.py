@@ -243,7 +243,7 @@ def _of_argument(verb: str, name: str, arrays: dict[str, Any], *, containers: bo
     sparse = of_container(type(x))
     gap = refusal(x) if sparse is None else None
     if gap is not None:
-        raise Unsupported(f"{mixed.written(verb)}: argument {name} is a {describe_class(type(x))}. {gap}.")
+        raise Unsupported(f"{mixed.written(verb)}: argument {name} is a {describe_class(type(x))}. {gap.of(name)}.")
     if sparse is not None and not containers:
         raise mixed.sparse_argument(verb, name, x)
     backend = sparse or if_array(x)

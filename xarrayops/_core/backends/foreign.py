@@ -21,7 +21,7 @@ def has_buffer(obj: Any) -> bool:
 def taken_by_asarray(name: str, obj: Any) -> str | None:
     """What to give to xo.asarray for an object with this name; None if no such call would work."""
     cls = type(obj)
-    if isinstance(obj, (type, dict, set, frozenset, str, bytes)) or _holds_other_values(obj):
+    if isinstance(obj, (type, dict, set, frozenset, str, bytes)) or _holds_other_values(obj) or _is_ragged(obj):
         return None
     if isinstance(obj, (list, tuple, int, float, complex)) or hasattr(obj, "__array_interface__") or has_buffer(obj):
         return name
@@ -44,6 +44,16 @@ def _holds_other_values(obj: Any) -> bool:
         return False
 
 
+def _is_ragged(obj: Any) -> bool:
+    """Whether sequences in a nested list or tuple have different lengths or depths."""
+    if not isinstance(obj, (list, tuple)):
+        return False
+    inner = [each for each in obj if isinstance(each, (list, tuple))]
+    if not inner:
+        return False
+    return len(inner) < len(obj) or len({*map(len, inner)}) > 1 or _is_ragged([leaf for each in inner for leaf in each])
+
+
 def fix(name: str, obj: Any, like: str = "") -> str:
     """The end of an error about an object where an array is needed: the call that makes one, or why there is none.
 
@@ -54,4 +64,6 @@ def fix(name: str, obj: Any, like: str = "") -> str:
         return f"Instead: xo.asarray({taken}{like})"
     if _holds_other_values(obj):
         return "Its elements are not numbers. Instead: select the numeric elements or convert the others first"
+    if _is_ragged(obj):
+        return "Its nested sequences have different lengths. Instead: pad them to one length"
     return f"xo.asarray takes {TAKEN}"

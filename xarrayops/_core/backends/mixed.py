@@ -106,8 +106,8 @@ def sparse_argument(verb: str, name: str, x: Any) -> Unsupported:
 
 
 def written(verb: str) -> str:
-    """A verb as users write it; a user's operation has its own namespace."""
-    return verb if "::" in verb else f"xo.{verb}"
+    """A verb as users write it; a user's operation has its own namespace, as have NumPy's names (``np.diff``)."""
+    return verb if "::" in verb or verb.startswith("np.") else f"xo.{verb}"
 
 
 def described(x: Array, backend: Backend, *, device: bool = True) -> str:

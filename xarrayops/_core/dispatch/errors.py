@@ -16,17 +16,22 @@ libraries raise for invalid arguments, is replaced by a subclass of it: `Invalid
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Collection
 from contextlib import suppress
-from types import FrameType
-from typing import Any
+from functools import wraps
+from types import FrameType, FunctionType
+from typing import Any, ParamSpec, TypeVar
 
 from xarrayops._core.backends import find
-from xarrayops._core.backends.mixed import described, sparse_argument
+from xarrayops._core.backends.mixed import described, sparse_argument, written
 from xarrayops._core.dispatch.arguments import roles
-from xarrayops.errors import InvalidArguments, Unsupported
+from xarrayops.errors import InvalidArguments, NotAnArray, Unsupported, XArrayOpsError
 from xarrayops.plugin.candidates import constant_while_tracing
+from xarrayops.plugin.nested import named_members
 from xarrayops.plugin.sparse import CONTAINER_VERBS
 
+P = ParamSpec("P")
+R = TypeVar("R")
 SHOWN = 8
 """The number of members of a sequence that a message shows."""
 NOT_OF_ARGUMENTS = (
@@ -36,8 +41,11 @@ NOT_OF_ARGUMENTS = (
 """Parts of the messages of a RuntimeError whose cause is the machine, or the state of the library."""
 OF_DTYPES = ("not implemented for", "dtypes not supported", "not supported for dtype")
 """Parts of messages of functions that lack a dtype."""
-CASTS = "Instead: cast the arrays with xo.astype, or convert them to NumPy with xo.convert"
-FAILURES = (ArithmeticError, AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError)
+CASTS = 'Instead: xo.convert(x, "numpy"), or xo.astype to a dtype that the function supports'
+FAILURES = (
+    *(ArithmeticError, AssertionError, AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError),
+    ValueError,
+)
 """The classes of errors to which the function is added. `NotImplementedError` is the base of `Unsupported`."""
 
 
@@ -46,14 +54,13 @@ def add_call(error: Exception, verb: str, *arguments: Any) -> None:
 
     If the text of the error cannot be changed (NumPy's AxisError), raises a new error of its class, or of the nearest
     base class that takes a text. If ``axis`` is a list, where a tuple is allowed and the library does not take a list,
-    the error says so. If an argument is sparse (a tensor of a sparse layout), raises `Unsupported` with the
-    equivalent call.
+    the error says so. If an argument is sparse (a tensor of a sparse layout), or another array that the library's
+    functions do not take, raises `Unsupported` with what to write.
     """
     if _is_traced():
         return
     _refuse_list_of_axes(error, verb, sys._getframe(1))
-    if verb not in CONTAINER_VERBS:  # these take containers, and their own errors name them
-        _refuse_containers(error, verb, arguments)
+    refuse_arguments(error, verb, dict(zip(roles(verb), arguments, strict=False)))
     text = str(error) or type(error).__name__
     if text.startswith((f"xo.{verb}(", f"xo.{verb}:", f"xo.{verb} ")):
         return
@@ -88,11 +95,53 @@ def _with_text(cls: type[Exception], text: str) -> Exception:
     raise AssertionError(f"{cls} is not a class of errors")
 
 
-def _refuse_containers(error: Exception, verb: str, arguments: tuple[Any, ...]) -> None:
-    for name, x in zip(roles(verb), arguments, strict=False):
-        for place, member in enumerate(x) if isinstance(x, (tuple, list)) else [(None, x)]:
-            if _is_sparse(member):
-                raise sparse_argument(verb, name if place is None else f"{name}[{place}]", member) from error
+def explaining_arrays(verb: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function that is not generated: if an array argument causes an error, the error says what to write."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        assert isinstance(function, FunctionType)
+        names = function.__code__.co_varnames[: function.__code__.co_argcount]
+        required = names[: len(names) - len(function.__defaults__ or ())]
+
+        @wraps(function)
+        def explained(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:  # JAX has classes of its own
+                if not _is_traced():
+                    others = [f"args[{i}]" for i in range(len(names), len(args))]
+                    given = {**dict(zip((*names, *others), args, strict=False)), **kwargs}
+                    refuse_arguments(error, verb, given, (*required, *others))
+                raise
+
+        return explained
+
+    return decorate
+
+
+def refuse_arguments(error: Exception, verb: str, arguments: dict[str, Any], required: Collection[str] = ()) -> None:
+    """Raise `Unsupported` if an array, or one in a sequence, is of a kind that functions of its library do not take.
+
+    Raises `NotAnArray` if a required argument is None, and the error is one of Python about that.
+    """
+    text = str(error)
+    is_own = text.startswith(written(verb))
+    is_explained = is_own and (isinstance(error, XArrayOpsError) or "Instead" in text)
+    is_of_none = not is_own and isinstance(error, (AttributeError, IndexError, TypeError))
+    for argument, x in arguments.items():
+        for name, member in named_members(argument, x, find.SCALARS):
+            backend = find.of_class(type(member))
+            if member is None and is_of_none and argument in required:
+                raise NotAnArray(f"{written(verb)}: argument {name} is None, but it must be an array") from error
+            if backend is None or (backend.name == "numpy" and verb.startswith("np.")):  # errors as NumPy has them
+                continue
+            if backend.has_sparse_layouts and backend.sparse.holds(member):
+                if verb in CONTAINER_VERBS:  # these take containers, and their own errors name them
+                    return
+                raise sparse_argument(verb, name, member) from error
+            gap = None if is_explained else backend.functions["failure_cause"](member, error)
+            if gap is not None:
+                raise Unsupported(f"{written(verb)}: argument {name}: {gap.of(name)}") from error
 
 
 @constant_while_tracing
@@ -108,9 +157,3 @@ def _shown(x: Any) -> str:
         return f"[{', '.join(members)}]" if isinstance(x, list) else f"({', '.join(members)}{',' * (len(x) == 1)})"
     backend = find.of_class(type(x))
     return repr(x) if backend is None else described(x, backend, device=False)
-
-
-def _is_sparse(x: Any) -> bool:
-    """Whether an array is sparse although its class may be dense. Dispatch rejects classes that are always sparse."""
-    backend = find.of_class(type(x))
-    return backend is not None and backend.has_sparse_layouts and backend.sparse.holds(x)

@@ -153,8 +153,8 @@ def insert(xp: ModuleType, x: Array, index: Any, values: Any, /, *, axis: int | 
     return xp.concat([*pieces, common.part(x, axis, last, extent)], axis=axis)
 
 
-def windows(x: Array, window_shape: Any, axis: Any) -> list[tuple[int, int]]:
-    """The axis and the length of each window; raises for arguments that are invalid on every library."""
+def windows(x: Array, window_shape: Any, axis: Any, step: Any) -> list[tuple[int, int, int]]:
+    """The axis, the length and the step of each window; raises for arguments that are invalid on every library."""
     lengths = tuple(window_shape) if isinstance(window_shape, (tuple, list)) else (window_shape,)
     if axis is None:
         axes: tuple[int, ...] = tuple(range(x.ndim))
@@ -168,15 +168,20 @@ def windows(x: Array, window_shape: Any, axis: Any) -> list[tuple[int, int]]:
         extents[a] -= length - 1
         if extents[a] < 1:
             raise ValueError(f"window_shape={window_shape} does not fit into the shape {tuple(x.shape)}")
-    return list(zip(axes, lengths, strict=True))
+    steps = tuple(step) if isinstance(step, (tuple, list)) else (step,) * len(axes)
+    if len(steps) != len(axes) or any(common.counted("step", each) < 1 for each in steps):
+        raise ValueError(f"step={step} must be a positive integer, or one for each of the axes {axes}")
+    if len({*axes}) < len(axes) and {*steps} != {1}:
+        raise ValueError(f"step={step} needs different axes, but they are {axes}")
+    return list(zip(axes, lengths, steps, strict=True))
 
 
-def sliding_window_view(xp: ModuleType, x: Array, /, window_shape: Any, axis: Any = None) -> Array:
+def sliding_window_view(xp: ModuleType, x: Array, /, window_shape: Any, axis: Any = None, *, step: Any = 1) -> Array:
     """A gather, for libraries without strides: the indices are the start plus the position in the window."""
-    for a, length in windows(x, window_shape, axis):
-        count = x.shape[a] - length + 1
+    for a, length, distance in windows(x, window_shape, axis, step):
         of_x = {"dtype": common.index_dtype(xp, x), "device": common.device_of(x)}
-        start, step = xp.arange(count, **of_x), xp.arange(length, **of_x)
-        taken = xp.take(x, xp.reshape(start[:, None] + step[None, :], (-1,)), axis=a)
+        start, place = xp.arange(0, x.shape[a] - length + 1, distance, **of_x), xp.arange(length, **of_x)
+        count = start.shape[0]
+        taken = xp.take(x, xp.reshape(start[:, None] + place[None, :], (-1,)), axis=a)
         x = xp.moveaxis(xp.reshape(taken, (*x.shape[:a], count, length, *x.shape[a + 1 :])), a + 1, -1)
     return x

@@ -41,6 +41,14 @@ def refuse_class(xp: ModuleType, cls: type, /) -> Gap | None:
     return None
 
 
+def failure_cause(xp: ModuleType, x: Array, error: Exception, /) -> Gap | None:
+    """What makes functions of the library fail on this array (a nested tensor, a key of random numbers), or None.
+
+    Called only after a call with x has raised ``error``. What to do instead is an expression of ``x``, if there is one.
+    """
+    return None
+
+
 def returned(xp: ModuleType, x: Array, /) -> Array:
     """An array as functions of the library return it: NumPy's functions return scalars instead of 0-d arrays."""
     return x

@@ -11,6 +11,7 @@ from xarrayops._core.backends.find import NON_ARRAY_TYPES, resolved
 from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import require_array_argument
+from xarrayops._core.dispatch.errors import refuse_arguments
 from xarrayops._core.dispatch.lookup import constant_while_tracing, publish
 from xarrayops._core.modes.precision import policy, under_policy
 from xarrayops._ops import engines
@@ -208,7 +209,11 @@ def attention(
     backend = require_one_library(q, k, v, mask, bias, q_lengths, kv_lengths)
     options = (layout, mask, bias, causal, window, scale, softcap, q_lengths, kv_lengths, return_lse)
     attend = partial(_attend, backend, implementation, options)
-    out, lse = under_policy(backend, (q, k, v), attend) if policy.open_blocks else attend(q, k, v)
+    try:
+        out, lse = under_policy(backend, (q, k, v), attend) if policy.open_blocks else attend(q, k, v)
+    except Exception as error:
+        refuse_arguments(error, "attention", {"q": q, "k": k, "v": v, "mask": mask, "bias": bias})
+        raise
     if layout != "BHSD":
         out = to_layout(out, layout)
     if not return_lse:

@@ -8,6 +8,7 @@ from typing import Any
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._ops.creation import asarray
 from xarrayops._ops.transformations.arguments import arrays_of, library_of, name_of, rebuilt
 from xarrayops.plugin.arrays import Array
@@ -17,6 +18,7 @@ Arrays = tuple[Array, ...]
 _NUMBERS = (bool, int, float, complex)
 
 
+@explaining_arrays("cond")
 def cond(predicate: bool | Array, if_true: Callable[..., Any], if_false: Callable[..., Any], /, *operands: Any) -> Any:
     """``if_true(*operands)`` if the predicate is true, else ``if_false(*operands)``.
 
@@ -65,6 +67,7 @@ def cond(predicate: bool | Array, if_true: Callable[..., Any], if_false: Callabl
     return backend.functions["cond"](predicate, of_arrays(if_true), of_arrays(if_false), arrays_of(operands))
 
 
+@explaining_arrays("while_loop")
 def while_loop(condition: Callable[..., Any], body: Callable[..., Any], values: Any, /) -> Any:
     """The values after ``values = body(values)``, repeated while ``condition(values)`` is true.
 
@@ -109,6 +112,7 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., Any], values: 
     return rebuilt(values, backend.functions["while_loop"](holds, step, arrays_of(values)))
 
 
+@explaining_arrays("scan")
 def scan(
     function: Callable[..., Any], carry: Any, xs: Any = None, /, *, length: int | None = None, reverse: bool = False
 ) -> tuple[Any, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from xarrayops import standard
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._ops.convolution import arguments
 from xarrayops._ops.convolution.arguments import FIRST, Extents, Padding, Request
 from xarrayops._ops.engines.serving import by_engines
@@ -16,6 +17,7 @@ from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.convolution import Windows
 
 
+@explaining_arrays("conv1d")
 def conv1d(
     x: ArrayT,
     weights: ArrayT,
@@ -40,6 +42,7 @@ def conv1d(
     return _convolved(x, weights, bias, Request("conv1d", 1, stride, padding, dilation, layout, groups))
 
 
+@explaining_arrays("conv2d")
 def conv2d(
     x: ArrayT,
     weights: ArrayT,
@@ -106,6 +109,7 @@ def conv2d(
     return _convolved(x, weights, bias, Request("conv2d", 2, stride, padding, dilation, layout, groups))
 
 
+@explaining_arrays("conv3d")
 def conv3d(
     x: ArrayT,
     weights: ArrayT,

@@ -8,6 +8,7 @@ from typing import Any
 from xarrayops import standard
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._ops.convolution import arguments
 from xarrayops._ops.convolution.arguments import FIRST, Extents, Padding, Request
 from xarrayops._ops.engines.serving import by_engines
@@ -19,6 +20,7 @@ from xarrayops.plugin.dtypes import FLOATING_DTYPES, INTEGER_LIMITS
 from xarrayops.plugin.precision import HALVES
 
 
+@explaining_arrays("max_pool1d")
 def max_pool1d(
     x: ArrayT,
     window: Extents,
@@ -33,6 +35,7 @@ def max_pool1d(
     return _pooled(x, window, Request("max_pool1d", 1, stride, padding, dilation, layout))
 
 
+@explaining_arrays("max_pool2d")
 def max_pool2d(
     x: ArrayT,
     window: Extents,
@@ -78,6 +81,7 @@ def max_pool2d(
     return _pooled(x, window, Request("max_pool2d", 2, stride, padding, dilation, layout))
 
 
+@explaining_arrays("max_pool3d")
 def max_pool3d(
     x: ArrayT,
     window: Extents,
@@ -92,6 +96,7 @@ def max_pool3d(
     return _pooled(x, window, Request("max_pool3d", 3, stride, padding, dilation, layout))
 
 
+@explaining_arrays("avg_pool1d")
 def avg_pool1d(
     x: ArrayT, window: Extents, /, *, stride: Extents | None = None, padding: Padding = 0, layout: str = "NCW"
 ) -> ArrayT:
@@ -99,6 +104,7 @@ def avg_pool1d(
     return _pooled(x, window, Request("avg_pool1d", 1, stride, padding, 1, layout))
 
 
+@explaining_arrays("avg_pool2d")
 def avg_pool2d(
     x: ArrayT, window: Extents, /, *, stride: Extents | None = None, padding: Padding = 0, layout: str = "NCHW"
 ) -> ArrayT:
@@ -116,6 +122,7 @@ def avg_pool2d(
     return _pooled(x, window, Request("avg_pool2d", 2, stride, padding, 1, layout))
 
 
+@explaining_arrays("avg_pool3d")
 def avg_pool3d(
     x: ArrayT, window: Extents, /, *, stride: Extents | None = None, padding: Padding = 0, layout: str = "NCDHW"
 ) -> ArrayT:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.exchange.plan import (
     ConversionPlan,
@@ -281,6 +282,7 @@ def _explain_container(
     return Explanation(verb, f"{action}: {reason}", (candidate,), chosen, action, nbytes, reason)
 
 
+@explaining_arrays("shares_memory")
 def shares_memory(a: Array, b: Array, /) -> bool:
     """Whether two arrays of any libraries share an element in memory.
 

@@ -25,6 +25,8 @@ _UNKNOWN, _BOOL, _INTEGER, _REAL, _COMPLEX = range(-1, 4)
 _NUMBERS = (bool, int, float, complex)
 """The Python number class of each kind."""
 _KIND_OF_NUMBER = {cls: kind for kind, cls in enumerate(_NUMBERS)}
+_DTYPE_OF = ("bool", "int64", "float64", "complex128")
+"""A dtype of each kind, for messages."""
 _KINDS = (("bool", _BOOL), ("int", _INTEGER), ("uint", _INTEGER), ("complex", _COMPLEX), ("", _REAL))
 """The kind of a dtype, by the prefix of its name."""
 _KINDS_OF_X = {
@@ -35,8 +37,8 @@ _KINDS_OF_X = {
 }
 """The lowest and highest kind of x that an operation supports, if it does not support all."""
 _INSTEAD = {
-    "subtract": "xo.logical_xor of the elements, or xo.astype(x, dtype) before the call",
-    "divide": "xo.astype(x, dtype) before the call, or set the elements to a xo.floor_divide",
+    "subtract": 'xo.astype(x, "int64") before the call, or xo.logical_xor of the elements',
+    "divide": 'xo.astype(x, "float64") before the call, or set the elements to a xo.floor_divide',
     "min": "numbers that have an order, such as xo.abs(x)",
     "max": "numbers that have an order, such as xo.abs(x)",
 }
@@ -59,7 +61,9 @@ def converted(value: Any, conversion: _Conversion, x: Array, op: str) -> Any:
         except OverflowError as error:
             raise OverflowError(f"xo.at(x)[index].{op}: {error}, which an array of {x.dtype} requires") from None
     if limits is not None and not limits[0] <= value <= limits[1]:
-        raise does_not_fit(f"at(x)[index].{op}", value, f"an array of {x.dtype}", "xo.astype(x, dtype) before the call")
+        raise does_not_fit(
+            f"at(x)[index].{op}", value, f"an array of {x.dtype}", 'xo.astype(x, "int64") before the call'
+        )
     return value
 
 
@@ -78,10 +82,11 @@ def check(x: Array, index: Any, op: str, value: Any) -> tuple[Backend, _Conversi
     backend = one_backend(x, index, value)
     kind = _kind(x)
     number = _kind_of_number_for(kind, type(value))
-    if (_kind(value) if number == _UNKNOWN else number) > kind >= _BOOL:
+    kind_of_value = _kind(value) if number == _UNKNOWN else number
+    if kind_of_value > kind >= _BOOL:
         raise Unsupported(
             f"xo.at(x)[index].{op}: {_described(value)} does not fit into an array of {x.dtype}. "
-            f"Instead: xo.astype(x, dtype) before the call, or xo.astype(value, dtype)"
+            f'Instead: xo.astype(x, "{_DTYPE_OF[kind_of_value]}") before the call, or xo.astype(value, x.dtype)'
         )
     lowest, highest = _KINDS_OF_X.get(op, (_BOOL, _COMPLEX))
     if kind != _UNKNOWN and not lowest <= kind <= highest:

@@ -7,6 +7,7 @@ from typing import Any, Generic, NoReturn
 from xarrayops._core.backends.find import NON_ARRAY_TYPES
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import signature
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.explanation import Explanation
@@ -161,6 +162,7 @@ class IndexedUpdate(Generic[ArrayT]):
         return _updated(self._x, self._index, "max", value, copy)
 
 
+@explaining_arrays("at")
 def _updated(x: Array, index: Any, op: str, value: Any, copy: bool | None) -> Array:
     if copy is not None and type(copy) is not bool:
         raise wrong_copy(op, copy)
@@ -183,6 +185,7 @@ def _updated(x: Array, index: Any, op: str, value: Any, copy: bool | None) -> Ar
     return result
 
 
+@explaining_arrays("at")
 def _selected(x: Array, index: Any, copy: bool | None) -> Array:
     if copy is not None and type(copy) is not bool:
         raise wrong_copy("get", copy)

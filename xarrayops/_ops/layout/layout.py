@@ -14,6 +14,7 @@ from typing import Any
 from xarrayops._core.backends import find
 from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops.errors import LayoutError, Unsupported
 from xarrayops.plugin.arrays import Array, ArrayT, Memory, Record, gap_of
 
@@ -150,6 +151,7 @@ def contiguous(x: ArrayT, /, order: str = "C") -> ArrayT:
     return _with_axis_order("contiguous", backend, x, axes_by_order(x, order))
 
 
+@explaining_arrays("with_memory_format")
 def with_memory_format(x: ArrayT, memory_format: str, /) -> ArrayT:
     """x with the same shape and the strides of a memory format; x itself if it already has that format.
 
@@ -320,7 +322,7 @@ def _memory(verb: str, backend: Backend, x: Array) -> Memory:
     if backend.functions["is_lazy"](x):
         raise Unsupported(
             f"xo.{verb}: x has no memory yet, because its values are not computed. "
-            f"Instead: xo.compute(x), outside of jax.jit."
+            f"Instead: the same call of a computed array, outside of jax.jit."
         )
     raise Unsupported(
         f"xo.{verb}: {described(x, backend)} exposes no memory address. Instead: a copy of x in this library."

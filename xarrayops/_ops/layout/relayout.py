@@ -8,6 +8,7 @@ from itertools import product
 from xarrayops._core.backends import find
 from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._core.modes import tables as modes
 from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.layout.pattern import AxisPlan, plan
@@ -16,6 +17,7 @@ from xarrayops.plugin.arrays import Array, ArrayT, Memory, Record, compact_strid
 from xarrayops.plugin.indexing import Index
 
 
+@explaining_arrays("relayout")
 def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> ArrayT:
     """x with its axes in another order, as a C-contiguous array.
 

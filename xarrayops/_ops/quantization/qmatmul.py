@@ -5,6 +5,7 @@ from __future__ import annotations
 from xarrayops import standard as xp
 from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._core.modes.precision import under_policy
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Explanation
@@ -16,6 +17,7 @@ from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.products import greatest_terms
 
 
+@explaining_arrays("qmatmul")
 def qmatmul(x: Array | Quantized, w: Quantized, /) -> Array:
     """The matrix product of activations and quantised weights.
 

@@ -10,11 +10,13 @@ from typing import Any
 from xarrayops import standard as xp
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._ops.quantization import operands, schemes
 from xarrayops._ops.quantization.schemes import Calibration, Quantized, Range
 from xarrayops.plugin.arrays import Array
 
 
+@explaining_arrays("quantize")
 def quantize(
     x: Array,
     /,

@@ -36,7 +36,7 @@ def rebuilt(value: Any, arrays: Iterable[Array]) -> Any:
 
 def library_of(verb: str, arguments: Any) -> Backend | None:
     """The library of all arrays in the arguments; None without an array."""
-    named = {f"array {i}": x for i, x in enumerate(arrays_of(arguments))}
+    named = {f"arrays[{i}]": x for i, x in enumerate(arrays_of(arguments))}
     return find.one_of(verb, named) if named else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
 from xarrayops._ops.transformed import transformed
 from xarrayops.plugin.arrays import Array
@@ -48,6 +49,7 @@ def vmap(function: Callable[..., Any], /, in_axes: Axes = 0, *, out_axes: int = 
     [5.0, 10.0]
     """
 
+    @explaining_arrays("vmap")
     def batched(*args: Any, **kwargs: Any) -> Any:
         call = f"xo.vmap({name_of(function)})"
         axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)

@@ -8,6 +8,7 @@ from operator import index
 from typing import Any
 
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
 from xarrayops._ops.transformed import transformed
 from xarrayops.errors import Unsupported
@@ -96,6 +97,7 @@ def _differentiated(
     asked, is_one = tuple(index(each) for each in given), given is not argnums
     call = f"xo.{verb}({name_of(function)})"
 
+    @explaining_arrays(verb)
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         positions = _positions(call, asked, len(args))
         chosen = [args[position] for position in positions]

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.resolved import is_traced
+from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._ops.random import streams
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, rebuilt
 from xarrayops._ops.transformed import transformed
@@ -58,6 +59,7 @@ def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:
     0.0
     """
 
+    @explaining_arrays("checkpoint")
     def computed_again(*args: Any, **kwargs: Any) -> Any:
         backend = library_of("checkpoint", (args, kwargs))
         if backend is None:

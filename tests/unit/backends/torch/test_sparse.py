@@ -249,7 +249,7 @@ def test_matmul_distinguishes_layouts() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nested tensors are a prototype
         nested = torch.nested.nested_tensor([x[:2], x], layout=torch.jagged)
-        with pytest.raises(xo.Unsupported, match=r"x1 is a torch\..*NestedTensor\. .*Instead: x\.to_padded_tensor"):
+        with pytest.raises(xo.Unsupported, match=r"x1 is a torch\..*NestedTensor\. .*Instead: x1\.to_padded_tensor"):
             xo.matmul(nested, x.T)
 
 

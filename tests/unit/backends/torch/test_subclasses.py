@@ -45,8 +45,8 @@ class Tagged(torch.Tensor):
 
 
 REFUSED = {
-    "masked": (lambda: masked_tensor(X, X > 2), r"x\.to_tensor\(value\)"),
-    "nested": (lambda: nested_tensor([X[0], X[0, :2]], layout=torch.jagged), r"x\.to_padded_tensor\(0\.0\)"),
+    "masked": (lambda: masked_tensor(X, X > 2), r"[\w\]]\.to_tensor\(value\)"),
+    "nested": (lambda: nested_tensor([X[0], X[0, :2]], layout=torch.jagged), r"[\w\]]\.to_padded_tensor\(0\.0\)"),
     "wrapper": (lambda: Wrapper(X), "Wrapper has its own __torch_dispatch__.*the tensor that it holds"),
     "derived": (lambda: Derived(X), "Derived has its own __torch_dispatch__"),
 }

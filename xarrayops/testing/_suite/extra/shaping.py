@@ -25,6 +25,15 @@ def _atleast_nd(x: Any, ndim: int) -> Any:
     return np.array(x, ndmin=ndim)
 
 
+def _windows(x: Any, window_shape: Any, axis: Any = None, step: Any = 1) -> Any:
+    """The slice of all windows."""
+    windows, slices = np.lib.stride_tricks.sliding_window_view(x, window_shape, axis), [slice(None)] * x.ndim
+    axes = axis if isinstance(axis, tuple) else range(x.ndim) if axis is None else (axis,)
+    for a, each in zip(axes, step if isinstance(step, tuple) else (step,) * len(axes), strict=True):
+        slices[a] = slice(None, None, each)
+    return windows[tuple(slices)]
+
+
 ROWS = [
     row("atleast_nd", _atleast_nd, call(POINT, 1), call(VECTOR, 3), call(CUBE, 2), call(EMPTY, 3), dtype="first"),
     row("diag", np.diag, call(VECTOR), call(MATRIX), *(call(x, k) for x in (VECTOR, MATRIX) for k in (1, -2, 7)[:2])),
@@ -95,8 +104,12 @@ ROWS = [
     ),
     row(
         "sliding_window_view",
-        np.lib.stride_tricks.sliding_window_view,
+        _windows,
         call(VECTOR, 3),
+        call(VECTOR, 2, step=2),
+        call(MATRIX, 2, 1, step=3),
+        call(CUBE, (2, 1), (2, 0), step=(1, 2)),
+        call(CUBE, 1, 0, step=9),
         call(MATRIX, (2, 2)),
         call(CUBE, 3, -1),
         call(CUBE, (2, 2), (0, 2)),
