@@ -720,6 +720,40 @@ def softmax(x: array, /, *, axis: int | tuple[int, ...] | None = -1) -> array:
     array([0.5, 0.5])
     """
 
+def log_softmax(x: array, /, *, axis: int | tuple[int, ...] | None = -1) -> array:
+    """The logarithm of `softmax`, exact also where the softmax is 0 in its dtype.
+
+    Integers give the default floating-point dtype. Law: ``exp(log_softmax(x)) == softmax(x)``. The name is from PyTorch
+    and JAX.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.log_softmax(np.asarray([1000.0, 0.0]))
+    array([    0., -1000.])
+    """
+
+def sigmoid(x: array, /) -> array:
+    """The logistic function ``1 / (1 + exp(-x))``, without overflow; `scipy.special.expit`.
+
+    Integers give the default floating-point dtype; complex numbers raise. Law: ``sigmoid(-x) == 1 - sigmoid(x)``. The
+    name is from PyTorch and JAX.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.sigmoid(np.asarray([-1000.0, 0.0, 1000.0]))
+    array([0. , 0.5, 1. ])
+    """
+
+def erf(x: array, /) -> array:
+    """The error function: the integral of ``2 / sqrt(pi) * exp(-t * t)`` from 0 to x; `scipy.special.erf`.
+
+    Integers give the default floating-point dtype; complex numbers raise. Law: ``erf(-x) == -erf(x)``. The normal
+    distribution function is ``(1 + erf(x / sqrt(2))) / 2``. Source: W. J. Cody, "Rational Chebyshev approximations for
+    the error function", 1969.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.erf(np.asarray([-np.inf, 0.0, 10.0]))
+    array([-1.,  0.,  1.])
+    """
+
 # section: windows; rows in extra/windows.py
 def bartlett(n: int, /, *, dtype: dtype = None, device: device = None) -> array:
     """The Bartlett window: a triangle of n values from 0 to 1 and back.

@@ -38,6 +38,7 @@ __all__ = [
     "delete",
     "diag",
     "digitize",
+    "erf",
     "fill_diagonal",
     "geomspace",
     "gradient",
@@ -51,6 +52,7 @@ __all__ = [
     "kaiser",
     "kron",
     "lexsort",
+    "log_softmax",
     "logspace",
     "logsumexp",
     "median",
@@ -78,6 +80,7 @@ __all__ = [
     "segment_sum",
     "setdiff1d",
     "setxor1d",
+    "sigmoid",
     "sliding_window_view",
     "softmax",
     "topk",
@@ -1971,6 +1974,84 @@ def softmax(
         return f(x, axis=axis)
     except FAILURES as error:
         add_call(error, "softmax", x)
+        raise
+
+
+_log_softmax = table("log_softmax", globals(), "_log_softmax")
+
+
+@shows_own_parameters
+def log_softmax(
+    x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...] | None = -1, dim: Refused = None
+) -> ArrayT:
+    """The logarithm of `softmax`, exact also where the softmax is 0 in its dtype.
+
+    Integers give the default floating-point dtype. Law: ``exp(log_softmax(x)) == softmax(x)``. The name is from PyTorch
+    and JAX.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.log_softmax(np.asarray([1000.0, 0.0]))
+    array([    0., -1000.])
+    """
+    if extra is not NotGiven or dim is not None:
+        raise wrong_call("log_softmax", locals())
+    try:
+        f = _log_softmax[type(x)]
+    except KeyError:
+        f = getattr(resolved, resolve("log_softmax", type(x)))
+    try:
+        return f(x, axis=axis)
+    except FAILURES as error:
+        add_call(error, "log_softmax", x)
+        raise
+
+
+_sigmoid = table("sigmoid", globals(), "_sigmoid")
+
+
+def sigmoid(x: ArrayT, /) -> ArrayT:
+    """The logistic function ``1 / (1 + exp(-x))``, without overflow; `scipy.special.expit`.
+
+    Integers give the default floating-point dtype; complex numbers raise. Law: ``sigmoid(-x) == 1 - sigmoid(x)``. The
+    name is from PyTorch and JAX.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.sigmoid(np.asarray([-1000.0, 0.0, 1000.0]))
+    array([0. , 0.5, 1. ])
+    """
+    try:
+        f = _sigmoid[type(x)]
+    except KeyError:
+        f = getattr(resolved, resolve("sigmoid", type(x)))
+    try:
+        return f(x)
+    except FAILURES as error:
+        add_call(error, "sigmoid", x)
+        raise
+
+
+_erf = table("erf", globals(), "_erf")
+
+
+def erf(x: ArrayT, /) -> ArrayT:
+    """The error function: the integral of ``2 / sqrt(pi) * exp(-t * t)`` from 0 to x; `scipy.special.erf`.
+
+    Integers give the default floating-point dtype; complex numbers raise. Law: ``erf(-x) == -erf(x)``. The normal
+    distribution function is ``(1 + erf(x / sqrt(2))) / 2``. Source: W. J. Cody, "Rational Chebyshev approximations for
+    the error function", 1969.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.erf(np.asarray([-np.inf, 0.0, 10.0]))
+    array([-1.,  0.,  1.])
+    """
+    try:
+        f = _erf[type(x)]
+    except KeyError:
+        f = getattr(resolved, resolve("erf", type(x)))
+    try:
+        return f(x)
+    except FAILURES as error:
+        add_call(error, "erf", x)
         raise
 
 

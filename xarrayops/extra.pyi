@@ -33,6 +33,7 @@ __all__ = [
     "delete",
     "diag",
     "digitize",
+    "erf",
     "fill_diagonal",
     "geomspace",
     "gradient",
@@ -46,6 +47,7 @@ __all__ = [
     "kaiser",
     "kron",
     "lexsort",
+    "log_softmax",
     "logspace",
     "logsumexp",
     "median",
@@ -73,6 +75,7 @@ __all__ = [
     "segment_sum",
     "setdiff1d",
     "setxor1d",
+    "sigmoid",
     "sliding_window_view",
     "softmax",
     "topk",
@@ -246,6 +249,9 @@ def cbrt(x: ArrayT, /) -> ArrayT: ...
 def logsumexp(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT: ...
 def one_hot(x: ArrayT, /, num_classes: int, *, dtype: DType | None = None, axis: int = -1) -> ArrayT: ...
 def softmax(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = -1) -> ArrayT: ...
+def log_softmax(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = -1) -> ArrayT: ...
+def sigmoid(x: ArrayT, /) -> ArrayT: ...
+def erf(x: ArrayT, /) -> ArrayT: ...
 @overload
 def bartlett(
     n: int, /, *, dtype: DType | None = None, device: Device | None = None, like: ArrayT, backend: None = None

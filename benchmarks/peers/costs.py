@@ -90,6 +90,9 @@ REASONS = {
     "*: append(x, y), 1000": _COMPOSED,
     "numpy: sort(m, axis=*), square": "our sort is stable, as in the standard; NumPy's default is not",
     "torch: histogram(x, 50), 1000": _CHECKS,
+    "jax: quantile(*, *": "q is read first, so that the steps are not one compiled program",
+    "jax: trapezoid(x), 1000000": "two sums of slices, each of which XLA copies",
+    "jax: correlate(x, k), 1000": _CHECKS,
 }
 """By a pattern of the case, why a ratio is above its bar."""
 

@@ -37,7 +37,7 @@ NOT_OF_OURS = {
 }
 """Parts of calls that are left out, with the reason."""
 MOST_STEPS = 3
-"""The advices that a user follows for one call."""
+"""How many pieces of advice a user follows for one call."""
 FINAL = re.compile(
     r"NumPy's own functions|make it again|return it from|the same call of|backend=|a function of the real|the elements|"
     r"select the numeric|a matrix|axis=|layout=|(give )?length=|dtype=|a dtype|its sum or mean|leave it out|outside of|"

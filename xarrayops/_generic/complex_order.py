@@ -43,7 +43,7 @@ def sort(xp: ModuleType, x: Array, /, *, axis: int | None = -1, descending: bool
 def searchsorted(xp: ModuleType, x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:
     """Sort both arrays together. The position of a value is the number of elements of x1 before it."""
     if x1.ndim != 1:
-        raise ValueError(f"the sorted array must have one dimension; it has the shape {tuple(x1.shape)}")
+        raise ValueError(f"the sorted array must be a vector, but its shape is {tuple(x1.shape)}")
     x1, x2 = _pair(xp, x1, x2)
     x1 = x1 if sorter is None else xp.take(x1, sorter, axis=0)
     values = xp.reshape(x2, (-1,))

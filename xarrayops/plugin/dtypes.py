@@ -45,7 +45,7 @@ FLOATING_RESULTS = (
 FLOATING_EXTRA = (
     *("average", "cbrt", "corrcoef", "cov", "gradient", "interp", "linalg.cond", "linalg.lstsq", "linalg.norm"),
     *("logsumexp", "median", "nanmean", "nanmedian", "nanpercentile", "nanquantile", "nanstd", "nanvar", "percentile"),
-    *("quantile", "segment_mean", "softmax", "trapezoid"),
+    *("erf", "log_softmax", "quantile", "segment_mean", "sigmoid", "softmax", "trapezoid"),
 )
 """The same for the functions with NumPy's names that are not in the standard."""
 FLOATING_EXCEPT_CHOSEN = ("nanpercentile", "nanquantile", "percentile", "quantile")

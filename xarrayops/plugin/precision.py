@@ -40,7 +40,7 @@ AUTOCAST = {
             *("reciprocal", "sinh", "tan"),
             *("cumulative_prod", "cumulative_sum", "mean", "prod", "std", "sum", "var"),
             *("average", "logsumexp", "nanmean", "nanstd", "nansum", "nanvar", "segment_mean", "segment_sum"),
-            *("softmax", "trapezoid"),
+            *("log_softmax", "softmax", "trapezoid"),
             *("linalg.cond", "linalg.lstsq", "linalg.norm", *FLOATING_LINALG),
         ),
         "float32",

@@ -8,6 +8,7 @@ import numpy as np
 from dask.delayed import delayed
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.backends import backend_by_name
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
 from xarrayops_backends.dask._windows import (
@@ -28,6 +29,16 @@ def _of_whole(function: Any, count: int, x1: Array, x2: Array, **options: Any) -
         for part, dtype in zip(parts, dtypes, strict=False)
     ]
     return made[0] if count == 1 else tuple(made)
+
+
+def erf(x: Array, /) -> Array:
+    """NumPy's erf of each chunk: it takes twenty operations."""
+    dtype = _erf(np.empty(0, x.dtype)).dtype
+    return x.map_blocks(_erf, dtype=dtype, meta=_blocks.meta(x, dtype, x.ndim))
+
+
+def _erf(chunk: Any) -> Any:
+    return backend_by_name("numpy").functions["erf"](chunk)
 
 
 def intersect1d(x1: Array, x2: Array, /, *, assume_unique: bool = False, return_indices: bool = False) -> Any:

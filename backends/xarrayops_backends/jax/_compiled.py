@@ -24,8 +24,9 @@ from xarrayops_backends.jax._devices import _platform_of
 from xarrayops_backends.jax._dtypes import _WITH_DTYPE, _checked_dtype
 
 _COMPILED = (
-    *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "logsumexp"),
-    *("nan_to_num", "nanmax", "nanmean", "nanmin", "nanstd", "nansum", "nanvar", "ptp", "softmax", "trapezoid"),
+    *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "kron", "log_softmax"),
+    *("logsumexp", "nan_to_num", "nanmax", "nanmean", "nanmin", "nanstd", "nansum", "nanvar", "ptp", "softmax"),
+    *("trapezoid",),
 )
 _QUANTILES = ("nanpercentile", "nanquantile", "percentile", "quantile")
 _CHECKED = (CHECKED | {"sum"}) - {"gradient", "segment_mean", *_QUANTILES}

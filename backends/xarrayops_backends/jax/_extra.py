@@ -66,6 +66,18 @@ def polyval(p: Array, x: Any, /) -> Array:
     return jnp.polyval(p, x)
 
 
+def erf(x: Array, /) -> Array:
+    """XLA's erf."""
+    common.require_real(jnp, x)
+    return jax.lax.erf(common.floating(jnp, x))
+
+
+def sigmoid(x: Array, /) -> Array:
+    """XLA's logistic function."""
+    common.require_real(jnp, x)
+    return jax.lax.logistic(common.floating(jnp, x))
+
+
 def _gradient(x: Array, /, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
     x = x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.result_type(float))  # of int8 it makes float32
     found = jnp.gradient(x, *spacing, axis=common.checked_axes(axis, x.ndim))
@@ -85,13 +97,18 @@ _PADDED = ("edge", "reflect", "symmetric", "wrap")
 
 
 def _pad(x: Array, /, pad_width: Any, mode: str = "constant", **options: Any) -> Array:
-    return jnp.pad(x, padding.pad_widths(x, pad_width, mode), mode)
+    values = {"constant_values": options["constant_values"]} if mode == "constant" else {}
+    return jnp.pad(x, padding.pad_widths(x, pad_width, mode), mode, **values)
 
 
 def _paddable(call: Call, /) -> str | None:
-    if (*call.args, "constant")[2] not in _PADDED or call.kwargs["reflect_type"] != "even":
-        return f"it serves the modes {', '.join(_PADDED)}"
-    return None
+    x, mode, value = call.args[0], (*call.args, "constant")[2], call.kwargs["constant_values"]
+    if call.kwargs["reflect_type"] != "even":
+        return "it reflects evenly"
+    if mode == "constant":
+        is_number = type(value) in (int, float) and (value == 0 or x.dtype.kind == "f")
+        return None if is_number and x.ndim else "it serves numbers around arrays with axes"
+    return None if mode in _PADDED else f"it serves the modes {', '.join(_PADDED)} and constant"
 
 
 @partial(_jit, static_argnums=(1, 2, 3))

@@ -412,7 +412,9 @@ def interp(
     """np.interp computes in float64, also for float32."""
     try:
         found: Array = np.interp(x, xp, fp, left, right, period)
-    except TypeError:
+    except (TypeError, ValueError):
+        generic.common.require_vector("xp", xp)
+        generic.common.require_vector("fp", fp)
         generic.common.require_real(np, *(a for a in (x, xp) if hasattr(a, "dtype")))
         raise
     if fp.dtype.char == xp.dtype.char == getattr(x, "dtype", fp.dtype).char == "d":
@@ -532,7 +534,8 @@ def digitize(x: Array, bins: Array, /, *, right: bool = False) -> Array:
     """np.digitize, whose error for complex numbers names a cast."""
     try:
         return np.digitize(x, bins, right)
-    except TypeError:
+    except (TypeError, ValueError):
+        generic.common.require_vector("bins", bins)
         generic.common.require_real(np, x, bins)
         raise
 

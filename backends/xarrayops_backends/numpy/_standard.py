@@ -117,6 +117,16 @@ def _bound(x: Array, value: Any) -> Any:
         return np.where(value <= limits.min, low, np.where(value >= limits.max, high, value.astype(x.dtype)))
 
 
+def searchsorted(x1: Array, x2: Any, /, *, side: Any = "left", sorter: Array | None = None) -> Array:
+    """np.searchsorted, which says of a matrix only that it is too deep."""
+    try:
+        return np.searchsorted(x1, x2, side, sorter)
+    except ValueError:
+        if x1.ndim != 1:
+            raise ValueError(f"the sorted array must be a vector, but its shape is {x1.shape}") from None
+        raise
+
+
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """NumPy's einsum, with an optimized order of contractions; half precision is widened for BLAS."""
     narrow = _narrow(*operands)

@@ -315,6 +315,10 @@ def _softmax(x: Array, /, *, axis: int = -1) -> Array:
     return torch.softmax(x, axis)
 
 
+def _log_softmax(x: Array, /, *, axis: int = -1) -> Array:
+    return torch.log_softmax(x, axis)
+
+
 def _of_one_axis(call: Call, /) -> str | None:
     is_one = isinstance(call.kwargs["axis"], int) and call.args[0].ndim > 0
     return _of_reals(call) if is_one else "torch.softmax takes one axis"
@@ -420,3 +424,6 @@ NAN_TO_NUM_CANDIDATES = [("nan_to_num", _nan_to_num, _replaceable)]
 NANSUM_CANDIDATES = [("nansum", _nansum, _summable)]
 INTERP_CANDIDATES = [("lerp", _interp, _interpolable)]
 SOFTMAX_CANDIDATES = [("softmax", _softmax, _of_one_axis)]
+LOG_SOFTMAX_CANDIDATES = [("log_softmax", _log_softmax, _of_one_axis)]
+SIGMOID_CANDIDATES = [("sigmoid", torch.sigmoid, _of_reals)]
+ERF_CANDIDATES = [("erf", torch.erf, _of_reals)]

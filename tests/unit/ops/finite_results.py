@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,8 @@ FINITE: dict[str, list[Call]] = {
         name: [_of_one(getattr(xo, name), getattr(np, name))]
         for name in ("cos", "exp", "tanh", "square", "trunc", "reciprocal", "sinh", "cosh")
     },
+    "erf": [_of_one(xo.erf, np.vectorize(math.erf, otypes=["float64"]))],
+    "sigmoid": [_of_one(xo.sigmoid, lambda w: np.exp(-np.logaddexp(0, -w)))],
     **{
         name: [Call(lambda x, name=name: getattr(xo, name)(xo.abs(xo.astype(x, floating(x)))), want)]
         for name, want in {

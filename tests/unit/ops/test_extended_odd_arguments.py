@@ -87,6 +87,9 @@ VALUES = {
     "polyval": (c(P, R), c(P, 2.0), c(EMPTY, P)),
     "sliding_window_view": (c(P, 3), c(R, (2, 2))),
     "softmax": (c(V, axis=-1), c(M, axis=0), c(M * 1e300, axis=1)),
+    "log_softmax": (c(V, axis=-1), c(M, axis=0), c(M * 1e300, axis=1)),
+    "sigmoid": (c(V), c(EMPTY), c(SCALAR), c(M * 1e300)),
+    "erf": (c(V), c(EMPTY), c(SCALAR), c(M * 1e300), c(R / 9)),
     "trapezoid": (c(P), c(R, axis=0), c(P, P), c(M, P), c(EMPTY)),
 }
 """Calls with NumPy's result, or SciPy's."""
@@ -97,7 +100,7 @@ ERRORS = {
     **dict.fromkeys(("segment_max", "segment_mean", "segment_min", "segment_sum"), SEGMENTS),
     **dict.fromkeys(("convolve", "correlate"), SIGNALS),
     **dict.fromkeys(("argpartition", "partition"), (c(P, 9), c(P, -9), c(M, 0, axis=4), c(P, 1.5))),
-    **dict.fromkeys(("logsumexp", "softmax"), (c(M, axis=3), c(M, axis="a"))),
+    **dict.fromkeys(("log_softmax", "logsumexp", "softmax"), (c(M, axis=3), c(M, axis="a"))),
     "apply_where": (c(M > 0, M, xo.sqrt), c(M > 0, 2.0, xo.sqrt, xo.abs), c(M > 0, (M, None), xo.add, fill_value=0.0)),
     "bincount": (
         *(c(x) for x in (NEGATIVE, P, M, SCALAR)),
@@ -156,8 +159,9 @@ def result(library, function, args, options):
 
 def expected(verb, args, options):
     """NumPy's result, or SciPy's."""
-    owner = special if verb in ("logsumexp", "softmax") else np
-    function = np.lib.stride_tricks.sliding_window_view if "sliding" in verb else attrgetter(verb)(owner)
+    owner = special if verb in ("erf", "log_softmax", "logsumexp", "sigmoid", "softmax") else np
+    name = "expit" if verb == "sigmoid" else verb
+    function = np.lib.stride_tricks.sliding_window_view if "sliding" in verb else attrgetter(name)(owner)
     with warnings.catch_warnings(action="ignore"):
         if ("quantile" in verb or "percentile" in verb) and not args[0].size:
             return [np.asarray(NAN)]  # NumPy raises

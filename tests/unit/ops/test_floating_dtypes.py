@@ -59,6 +59,9 @@ FLOATING = {
     **{name: _quantiles(getattr(xo, name)) for name in ("nanpercentile", "nanquantile", "percentile", "quantile")},
     "segment_mean": (lambda x, m, n: xo.segment_mean(x, n, 4), lambda x, m, n: xo.segment_mean(m, n[:3])),
     "softmax": (lambda x, m, n: xo.softmax(x),),
+    "log_softmax": (lambda x, m, n: xo.log_softmax(x),),
+    "sigmoid": (lambda x, m, n: xo.sigmoid(x),),
+    "erf": (lambda x, m, n: xo.erf(x),),
     "trapezoid": (lambda x, m, n: xo.trapezoid(x), lambda x, m, n: xo.trapezoid(x, xo.cumulative_sum(n))),
 }
 SPARSE = {

@@ -23,7 +23,7 @@ IN_SINGLE = frozenset(
         *("allclose", "average", "bincount", "convolve", "corrcoef", "correlate", "cov", "gradient", "histogram"),
         *("interp", "isclose", "linalg.cond", "linalg.lstsq", "linalg.norm", "logsumexp", "median", "nanmean"),
         *("nanmedian", "nanpercentile", "nanquantile", "nanstd", "nansum", "nanvar", "percentile", "polyval", "ptp"),
-        *("quantile", "segment_mean", "segment_sum", "softmax", "trapezoid"),
+        *("erf", "log_softmax", "quantile", "segment_mean", "segment_sum", "sigmoid", "softmax", "trapezoid"),
     )
 )
 """The functions that compute in float32 for operands of half types. The others that sum do so in each backend."""

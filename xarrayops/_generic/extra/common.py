@@ -111,8 +111,16 @@ def indices(xp: ModuleType, values: list[int], like: Array) -> Array:
     return xp.asarray(values, dtype=index_dtype(xp, like), device=device_of(like))
 
 
+def require_vector(name: str, x: Array) -> None:
+    """Raise unless an array has one axis."""
+    if x.ndim != 1:
+        raise ValueError(f"{name} must be a vector, but its shape is {tuple(x.shape)}")
+
+
 def whole(name: str, value: Any) -> int:
     """The integer; TypeError for other objects, also booleans."""
+    if isinstance(value, float) and value != value:
+        raise TypeError(f"{name} is a size that is not computed yet. Instead: the size of xo.persist(x)")
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be an integer, but it is {value!r}")
     return int(value)

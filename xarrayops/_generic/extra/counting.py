@@ -28,8 +28,7 @@ def bincount(
 
 def require_counts(xp: ModuleType, x: Array, weights: Any, minlength: int, length: int | None) -> None:
     """Raise for arguments that are invalid on every library."""
-    if x.ndim != 1:
-        raise ValueError(f"x must be a vector, but its shape is {tuple(x.shape)}")
+    common.require_vector("x", x)
     if not xp.isdtype(x.dtype, ("bool", "integral")):
         raise TypeError(f"x must have an integer dtype, but it is {x.dtype}")
     common.counted("minlength", minlength)

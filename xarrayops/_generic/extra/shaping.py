@@ -74,8 +74,7 @@ def kron(xp: ModuleType, x1: Array, x2: Array, /) -> Array:
 
 def compress(xp: ModuleType, condition: Array, x: Array, /, *, axis: int | None = None) -> Array:
     """The elements at the indices where the condition is true."""
-    if condition.ndim != 1:
-        raise ValueError(f"the condition must be a vector, but its shape is {tuple(condition.shape)}")
+    common.require_vector("the condition", condition)
     (x, axis), condition = common.one_axis(xp, x, axis), common.astype(xp, condition, xp.bool)
     if condition.shape[0] > x.shape[axis] and xp.any(condition[x.shape[axis] :]):
         raise IndexError(f"the condition is true beyond the {x.shape[axis]} elements of the axis")

@@ -123,8 +123,7 @@ def ptp(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = Fals
 
 def digitize(xp: ModuleType, x: Array, bins: Array, /, *, right: bool = False) -> Array:
     """Search the bins, reversed if they decrease."""
-    if bins.ndim != 1:
-        raise ValueError(f"bins must be a vector, but its shape is {tuple(bins.shape)}")
+    common.require_vector("bins", bins)
     common.require_real(xp, x, bins)
     side, count = "left" if right else "right", bins.shape[0]
     if count < 2:

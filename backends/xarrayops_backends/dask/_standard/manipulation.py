@@ -10,6 +10,7 @@ import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.arrays import shifts_and_axes
+from xarrayops.plugin.generic import common
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import compat, da
 from xarrayops_backends.dask._windows import differences as _differences
@@ -137,6 +138,7 @@ def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | N
 
     For no elements it computes another shape.
     """
+    common.require_vector("the sorted array", x1)
     if sorter is not None:
         x1 = take(x1, sorter)
     x2 = _blocks.without_empty_chunks(da.asarray(x2))

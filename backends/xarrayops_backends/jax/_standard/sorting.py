@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.generic import HOOKS, complex_order
+from xarrayops.plugin.generic import HOOKS, common, complex_order
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._dtypes import iinfo
 
@@ -24,6 +24,7 @@ def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | N
 
     Its default method takes three times as long, except on CPUs in many sorted numbers, where it takes half as long.
     """
+    common.require_vector("the sorted array", x1)
     if jnp.iscomplexobj(x1) or jnp.iscomplexobj(x2):
         return complex_order.searchsorted(jnp, x1, x2, side=side, sorter=sorter)
     search = partial(jnp.searchsorted, side=side, sorter=sorter)

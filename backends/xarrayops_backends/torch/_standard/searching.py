@@ -19,7 +19,7 @@ def searchsorted(
 ) -> Array:
     """torch.searchsorted does not promote, lacks wide integers and gives wrong positions among NaN, which sort last."""
     if x1.ndim != 1:
-        raise ValueError(f"the sorted array must have one dimension; it has the shape {tuple(x1.shape)}")
+        raise ValueError(f"the sorted array must be a vector, but its shape is {tuple(x1.shape)}")
     if getattr(x2, "dtype", None) is not x1.dtype:
         x1, x2 = _pair(x1, x2)
     sorter = None if sorter is None else sorter.to(torch.int64)

@@ -115,6 +115,7 @@ from xarrayops_backends.jax._compiled import _COMPILED
 second = jax.devices()[1]
 x, points = (jax.device_put(np.asarray(values), second) for values in ([0.5, np.nan, 2.0], [0.0, 1.0, 4.0]))
 others = {"allclose": (points,), "digitize": (points,), "interp": (points, points), "isclose": (1.0,)}
+others["kron"] = (points,)
 calls = [(name, (x, *others.get(name, ()))) for name in _COMPILED]
 calls += [("array_equal", (x, x[:2])), ("histogram", (points, 3)), ("histogram", (points, points))]
 results = [(name, getattr(xo, name)(*args)) for name, args in calls] + [("range", xo.histogram(x, 3, range=(0, 1)))]

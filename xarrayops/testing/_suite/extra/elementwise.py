@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,19 @@ def _softmax(x: Any, *, axis: Any = -1) -> Any:
     x = x.astype("float64")
     powers = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return powers / np.sum(powers, axis=axis, keepdims=True)
+
+
+def _log_softmax(x: Any, *, axis: Any = -1) -> Any:
+    x = x.astype("float64")
+    return x - ADD.reduce(x, axis=axis, keepdims=True)
+
+
+def _sigmoid(x: Any) -> Any:
+    return np.exp(-np.logaddexp(0, -x.astype("float64")))
+
+
+def _erf(x: Any) -> Any:
+    return np.vectorize(math.erf, otypes=["float64"])(x.astype("float64"))
 
 
 def _logsumexp(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
@@ -50,6 +64,18 @@ ROWS = [
         dtype="floating",
         ulps=64,
     ),
+    row(
+        "log_softmax",
+        _log_softmax,
+        call(CUBE),
+        call(CUBE, axis=(0, 2)),
+        call(HUGE),
+        *(call(sample(d)) for d in SIGNED),
+        dtype="floating",
+        normwise=True,  # as in every library: near 0 it is the logarithm of a number near 1
+    ),
+    row("sigmoid", _sigmoid, call(HUGE), call(CUBE), *(call(sample(d)) for d in SIGNED), dtype="floating", ulps=64),
+    row("erf", _erf, call(HUGE), call(CUBE), *(call(sample(d)) for d in SIGNED), dtype="floating", ulps=64),
     row(
         "logsumexp",
         _logsumexp,
