@@ -159,7 +159,7 @@ def torch_cases(n: int) -> dict[str, Pair]:
         "bincount": (lambda: xo.bincount(ids, length=count), counted),
         "quantile": (lambda: xo.quantile(x, 0.3), lambda: sorted_quantile(x, 0.3)),
         "nanmedian": (lambda: xo.nanmedian(holes), lambda: sorted_quantile(holes[~xo.isnan(holes)], 0.5)),
-        "sliding windows": (lambda: xo.sliding_window_view(x, length)[::step], windows),
+        "sliding windows": (lambda: xo.sliding_window_view(x, length, step=step), windows),
     }
 
 
