@@ -27,7 +27,7 @@ from measuring import Calls, common_options, interleaved, machine, over, peak
 
 import xarrayops as xo
 from xarrayops._core.backends import find
-from xarrayops._host.sparse import fast
+from xarrayops._host import compiled
 
 SEED = np.random.default_rng(0)
 SIDE = 8192
@@ -54,12 +54,12 @@ def torch_of(x: Any) -> Any:
 @contextmanager
 def no_numba() -> Iterator[None]:
     """Hide numba."""
-    loops = fast.loops
-    fast.loops = lambda: None  # type: ignore[assignment]
+    loops = compiled.loops
+    compiled.loops = lambda package: None  # type: ignore[assignment]
     try:
         yield
     finally:
-        fast.loops = loops
+        compiled.loops = loops
 
 
 def both(call: Callable[[], Any]) -> Calls:

@@ -5,7 +5,8 @@
   `is_full` and `limits` give the keys of a block that a block of queries sees, from the band and the lengths;
   `without_padding` sets values beyond the lengths to zero.
 - For random numbers: `random_draw`, `random_keys` and `random_permutation`. A backend whose library is slow at these
-  computes the bits of a draw in its own way, block by block, and passes them to `from_bits` with its own `Arithmetic`.
+  computes the bits of a draw in its own way, and passes them to `xarrayops.plugin.distributions`, with `arithmetic` or
+  its own operations.
   The tests compare every bit with the generic function's.
 - `is_sound`: whether the indices of sparse parts are valid.
 
@@ -49,18 +50,10 @@ if TYPE_CHECKING:
         windows as windows,
     )
     from xarrayops._generic.random import (
-        Arithmetic as Arithmetic,
-        Format as Format,
         arithmetic as arithmetic,
-        frexp_of_bits as frexp_of_bits,
-        from_bits as from_bits,
-        multiply_shift as multiply_shift,
-        narrow_product as narrow_product,
         random_draw as random_draw,
         random_keys as random_keys,
         random_permutation as random_permutation,
-        signed_int64 as signed_int64,
-        wide_product as wide_product,
     )
     from xarrayops._generic.sparse import is_sound as is_sound
 
@@ -69,10 +62,7 @@ _EXTRA = (
     "windows",
 )
 _OF_ATTENTION = ("Span", "cut", "is_full", "limits", "part", "sees", "without_padding")
-_OF_RANDOM = (
-    *("Arithmetic", "Format", "arithmetic", "frexp_of_bits", "from_bits", "multiply_shift", "narrow_product"),
-    *("random_draw", "random_keys", "random_permutation", "signed_int64", "wide_product"),
-)
+_OF_RANDOM = ("arithmetic", "random_draw", "random_keys", "random_permutation")
 _LAZY = {
     **{name: (f"extra.{name}", "") for name in _EXTRA},
     **{name: ("attention", name) for name in _OF_ATTENTION},

@@ -11,10 +11,11 @@ Modules:
 - ``convolution``: the convolution of float32 or float64 arrays, by BLAS.
 - ``elementwise``: the elementwise maximum or minimum of a large array and a number.
 - ``onnx``: ``load`` and ``describe`` an ONNX file.
-- ``order``: ``order_of_bits``, the stable order of random integers.
 - ``permute``: ``contiguous(source)`` and ``copy(source, target)`` between strided views, at memory bandwidth.
 - ``products``: ``matmul``, ``vecdot`` and ``tensordot`` of narrow floating-point numbers, summed in float32 and rounded
   once; ``matmul_int32``, the exact product of 8-bit integers.
+- ``random_numbers``: ``fill(out, draw, key, loops)`` and ``permutation(key, size)``; ``loops_for(size)`` gives the
+  compiled loops, or None.
 - ``sparse``: the kernels of sparse matrices, one for each verb of `xarrayops.plugin.sparse`.
 - ``sums``: ``sum``, ``mean``, ``var``, ``std`` and ``cumulative_sum`` with a small error; ``EXACT``, the codes of the
   dtypes for which NumPy's own sums are used.
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
         convolution as convolution,
         elementwise as elementwise,
         onnx as onnx,
-        order as order,
         permute as permute,
         products as products,
         sums as sums,
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     )
     from xarrayops._host.sparse.compressed import index_dtype as index_dtype
 
-_MODULES = ("attention", "convolution", "elementwise", "onnx", "order", "permute", "products", "sums", "views")
+_MODULES = ("attention", "convolution", "elementwise", "onnx", "permute", "products", "sums", "views")
 _OF_DTYPES = (
     *("NUMBERS", "as_dtype", "can_cast", "dtype_name", "finfo", "gap_of", "gap_of_array", "iinfo", "isdtype"),
     *("refuse_discarding", "result_type"),
@@ -64,6 +64,7 @@ _OF_DTYPES = (
 _LAZY = {
     **{name: (name, "") for name in _MODULES},
     **{name: ("dtypes", name) for name in _OF_DTYPES},
+    "random_numbers": ("random.draws", ""),
     "sparse": ("sparse.host", ""),
     "index_dtype": ("sparse.compressed", "index_dtype"),
 }

@@ -10,7 +10,8 @@ import cupy
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call
-from xarrayops.plugin.generic import arithmetic, from_bits
+from xarrayops.plugin.distributions import from_bits
+from xarrayops.plugin.generic import arithmetic
 from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, Draw
 from xarrayops_backends.cupy._devices import _on, as_device
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.host import random_numbers
 from xarrayops.plugin.random import Draw
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
@@ -27,9 +27,10 @@ def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) ->
 def _chunk(draw: Draw, key: Any, whole: tuple[int, ...], block_info: Any = None) -> Any:
     """The elements of one chunk."""
     place = block_info[None]["array-location"]
-    shape = tuple(stop - start for start, stop in place)
-    counters = partial(_counters, whole, [start for start, _ in place], shape)
-    return _numpy._drawn(draw, key, shape, counters, _numpy._words_for(math.prod(shape)))
+    out = np.empty(tuple(stop - start for start, stop in place), draw.dtype)
+    counters = partial(_counters, whole, [start for start, _ in place], out.shape)
+    random_numbers.fill(out, draw, key, random_numbers.loops_for(out.size), counters)
+    return out
 
 
 def _counters(whole: tuple[int, ...], first: list[int], shape: tuple[int, ...], start: int, stop: int) -> Any:

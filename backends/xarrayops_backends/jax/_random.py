@@ -16,7 +16,7 @@ from jax.sharding import Sharding
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
-from xarrayops.plugin.generic import (
+from xarrayops.plugin.distributions import (
     Arithmetic,
     Format,
     frexp_of_bits,

@@ -1,6 +1,7 @@
-"""Random numbers: Threefry-2x32-20 in int32, which wraps; on a CPU in blocks that fit the cache.
+"""Random numbers: in host memory by the host's functions, elsewhere by Threefry-2x32-20 in int32, which wraps.
 
-PyTorch has no additions and shifts of uint32 and uint64.
+PyTorch has no additions and shifts of uint32 and uint64. In compiled functions for a CPU a draw is one operator: the
+compilation of its hundreds of steps takes longer than that of the rest of the function.
 """
 
 from __future__ import annotations
@@ -11,16 +12,25 @@ from typing import Any
 import torch
 from torch.compiler import is_compiling
 
-from xarrayops.plugin import Array
-from xarrayops.plugin.generic import Arithmetic, Format, frexp_of_bits, from_bits, multiply_shift, signed_int64
-from xarrayops.plugin.host import order
+from xarrayops.plugin import Array, Call, constant_while_tracing
+from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.distributions import (
+    Arithmetic,
+    Format,
+    frexp_of_bits,
+    from_bits,
+    multiply_shift,
+    scaled,
+    signed_int64,
+)
+from xarrayops.plugin.host import random_numbers
 from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, WORD, Draw, threefry
+from xarrayops_backends.torch._compilation import _is_exporting
 from xarrayops_backends.torch._dtypes import as_dtype
 
-# The number of elements of one step on a CPU: the highest that PyTorch does not distribute over threads.
-_BLOCK = 1 << 15
-# The number of elements of one step for normal and exponential numbers, which have more temporary arrays.
-_TRANSCENDENTAL = 1 << 14
+_torch: Any = torch  # some functions lack annotations
+
+_STANDARD = ("uniform", "normal", "exponential")
 _SIGNED = {torch.float32: torch.int32, torch.float64: torch.int64}
 
 
@@ -35,56 +45,104 @@ def trace_state() -> Any:
     return [level.level() for level in stack if level.key() == functorch.TransformType.Vmap] or None
 
 
+def _host_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
+    """In host memory, by the host's functions."""
+    key = key_words(key) if isinstance(key, torch.Tensor) else key
+    with torch._C.DisableTorchFunction():  # `xo.profile` counts only transfers of the program
+        out = torch.empty(shape, dtype=as_dtype(draw.dtype), device="cpu")
+        random_numbers.fill(out.numpy(), draw, key, random_numbers.loops_for(out.numel()))
+    return out
+
+
+def key_words(key: Array, /) -> tuple[int, int] | None:
+    """As Python integers."""
+    if not _is_in_host_memory(key, key.device):
+        return None
+    with torch._C.DisableTorchFunction():
+        return tuple(key.tolist())
+
+
+def _host_refusal(call: Call, /) -> str | None:
+    _, key, _, device = call.args
+    return None if _is_in_host_memory(key, device) else "it serves tensors whose values are in host memory"
+
+
+def _is_in_host_memory(key: Any, device: Any) -> bool:
+    """Whether the key and new tensors on a device have values that this process can read."""
+    if is_compiling():
+        return False
+    for x in (torch.empty(0, device=device), key):
+        if isinstance(x, torch.Tensor) and (type(x) is not torch.Tensor or x.device.type != "cpu" or _is_wrapped(x)):
+            return False
+    return True
+
+
+def _is_wrapped(x: torch.Tensor) -> bool:
+    """Whether torch.func transforms a tensor; a batch of keys has no one value."""
+    return torch._C._functorch.is_functorch_wrapped_tensor(x)
+
+
+def _operator_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
+    """By one operator, and the conversion of its numbers."""
+    if draw.kind in _STANDARD:
+        return scaled(_ARITHMETIC, draw, _drawn(key, draw.kind, draw.dtype, shape))
+    return from_bits(_ARITHMETIC, draw, _drawn(key, "bits", f"int{draw.bits}", shape))
+
+
+def _operator_refusal(call: Call, /) -> str | None:
+    _, key, _, device = call.args
+    is_served = _has_operator(key) and device.type == "cpu"
+    return None if is_served else "it serves functions that are compiled or batched for a CPU"
+
+
+def _has_operator(key: Any) -> bool:
+    """Whether operators serve a key: an exported program must not need this package, and a GPU fuses all steps."""
+    if not isinstance(key, torch.Tensor) or key.device.type != "cpu" or _is_exporting() or _exports():
+        return False
+    return is_compiling() or _is_wrapped(key)
+
+
+@constant_while_tracing
+def _exports() -> bool:
+    """Whether `torch.export` traces. Dynamo calls this function itself: older versions trace a constant True."""
+    return torch.compiler.is_exporting()
+
+
 def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
-    """All elements in one step, or block by block on a CPU."""
+    """All elements in one step: each step is a kernel launch, or a part of the graph."""
     device = torch.get_default_device() if device is None else device
-    size = math.prod(shape)
-    block = _TRANSCENDENTAL if draw.kind in ("normal", "exponential") else _BLOCK
-    index = torch.arange(min(size, block), dtype=torch.int64, device=device)
-    is_plain = _is_in_host_memory(index)
-    # The key is read once, without a wait, and its schedule becomes constants. A wrapped key has no one value.
-    if is_plain and isinstance(key, torch.Tensor):
-        is_plain = not torch._C._functorch.is_functorch_wrapped_tensor(key)
-        key = tuple(key.tolist()) if is_plain else key
-    steps = _steps(_key_words(key))
-    if not is_plain:
-        # Devices and tracers get all elements in one step: each step is a kernel launch, or a part of the graph.
-        index = index if size <= block else torch.arange(size, dtype=torch.int64, device=device)
-        return from_bits(_ARITHMETIC, draw, _bits(steps, index, draw.bits)).reshape(shape)
-    out = torch.empty(size, dtype=as_dtype(draw.dtype), device=device)
-    # One temporary array for all steps, where each left shift would allocate its own.
-    space = torch.empty(len(index), dtype=torch.int32)
-    # The number of rare cases depends on values, which only arrays in host memory give without a wait.
-    arithmetic = _ARITHMETIC._replace(places=_places)
-    for start in range(0, size, block):
-        part = index[: size - start] + start
-        out[start : start + block] = from_bits(arithmetic, draw, _bits(steps, part, draw.bits, space[: len(part)]))
-    return out.reshape(shape)
-
-
-def _is_in_host_memory(x: Any) -> bool:
-    """Whether x has values that this process can read."""
-    return type(x) is torch.Tensor and x.device.type == "cpu" and not is_compiling()
+    index = torch.arange(math.prod(shape), dtype=torch.int64, device=device)
+    return from_bits(_ARITHMETIC, draw, _bits(_steps(_key_words(key)), index, draw.bits)).reshape(shape)
 
 
 def random_permutation(key: Any, size: int, device: Any, /) -> Array:
-    """By a stable sort. On a CPU NumPy sorts the same memory, in a tenth of the time of torch.sort."""
-    bits = _draw(Draw("bits", "int64"), key, (size,), device)
-    if _is_in_host_memory(bits) and not torch._C._functorch.is_functorch_wrapped_tensor(bits):
-        return torch.from_numpy(order.order_of_bits(bits.numpy()))
+    """By a stable sort of the bits."""
+    if _is_in_host_memory(key, device):
+        key = key_words(key) if isinstance(key, torch.Tensor) else key
+        return torch.from_numpy(random_numbers.permutation(key, size))
+    bits = backend_by_name("torch").functions["random_draw"](Draw("bits", "int64"), key, (size,), device)
     return torch.argsort(bits, stable=True)
 
 
 def random_keys(key: Any, counters: Array, /) -> Array:
-    """In int64: keys are few."""
+    """In int64, because keys are few."""
+    return (_keys if _has_operator(key) else _direct_keys)(key, counters)
+
+
+def _direct_keys(key: Any, counters: Array) -> Array:
+    """For a batch of keys, (..., 2), the first axes of the counters are those of the batch."""
     x1 = counters.to(torch.int64)
-    words = threefry(_key_words(key), torch.zeros_like(x1), x1)
+    words = threefry(_key_words(key, x1.ndim), torch.zeros_like(x1), x1)
     return torch.stack(words, dim=-1).to(torch.uint32)
 
 
-def _key_words(key: Any) -> tuple[Any, Any]:
-    """The words of a key: Python integers, or tensors without axes in int64."""
-    return key if isinstance(key, tuple) else key.to(torch.int64).unbind()
+def _key_words(key: Any, ndim: int = 0) -> tuple[Any, Any]:
+    """The words of a key: Python integers, or tensors in int64, which broadcast from the left to ``ndim`` axes."""
+    if isinstance(key, tuple):
+        return key
+    first, second = key.to(torch.int64).unbind(-1)
+    shape = (*first.shape, *(1,) * (ndim - first.ndim))
+    return first.reshape(shape), second.reshape(shape)
 
 
 def _int32(word: Any) -> Array:
@@ -105,8 +163,8 @@ def _steps(key: tuple[Any, Any]) -> list[tuple[Array, ...]]:
     return steps
 
 
-def _bits(steps: list[tuple[Array, ...]], index: Array, bits: int, space: Array | None = None) -> Array:
-    """The random bits of elements: 64 as int64, 32 as int32. ``space`` is for a temporary array."""
+def _bits(steps: list[tuple[Array, ...]], index: Array, bits: int) -> Array:
+    """The random bits of elements: 64 as int64, 32 as int32."""
     # The casts keep the lower 32 bits.
     x0, x1 = (index >> 32).to(torch.int32), index.to(torch.int32)
     for step in steps:
@@ -116,7 +174,7 @@ def _bits(steps: list[tuple[Array, ...]], index: Array, bits: int, space: Array 
         factor, shift, mask = step
         x0 += x1
         # PyTorch vectorises the product, and not a left shift.
-        upper = torch.mul(x1, factor, out=space)
+        upper = x1 * factor
         # The right shift of a signed number repeats the sign; the mask removes it.
         x1 >>= shift
         x1 &= mask
@@ -131,10 +189,6 @@ def _bits(steps: list[tuple[Array, ...]], index: Array, bits: int, space: Array 
     x1 &= WORD
     joined |= x1
     return joined
-
-
-def _places(mask: Array) -> Array:
-    return mask.nonzero()[:, 0]
 
 
 def _astype(x: Array, dtype: torch.dtype) -> Array:
@@ -166,7 +220,57 @@ def _sqrt(x: Array) -> Array:
 
 
 _ARITHMETIC = Arithmetic(torch.where, _sqrt, _astype, as_dtype, _frexp)
-RANDOM_DRAW_CANDIDATES = [("blocks", _draw, lambda call: None)]
+RANDOM_DRAW_CANDIDATES = [
+    ("host", _host_draw, _host_refusal),
+    ("operator", _operator_draw, _operator_refusal),
+    ("one_step", _draw, lambda call: None),
+]
+
+
+def _draw_standard(key: Array, kind: str, dtype: str, shape: list[int]) -> Array:
+    """The operator `_drawn`: standard numbers for each of the keys (..., 2), of shape ``(..., *shape)``."""
+    out = torch.empty((*key.shape[:-1], *shape), dtype=as_dtype(dtype))
+    draw, loops = Draw(kind, dtype), random_numbers.loops_for(math.prod(shape))
+    keys = key.reshape(-1, 2).tolist()
+    for words, each in zip(keys, out.reshape(len(keys), *shape), strict=True):
+        random_numbers.fill(each.numpy(), draw, tuple(words), loops)
+    return out
+
+
+def _shape_of_drawn(key: Array, kind: str, dtype: str, shape: list[int]) -> Array:
+    return key.new_empty((*key.shape[:-1], *shape), dtype=as_dtype(dtype))
+
+
+def _drawn_of_batch(info: Any, in_dims: tuple[Any, ...], key: Array, *options: Any) -> tuple[Array, int]:
+    return _drawn(key.movedim(in_dims[0], 0), *options), 0
+
+
+def _keys_of_batch(info: Any, in_dims: tuple[Any, ...], *arrays: Array) -> tuple[Array, int]:
+    batches = [
+        x.expand(info.batch_size, *x.shape) if axis is None else x.movedim(axis, 0)
+        for x, axis in zip(arrays, in_dims, strict=True)
+    ]
+    return _keys(*batches), 0
+
+
+def _operators() -> tuple[Any, Any]:
+    """The operators, defined once in a process."""
+    if not hasattr(torch.ops.xarrayops, "drawn"):
+        library = _torch.library.Library("xarrayops", "FRAGMENT")
+        tags = (torch.Tag.pt2_compliant_tag,)
+        library.define("drawn(Tensor key, str kind, str dtype, SymInt[] shape) -> Tensor", tags=tags)
+        library.define("keys(Tensor key, Tensor counters) -> Tensor", tags=tags)
+        library.impl("drawn", _draw_standard, "CPU")
+        library.impl("keys", _direct_keys, "CPU")
+        torch.library.register_fake("xarrayops::drawn", _shape_of_drawn, lib=library)
+        torch.library.register_fake("xarrayops::keys", _direct_keys, lib=library)
+        torch.library.register_vmap("xarrayops::drawn", _drawn_of_batch, lib=library)
+        torch.library.register_vmap("xarrayops::keys", _keys_of_batch, lib=library)
+        _torch.ops.xarrayops.drawn.library = library  # without it the operators would end with this module
+    return torch.ops.xarrayops.drawn.default, torch.ops.xarrayops.keys.default
+
+
+_drawn, _keys = _operators()
 
 
 def native_generator(seed: int, device: Any, /) -> torch.Generator:

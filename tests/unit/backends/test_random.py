@@ -7,6 +7,8 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._generic import random as generic
+from xarrayops._host.random import draws
+from xarrayops.plugin import distributions
 from xarrayops.plugin.random import Draw
 
 DRAWS = (
@@ -24,9 +26,9 @@ DRAWS = (
 KEY = (3, 2**32 - 1)
 
 
-def check(function, draw, shape, device=None):
+def check(function, draw, shape, device=None, key=KEY):
     want = generic.random_draw(np, draw, KEY, shape, None)
-    found = np.asarray(xo.convert(xo.compute(function(draw, KEY, shape, device)), "numpy"))
+    found = np.asarray(xo.convert(xo.compute(function(draw, key, shape, device)), "numpy"))
     assert found.shape == want.shape
     assert found.dtype == want.dtype == draw.dtype
     assert found.tobytes() == want.tobytes(), draw
@@ -38,19 +40,22 @@ def kernel(library, name):
 
 
 @pytest.mark.parametrize("name", ["blocks", "compiled"])
-def test_numpy(name):
+def test_numpy(name, monkeypatch):
     if name == "compiled" and importlib.util.find_spec("numba") is None:
         pytest.skip("numba is not installed")
+    monkeypatch.setattr(draws, "COMPILED", 0)
     for draw in DRAWS:
-        for shape in ((), (0,), (2, 0, 3), (7,), (2**14 + 1,), (3, 2**14)):
+        for shape in ((), (0,), (2, 0, 3), (7,), (2**16 + 1,), (3, 2**16)):
             check(kernel("numpy", name), draw, shape)
 
 
-def test_torch():
+@pytest.mark.parametrize("name", ["host", "operator", "one_step"])
+def test_torch(name):
     torch = pytest.importorskip("torch")
     for draw in DRAWS:
-        for shape in ((), (0,), (2, 0, 3), (7,), (2**15 + 1,), (3, 2**15)):
-            check(kernel("torch", "blocks"), draw, shape, torch.device("cpu"))
+        for shape in ((), (0,), (2, 0, 3), (7,), (2**16 + 1,), (3, 2**16)):
+            key = torch.tensor(KEY, dtype=torch.uint32) if name == "operator" else KEY
+            check(kernel("torch", name), draw, shape, torch.device("cpu"), key)
 
 
 def test_torch_square_roots_are_correctly_rounded():
@@ -93,17 +98,19 @@ def test_numpy_permutations_with_equal_keys(monkeypatch):
     from xarrayops_backends.numpy import _random
 
     keys = np.random.default_rng(0).integers(0, 40, 1000)
-    monkeypatch.setattr(_random, "_drawn", lambda *args: keys)
+    monkeypatch.setattr(draws, "fill", lambda out, *args: np.copyto(out, keys))
     np.testing.assert_array_equal(_random.random_permutation(KEY, 1000, None), np.argsort(keys, kind="stable"))
 
 
 def test_exponents_by_bits_equal_those_by_products():
     for dtype, integer in (("float64", "int64"), ("float32", "int32")):
-        form = generic.FORMATS[dtype]
+        form = distributions.FORMATS[dtype]
         least = np.asarray(form.lowest, integer).view(dtype)
         x = np.concatenate([np.random.default_rng(0).random(20_000), np.ldexp(1.0, -np.arange(54))]).astype(dtype)
         x = np.concatenate([x[x > 0], [least, np.nextafter(least, 0), np.nextafter(least, 1)]]).astype(dtype)
         mantissa, exponent = generic.arithmetic(np).frexp(x, form)
-        found = generic.frexp_of_bits(x.view(integer), form, lambda bits, dtype=dtype: bits.view(dtype), np.astype)
+        found = distributions.frexp_of_bits(
+            x.view(integer), form, lambda bits, dtype=dtype: bits.view(dtype), np.astype
+        )
         np.testing.assert_array_equal(found, (mantissa, exponent))
         np.testing.assert_array_equal(np.ldexp(mantissa, exponent.astype(int)), x)

@@ -111,6 +111,11 @@ def test_random_numbers(tmp_path):
     options = ("--size", 70_000, "--rounds", 1, "--libraries", "numpy")
     rows = results_of("random_numbers.py", tmp_path, *options)["rows"]
     assert {row["numbers"] for row in rows} == {"uniform", "normal", "integers", "bits"}
+    pytest.importorskip("torch")
+    options = ("--size", 1000, "--rounds", 1, "--libraries", "torch", "--compile", 0)
+    rows_of_torch = results_of("random_numbers.py", tmp_path, *options)["torch"]
+    assert len(rows_of_torch) == 5
+    assert all(row["ours / torch.randn"] > 0 for row in rows_of_torch)
     assert {row["contestant"] for row in rows} >= {"numpy:blocks"}
 
 

@@ -17,7 +17,7 @@ def random_draw(xp: ModuleType, draw: Draw, key: Any, shape: tuple[int, ...], de
 
     The key is two Python integers, or an array (2,) of uint32. Law: each element equals the generic function's, bit for
     bit: at flat index i, Threefry-2x32-20 of the key and the counter i, then the steps of
-    `xarrayops.plugin.generic.from_bits`.
+    `xarrayops.plugin.distributions.from_bits`.
     """
     from xarrayops._generic import random  # imported at the first draw
 
@@ -32,6 +32,11 @@ def random_keys(xp: ModuleType, key: Any, counters: Array, /) -> Array:
     from xarrayops._generic import random  # imported at the first draw
 
     return random.random_keys(xp, key, counters)
+
+
+def key_words(xp: ModuleType, key: Array, /) -> tuple[int, int] | None:
+    """The two words of a key whose values are in host memory, read without a transfer; None for other keys."""
+    return None
 
 
 def random_permutation(xp: ModuleType, key: Any, size: int, device: Any, /) -> Array:

@@ -21,8 +21,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from xarrayops._host import permute, threads
-from xarrayops._host.sparse import fast
+from xarrayops._host import compiled, permute, threads
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
 from xarrayops.plugin.arrays import Record
 
@@ -248,7 +247,7 @@ class _Compaction:
 
     def fill(self, data: Array, place: Callable[[Span, slice, Array], None]) -> None:
         """Write the entries to data, and call ``place`` for each span with the positions of its entries."""
-        loops = fast.loops() if self.numbers >= COMPILED else None
+        loops = compiled.loops("sparse") if self.numbers >= COMPILED else None
         set_bits = _set_bits if loops is None else loops.set_bits
 
         def work(tasks: Iterable[tuple[Span, int, Array | None]]) -> None:

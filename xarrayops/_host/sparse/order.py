@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops._host import permute, threads, views
-from xarrayops._host.sparse import fast
+from xarrayops._host import compiled, permute, threads, views
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
 
 Array = np.ndarray[Any, Any]
@@ -354,4 +353,4 @@ def _compressed(matrix: Any, data: Array, dtype: np.dtype[Any]) -> Compressed:
 
 
 def _loops(entries: int) -> ModuleType | None:
-    return fast.loops() if entries >= COMPILED else None
+    return compiled.loops("sparse") if entries >= COMPILED else None

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops._host import permute, threads
-from xarrayops._host.sparse import fast
+from xarrayops._host import compiled, permute, threads
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
 from xarrayops._host.sparse.order import (
     arithmetic,
@@ -194,4 +193,4 @@ def _loops(dense: Array, dtype: np.dtype[Any], work: int) -> ModuleType | None:
     """The compiled loops if they are worthwhile; None for few columns, and for dtypes that numba does not support."""
     # The codes of dtypes that numba has, without half, extended precision and bool.
     fit = dense.ndim == 2 and dense.shape[1] >= WIDE and dtype.char in "bhilqBHILQfdFD"
-    return fast.loops() if fit and work >= COMPILED else None
+    return compiled.loops("sparse") if fit and work >= COMPILED else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, overload
 
 from xarrayops._core.backends import find
+from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.explained import explain_served
@@ -32,8 +33,8 @@ def default_rng(
     Parameters
     ----------
     seed : int, array or None
-        An integer in [0, 2**64). A key: an array (2,) of uint32, as `key` or `Generator.key` return it. None: entropy
-        of the operating system.
+        An integer in [0, 2**64). A key: an array (2,) of uint32, as `key` or `Generator.key` return it; a key in host
+        memory is read once, and serves any library. None: entropy of the operating system.
     like : array, optional
         An array that gives the library and the device, but not the dtype: the numbers do not depend on it.
     backend, device : optional
@@ -42,7 +43,7 @@ def default_rng(
         The default dtype of floating-point numbers, float64 or float32. By default that of `xarrayops.use` or
         `xarrayops.set_default`, else float64, or float32 on JAX while its 64-bit types are off.
     native : bool
-        Use the library's own generator, which is faster. Its numbers are different on every library, and may change
+        Use the library's own generator. Its numbers are different on every library, and may change
         with the library's version and the device.
 
     Returns
@@ -75,22 +76,36 @@ def default_rng(
     >>> first, second = rng.spawn(2)
     """
     if hasattr(seed, "shape"):
-        found = find.one_of("random.default_rng", {"seed": seed, "like": like})
-        arguments.checked_key("random.default_rng", found, seed)
         if native:
             raise TypeError(f"xo.random.default_rng: native=True needs an integer as the seed, not a key; {KEY}.")
-        if backend is not None or device is not None:
-            raise TypeError("xo.random.default_rng: a key gives the library and the device; omit backend= and device=.")
-        stream: Stream = Keys(found, seed)
-        where = found.functions["device"](seed)
+        found, where, stream = _of_key(seed, like, backend, device)
     else:
-        words = arguments.words_of_seed(entropy() if seed is None else seed)
         found, where = arguments.place("random.default_rng", like, backend, device)
-        # A compiler cannot trace the lock of a count.
-        traced = found.functions["trace_state"]() is not None
-        stream = Keys(found, arguments.key_array(found, words, where)) if traced and not native else Count(words)
+        words = arguments.words_of_seed(entropy() if seed is None else seed)
+        stream = Count(words) if native else _stream(found, where, words)
     name = defaults.floating_dtype() or float if dtype is None else dtype
     return Generator(found, where, arguments.dtype_among("random.default_rng", found, name, FLOATING), stream, native)
+
+
+def _of_key(key: Array, like: Array | None, backend: Library | None, device: Any) -> tuple[Backend, Any, Stream]:
+    """The backend, the native device and the stream of a generator of a key."""
+    verb = "random.default_rng"
+    owner = find.one_of(verb, {"seed": key})
+    words = owner.functions["key_words"](arguments.checked_key(verb, owner, key))
+    if words is None:
+        find.one_of(verb, {"seed": key, "like": like})
+        if backend is not None or device is not None:
+            raise TypeError(f"xo.{verb}: this key is traced or not in host memory. Instead: omit backend= and device=")
+        return owner, owner.functions["device"](key), Keys(owner, key)
+    is_placed = like is not None or backend is not None or device is not None
+    found, where = arguments.place(verb, like if is_placed else key, backend, device)
+    return found, where, _stream(found, where, words)
+
+
+def _stream(backend: Backend, device: Any, words: tuple[int, int]) -> Stream:
+    """The stream of a known key. A compiler cannot trace the lock of a count, so it gets an array."""
+    traced = backend.functions["trace_state"]() is not None
+    return Keys(backend, arguments.key_array(backend, words, device)) if traced else Count(words)
 
 
 @overload

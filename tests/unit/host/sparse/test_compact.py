@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from xarrayops._host import threads
-from xarrayops._host.sparse import compact, compressed, fast
+from xarrayops._host import compiled, threads
+from xarrayops._host.sparse import compact, compressed
 
 DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g", "c8", "c16", "G", ">f4", ">i8"]
 SHAPES = [(1, 1), (1, 300), (300, 1), (7, 9), (64, 64), (3, 129), (100, 3), (0, 0), (0, 5), (5, 0)]
@@ -26,7 +26,7 @@ def engine(request, monkeypatch):
         pytest.importorskip("numba")
         monkeypatch.setattr(compact, "COMPILED", 0)
     else:
-        monkeypatch.setattr(fast, "loops", lambda: None)
+        monkeypatch.setattr(compiled, "loops", lambda package: None)
     return request.param
 
 
@@ -253,7 +253,7 @@ def test_indices_have_the_requested_dtype(index):
 
 def test_loops_are_compiled_only_for_large_arrays(monkeypatch):
     loops = Mock(return_value=None)
-    monkeypatch.setattr(fast, "loops", loops)
+    monkeypatch.setattr(compiled, "loops", loops)
     compact.csr(np.eye(1000, 1000))
     assert loops.call_count == 0
     compact.csr(np.eye(1024, 1024))

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy.sparse import bsr_array, coo_array, csr_array
 
-from xarrayops._host import threads
-from xarrayops._host.sparse import fast, order
+from xarrayops._host import compiled, threads
+from xarrayops._host.sparse import order
 from xarrayops._host.sparse.compressed import Compressed
 
 DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16", ml_dtypes.bfloat16]
@@ -17,8 +17,8 @@ SHAPES = [(1, 1), (7, 5), (40, 3), (200, 150), (3000, 1), (1, 3000), (500, 2500)
 def engine(request, monkeypatch):
     """Small limits, so that small matrices are split into pieces; with the compiled loops or without them."""
     if request.param == "plain":
-        monkeypatch.setattr(fast, "loops", lambda: None)
-    elif fast.loops() is None:
+        monkeypatch.setattr(compiled, "loops", lambda package: None)
+    elif compiled.loops("sparse") is None:
         pytest.skip("numba is not installed")
     for limit, small in {"COMPILED": 1, "SPREAD_ENTRIES": 1, "STREAM": 1 << 12, "PARTS": 4}.items():
         monkeypatch.setattr(order, limit, small)

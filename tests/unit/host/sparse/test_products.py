@@ -6,7 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from xarrayops._host.sparse import elementwise, fast, order, products
+from xarrayops._host import compiled
+from xarrayops._host.sparse import elementwise, order, products
 from xarrayops._host.sparse.compressed import Compressed
 
 DTYPES = ["?", "i1", "u1", "i2", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16", ml_dtypes.bfloat16]
@@ -27,8 +28,8 @@ def times_dense(c, dense):
 def engine(request, monkeypatch):
     """Small limits, so that small matrices are split into pieces; with the compiled loops or without them."""
     if request.param == "plain":
-        monkeypatch.setattr(fast, "loops", lambda: None)
-    elif fast.loops() is None:
+        monkeypatch.setattr(compiled, "loops", lambda package: None)
+    elif compiled.loops("sparse") is None:
         pytest.skip("numba is not installed")
     for module, limits in [
         (order, ("COMPILED", "SPREAD_ENTRIES", "STREAM")),

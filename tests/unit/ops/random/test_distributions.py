@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._generic import random as generic
+from xarrayops._generic.random import arithmetic
+from xarrayops.plugin import distributions
 from xarrayops.plugin.random import Draw
 
 stats = pytest.importorskip("scipy.stats")
@@ -56,7 +57,7 @@ def test_integers():
 def test_multiply_shift_is_exact():
     bits = np.asarray([0, 1, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 0x123456789ABCDEF0], dtype=np.uint64)
     for width in (1, 2, 3, 10**9, 2**32 - 1, 2**32, 2**32 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64):
-        found = generic.multiply_shift(bits.view(np.int64), width).view(np.uint64)
+        found = distributions.multiply_shift(bits.view(np.int64), width).view(np.uint64)
         assert found.tolist() == [(int(each) * width) >> 64 for each in bits]
 
 
@@ -81,7 +82,7 @@ def test_orders_and_samples():
 @pytest.mark.parametrize(("dtype", "kind", "tolerance"), [("float64", "int64", 2e-15), ("float32", "int32", 6e-7)])
 def test_normal_numbers_are_exact_to_the_tails(dtype, kind, tolerance):
     """For bits near both ends, the middle and the limits of the three formulas, compared with SciPy's inverse."""
-    form = generic.FORMATS[dtype]
+    form = distributions.FORMATS[dtype]
     half = 1 << (form.normal - 1)
     near = np.asarray(
         [*range(200), *(2**k for k in range(8, form.normal - 1)), *(int(0.85 * half) + k for k in range(9))]
@@ -89,7 +90,7 @@ def test_normal_numbers_are_exact_to_the_tails(dtype, kind, tolerance):
     magnitude = np.unique(np.concatenate([near, half - 1 - near[near < half]]))
     signed = np.concatenate([magnitude, -1 - magnitude])
     bits = (signed << (form.bits - form.normal)).astype(kind)
-    found = generic.from_bits(generic.arithmetic(np), Draw("normal", dtype), bits).astype(np.float64)
+    found = distributions.from_bits(arithmetic(np), Draw("normal", dtype), bits).astype(np.float64)
     upper = (half - 1 - magnitude + 0.5) / (2.0 * half)
     want = -special.ndtri(upper)
     np.testing.assert_allclose(found, np.concatenate([want, -want]), rtol=tolerance)
@@ -98,7 +99,7 @@ def test_normal_numbers_are_exact_to_the_tails(dtype, kind, tolerance):
 
 def test_exponential_numbers_are_exact_to_the_tails():
     k = np.asarray([*range(100), *(2**53 - 1 - j for j in range(100))], dtype=np.int64)
-    found = generic.from_bits(generic.arithmetic(np), Draw("exponential", "float64"), k << 11)
+    found = distributions.from_bits(arithmetic(np), Draw("exponential", "float64"), k << 11)
     u = (k + 1).astype(np.longdouble) / 2**53
     np.testing.assert_allclose(found, -np.log(u).astype(np.float64), rtol=5e-16)
     assert found.min() == 0

@@ -9,9 +9,9 @@ from types import ModuleType
 
 
 @cache
-def loops() -> ModuleType | None:
-    """The module of compiled loops; None without numba.
+def loops(package: str) -> ModuleType | None:
+    """The module of the compiled loops of a package of `xarrayops._host`; None without numba.
 
     Compilation takes seconds, once per installation: numba caches the result on disk.
     """
-    return import_module("xarrayops._host.sparse.loops") if find_spec("numba") else None
+    return import_module(f"xarrayops._host.{package}.loops") if find_spec("numba") else None
