@@ -230,6 +230,17 @@ def isclose(x1: operand, x2: operand, /, *, rtol: float = 1e-5, atol: float = 1e
     """
 
 # section: shaping; rows in extra/shaping.py
+def argwhere(x: array, /) -> array:
+    """The indices of the elements of x that are not zero, ``(count, x.ndim)``: a row for each, in C order.
+
+    The shape depends on the values, as that of `nonzero`. Law: ``argwhere(x) == stack(nonzero(x), axis=-1)``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.argwhere(np.asarray([[0, 5], [7, 0]]))
+    array([[0, 1],
+           [1, 0]])
+    """
+
 def atleast_nd(x: array, /, ndim: int) -> array:
     """x with axes of length 1 in front, so that it has at least ``ndim`` axes; x itself if it already has.
 
@@ -338,6 +349,17 @@ def sliding_window_view(
            [2, 3, 4]])
     """
 
+def split(x: array, indices_or_sections: int | Sequence[int], /, *, axis: int = 0) -> tuple[array, ...]:
+    """The parts of x along an axis: that many equal ones, or those between the indices.
+
+    Raises ValueError if the axis cannot be divided into so many equal parts. Law: ``concat(split(x, i)) == x`` for
+    ascending indices.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.split(np.arange(5), [2])
+    (array([0, 1]), array([2, 3, 4]))
+    """
+
 # section: nans; rows in extra/nans.py
 def nan_to_num(x: array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> array:
     """x with NaN and infinities replaced, by default by 0 and the greatest and least finite numbers.
@@ -347,6 +369,24 @@ def nan_to_num(x: array, /, *, nan: float = 0.0, posinf: float | None = None, ne
     >>> import numpy as np, xarrayops as xo
     >>> xo.nan_to_num(np.asarray([np.nan, 1.0, np.inf]), posinf=9.0)
     array([0., 1., 9.])
+    """
+
+def nanargmax(x: array, /, *, axis: int | None = None, keepdims: bool = False) -> array:
+    """The index of the first maximum along an axis, or of the flattened array, ignoring NaN.
+
+    The index for only NaN is -1. NumPy raises instead, which would make a device wait.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.nanargmax(np.asarray([[1.0, np.nan], [np.nan, np.nan]]), axis=1)
+    array([ 0, -1])
+    """
+
+def nanargmin(x: array, /, *, axis: int | None = None, keepdims: bool = False) -> array:
+    """The index of the first minimum along an axis, or of the flattened array, ignoring NaN; -1 for only NaN.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> int(xo.nanargmin(np.asarray([3.0, np.nan, 1.0])))
+    2
     """
 
 def nanmax(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
@@ -755,16 +795,20 @@ def erf(x: array, /) -> array:
     """
 
 # section: windows; rows in extra/windows.py
-def bartlett(n: int, /, *, dtype: dtype = None, device: device = None) -> array:
+def bartlett(n: int, /, *, periodic: bool = False, dtype: dtype = None, device: device = None) -> array:
     """The Bartlett window: a triangle of n values from 0 to 1 and back.
+
+    With ``periodic=True``, for spectra, the values are the first n of a window of n + 1, as SciPy's with ``sym=False``.
 
     >>> import xarrayops as xo
     >>> xo.bartlett(5)
     array([0. , 0.5, 1. , 0.5, 0. ])
     """
 
-def blackman(n: int, /, *, dtype: dtype = None, device: device = None) -> array:
+def blackman(n: int, /, *, periodic: bool = False, dtype: dtype = None, device: device = None) -> array:
     """The Blackman window of n values: 0.42, and cosines with the factors 0.5 and 0.08.
+
+    With ``periodic=True``, for spectra, the values are the first n of a window of n + 1, as SciPy's with ``sym=False``.
 
     >>> import xarrayops as xo
     >>> round(float(xo.blackman(5)[2]), 9)
@@ -783,25 +827,32 @@ def geomspace(
     array([   1.,   10.,  100., 1000.])
     """
 
-def hamming(n: int, /, *, dtype: dtype = None, device: device = None) -> array:
+def hamming(n: int, /, *, periodic: bool = False, dtype: dtype = None, device: device = None) -> array:
     """The Hamming window of n values: ``0.54 - 0.46 * cos(t)``, with t from 0 to 2 pi.
+
+    With ``periodic=True``, for spectra, the values are the first n of a window of n + 1, as SciPy's with ``sym=False``.
 
     >>> import xarrayops as xo
     >>> float(xo.hamming(3)[1])
     1.0
     """
 
-def hanning(n: int, /, *, dtype: dtype = None, device: device = None) -> array:
+def hanning(n: int, /, *, periodic: bool = False, dtype: dtype = None, device: device = None) -> array:
     """The Hann window of n values: ``0.5 - 0.5 * cos(t)``, with t from 0 to 2 pi.
+
+    With ``periodic=True``, for spectra, the values are the first n of a window of n + 1, as SciPy's with ``sym=False``.
 
     >>> import xarrayops as xo
     >>> xo.hanning(3)
     array([0., 1., 0.])
+    >>> xo.hanning(4, periodic=True)
+    array([0. , 0.5, 1. , 0.5])
     """
 
-def kaiser(n: int, beta: float, /, *, dtype: dtype = None, device: device = None) -> array:
+def kaiser(n: int, beta: float, /, *, periodic: bool = False, dtype: dtype = None, device: device = None) -> array:
     """The Kaiser window of n values; a greater beta makes it narrower.
 
+    With ``periodic=True``, for spectra, the values are the first n of a window of n + 1, as SciPy's with ``sym=False``.
     The Bessel function uses the series of Abramowitz and Stegun, 9.6.12.
 
     >>> import xarrayops as xo

@@ -23,6 +23,7 @@ __all__ = [
     "allclose",
     "apply_where",
     "argpartition",
+    "argwhere",
     "array_equal",
     "atleast_nd",
     "average",
@@ -57,6 +58,8 @@ __all__ = [
     "logsumexp",
     "median",
     "nan_to_num",
+    "nanargmax",
+    "nanargmin",
     "nanmax",
     "nanmean",
     "nanmedian",
@@ -83,6 +86,7 @@ __all__ = [
     "sigmoid",
     "sliding_window_view",
     "softmax",
+    "split",
     "topk",
     "trapezoid",
     "union1d",
@@ -652,6 +656,32 @@ def isclose(
         raise
 
 
+_argwhere = table("argwhere", globals(), "_argwhere")
+
+
+def argwhere(x: ArrayT, /) -> ArrayT:
+    """The indices of the elements of x that are not zero, ``(count, x.ndim)``: a row for each, in C order.
+
+    The shape depends on the values, as that of `nonzero`. Law: ``argwhere(x) == stack(nonzero(x), axis=-1)``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.argwhere(np.asarray([[0, 5], [7, 0]]))
+    array([[0, 1],
+           [1, 0]])
+
+    <https://numpy.org/doc/stable/reference/generated/numpy.argwhere.html>
+    """
+    try:
+        f = _argwhere[type(x)]
+    except KeyError:
+        f = getattr(resolved, resolve("argwhere", type(x)))
+    try:
+        return f(x)
+    except FAILURES as error:
+        add_call(error, "argwhere", x)
+        raise
+
+
 _atleast_nd = table("atleast_nd", globals(), "_atleast_nd")
 
 
@@ -925,6 +955,42 @@ def sliding_window_view(
         raise
 
 
+_split = table("split", globals(), "_split")
+
+
+@shows_own_parameters
+def split(
+    x: ArrayT,
+    indices_or_sections: int | Sequence[int],
+    extra: Refused = NotGiven,
+    /,
+    axis: int = 0,
+    dim: Refused = None,
+) -> tuple[ArrayT, ...]:
+    """The parts of x along an axis: that many equal ones, or those between the indices.
+
+    Raises ValueError if the axis cannot be divided into so many equal parts. Law: ``concat(split(x, i)) == x`` for
+    ascending indices.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.split(np.arange(5), [2])
+    (array([0, 1]), array([2, 3, 4]))
+
+    <https://numpy.org/doc/stable/reference/generated/numpy.split.html>
+    """
+    if extra is not NotGiven or dim is not None:
+        raise wrong_call("split", locals())
+    try:
+        f = _split[type(x)]
+    except KeyError:
+        f = getattr(resolved, resolve("split", type(x)))
+    try:
+        return f(x, indices_or_sections, axis=axis)
+    except FAILURES as error:
+        add_call(error, "split", x)
+        raise
+
+
 _nan_to_num = table("nan_to_num", globals(), "_nan_to_num")
 
 
@@ -952,6 +1018,76 @@ def nan_to_num(
         return f(x, nan=nan, posinf=posinf, neginf=neginf)
     except FAILURES as error:
         add_call(error, "nan_to_num", x)
+        raise
+
+
+_nanargmax = table("nanargmax", globals(), "_nanargmax")
+
+
+@shows_own_parameters
+def nanargmax(
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | None = None,
+    keepdims: bool = False,
+    dim: Refused = None,
+    keepdim: Refused = None,
+) -> ArrayT:
+    """The index of the first maximum along an axis, or of the flattened array, ignoring NaN.
+
+    The index for only NaN is -1. NumPy raises instead, which would make a device wait.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.nanargmax(np.asarray([[1.0, np.nan], [np.nan, np.nan]]), axis=1)
+    array([ 0, -1])
+
+    <https://numpy.org/doc/stable/reference/generated/numpy.nanargmax.html>
+    """
+    if extra is not NotGiven or dim is not None or keepdim is not None:
+        raise wrong_call("nanargmax", locals())
+    try:
+        f = _nanargmax[type(x)]
+    except KeyError:
+        f = getattr(resolved, resolve("nanargmax", type(x)))
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "nanargmax", x)
+        raise
+
+
+_nanargmin = table("nanargmin", globals(), "_nanargmin")
+
+
+@shows_own_parameters
+def nanargmin(
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | None = None,
+    keepdims: bool = False,
+    dim: Refused = None,
+    keepdim: Refused = None,
+) -> ArrayT:
+    """The index of the first minimum along an axis, or of the flattened array, ignoring NaN; -1 for only NaN.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> int(xo.nanargmin(np.asarray([3.0, np.nan, 1.0])))
+    2
+
+    <https://numpy.org/doc/stable/reference/generated/numpy.nanargmin.html>
+    """
+    if extra is not NotGiven or dim is not None or keepdim is not None:
+        raise wrong_call("nanargmin", locals())
+    try:
+        f = _nanargmin[type(x)]
+    except KeyError:
+        f = getattr(resolved, resolve("nanargmin", type(x)))
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "nanargmin", x)
         raise
 
 
@@ -2060,12 +2196,15 @@ def bartlett(
     n: int,
     extra: Refused = NotGiven,
     /,
+    periodic: bool = False,
     dtype: DType | None = None,
     device: Device | None = None,
     like: Array | None = None,
     backend: Library | None = None,
 ) -> Array:
     """The Bartlett window: a triangle of n values from 0 to 1 and back.
+
+    With ``periodic=True``, for spectra, the values are the first n of a window of n + 1, as SciPy's with ``sym=False``.
 
     >>> import xarrayops as xo
     >>> xo.bartlett(5)
@@ -2083,7 +2222,7 @@ def bartlett(
         raise wrong_call("bartlett", locals())
     try:
         f, dtype, device = creation("bartlett", like, backend, dtype, device)
-        return f(n, dtype=dtype, device=device)
+        return f(n, periodic=periodic, dtype=dtype, device=device)
     except FAILURES as error:
         add_call(error, "bartlett", n)
         raise
@@ -2094,12 +2233,15 @@ def blackman(
     n: int,
     extra: Refused = NotGiven,
     /,
+    periodic: bool = False,
     dtype: DType | None = None,
     device: Device | None = None,
     like: Array | None = None,
     backend: Library | None = None,
 ) -> Array:
     """The Blackman window of n values: 0.42, and cosines with the factors 0.5 and 0.08.
+
+    With ``periodic=True``, for spectra, the values are the first n of a window of n + 1, as SciPy's with ``sym=False``.
 
     >>> import xarrayops as xo
     >>> round(float(xo.blackman(5)[2]), 9)
@@ -2117,7 +2259,7 @@ def blackman(
         raise wrong_call("blackman", locals())
     try:
         f, dtype, device = creation("blackman", like, backend, dtype, device)
-        return f(n, dtype=dtype, device=device)
+        return f(n, periodic=periodic, dtype=dtype, device=device)
     except FAILURES as error:
         add_call(error, "blackman", n)
         raise
@@ -2167,12 +2309,15 @@ def hamming(
     n: int,
     extra: Refused = NotGiven,
     /,
+    periodic: bool = False,
     dtype: DType | None = None,
     device: Device | None = None,
     like: Array | None = None,
     backend: Library | None = None,
 ) -> Array:
     """The Hamming window of n values: ``0.54 - 0.46 * cos(t)``, with t from 0 to 2 pi.
+
+    With ``periodic=True``, for spectra, the values are the first n of a window of n + 1, as SciPy's with ``sym=False``.
 
     >>> import xarrayops as xo
     >>> float(xo.hamming(3)[1])
@@ -2190,7 +2335,7 @@ def hamming(
         raise wrong_call("hamming", locals())
     try:
         f, dtype, device = creation("hamming", like, backend, dtype, device)
-        return f(n, dtype=dtype, device=device)
+        return f(n, periodic=periodic, dtype=dtype, device=device)
     except FAILURES as error:
         add_call(error, "hamming", n)
         raise
@@ -2201,6 +2346,7 @@ def hanning(
     n: int,
     extra: Refused = NotGiven,
     /,
+    periodic: bool = False,
     dtype: DType | None = None,
     device: Device | None = None,
     like: Array | None = None,
@@ -2208,9 +2354,13 @@ def hanning(
 ) -> Array:
     """The Hann window of n values: ``0.5 - 0.5 * cos(t)``, with t from 0 to 2 pi.
 
+    With ``periodic=True``, for spectra, the values are the first n of a window of n + 1, as SciPy's with ``sym=False``.
+
     >>> import xarrayops as xo
     >>> xo.hanning(3)
     array([0., 1., 0.])
+    >>> xo.hanning(4, periodic=True)
+    array([0. , 0.5, 1. , 0.5])
 
     ``like=`` selects the library and the device of an array, and its floating-point dtype where the default would be
     used. ``backend=`` selects a library: by its name such as ``"torch"``, its backend, its module or one of its arrays.
@@ -2224,7 +2374,7 @@ def hanning(
         raise wrong_call("hanning", locals())
     try:
         f, dtype, device = creation("hanning", like, backend, dtype, device)
-        return f(n, dtype=dtype, device=device)
+        return f(n, periodic=periodic, dtype=dtype, device=device)
     except FAILURES as error:
         add_call(error, "hanning", n)
         raise
@@ -2236,6 +2386,7 @@ def kaiser(
     beta: float,
     extra: Refused = NotGiven,
     /,
+    periodic: bool = False,
     dtype: DType | None = None,
     device: Device | None = None,
     like: Array | None = None,
@@ -2243,6 +2394,7 @@ def kaiser(
 ) -> Array:
     """The Kaiser window of n values; a greater beta makes it narrower.
 
+    With ``periodic=True``, for spectra, the values are the first n of a window of n + 1, as SciPy's with ``sym=False``.
     The Bessel function uses the series of Abramowitz and Stegun, 9.6.12.
 
     >>> import xarrayops as xo
@@ -2261,7 +2413,7 @@ def kaiser(
         raise wrong_call("kaiser", locals())
     try:
         f, dtype, device = creation("kaiser", like, backend, dtype, device, beta)
-        return f(n, beta, dtype=dtype, device=device)
+        return f(n, beta, periodic=periodic, dtype=dtype, device=device)
     except FAILURES as error:
         add_call(error, "kaiser", n, beta)
         raise

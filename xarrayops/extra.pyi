@@ -18,6 +18,7 @@ __all__ = [
     "allclose",
     "apply_where",
     "argpartition",
+    "argwhere",
     "array_equal",
     "atleast_nd",
     "average",
@@ -52,6 +53,8 @@ __all__ = [
     "logsumexp",
     "median",
     "nan_to_num",
+    "nanargmax",
+    "nanargmin",
     "nanmax",
     "nanmean",
     "nanmedian",
@@ -78,6 +81,7 @@ __all__ = [
     "sigmoid",
     "sliding_window_view",
     "softmax",
+    "split",
     "topk",
     "trapezoid",
     "union1d",
@@ -146,6 +150,7 @@ def array_equal(x1: ArrayT, x2: ArrayT, /, *, equal_nan: bool = False) -> ArrayT
 def isclose(
     x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> ArrayT: ...
+def argwhere(x: ArrayT, /) -> ArrayT: ...
 def atleast_nd(x: ArrayT, /, ndim: int) -> ArrayT: ...
 def compress(condition: ArrayT, x: ArrayT, /, *, axis: int | None = None) -> ArrayT: ...
 def delete(x: ArrayT, index: int | slice | Sequence[int], /, *, axis: int | None = None) -> ArrayT: ...
@@ -164,9 +169,12 @@ def sliding_window_view(
     *,
     step: int | tuple[int, ...] = 1,
 ) -> ArrayT: ...
+def split(x: ArrayT, indices_or_sections: int | Sequence[int], /, *, axis: int = 0) -> tuple[ArrayT, ...]: ...
 def nan_to_num(
     x: ArrayT, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> ArrayT: ...
+def nanargmax(x: ArrayT, /, *, axis: int | None = None, keepdims: bool = False) -> ArrayT: ...
+def nanargmin(x: ArrayT, /, *, axis: int | None = None, keepdims: bool = False) -> ArrayT: ...
 def nanmax(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT: ...
 def nanmean(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT: ...
 def nanmin(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT: ...
@@ -254,13 +262,21 @@ def sigmoid(x: ArrayT, /) -> ArrayT: ...
 def erf(x: ArrayT, /) -> ArrayT: ...
 @overload
 def bartlett(
-    n: int, /, *, dtype: DType | None = None, device: Device | None = None, like: ArrayT, backend: None = None
+    n: int,
+    /,
+    *,
+    periodic: bool = False,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    like: ArrayT,
+    backend: None = None,
 ) -> ArrayT: ...
 @overload
 def bartlett(
     n: int,
     /,
     *,
+    periodic: bool = False,
     dtype: DType | None = None,
     device: Device | None = None,
     like: None = None,
@@ -268,13 +284,21 @@ def bartlett(
 ) -> Array: ...
 @overload
 def blackman(
-    n: int, /, *, dtype: DType | None = None, device: Device | None = None, like: ArrayT, backend: None = None
+    n: int,
+    /,
+    *,
+    periodic: bool = False,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    like: ArrayT,
+    backend: None = None,
 ) -> ArrayT: ...
 @overload
 def blackman(
     n: int,
     /,
     *,
+    periodic: bool = False,
     dtype: DType | None = None,
     device: Device | None = None,
     like: None = None,
@@ -308,13 +332,21 @@ def geomspace(
 ) -> Array: ...
 @overload
 def hamming(
-    n: int, /, *, dtype: DType | None = None, device: Device | None = None, like: ArrayT, backend: None = None
+    n: int,
+    /,
+    *,
+    periodic: bool = False,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    like: ArrayT,
+    backend: None = None,
 ) -> ArrayT: ...
 @overload
 def hamming(
     n: int,
     /,
     *,
+    periodic: bool = False,
     dtype: DType | None = None,
     device: Device | None = None,
     like: None = None,
@@ -322,13 +354,21 @@ def hamming(
 ) -> Array: ...
 @overload
 def hanning(
-    n: int, /, *, dtype: DType | None = None, device: Device | None = None, like: ArrayT, backend: None = None
+    n: int,
+    /,
+    *,
+    periodic: bool = False,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    like: ArrayT,
+    backend: None = None,
 ) -> ArrayT: ...
 @overload
 def hanning(
     n: int,
     /,
     *,
+    periodic: bool = False,
     dtype: DType | None = None,
     device: Device | None = None,
     like: None = None,
@@ -340,6 +380,7 @@ def kaiser(
     beta: float,
     /,
     *,
+    periodic: bool = False,
     dtype: DType | None = None,
     device: Device | None = None,
     like: ArrayT,
@@ -351,6 +392,7 @@ def kaiser(
     beta: float,
     /,
     *,
+    periodic: bool = False,
     dtype: DType | None = None,
     device: Device | None = None,
     like: None = None,

@@ -42,11 +42,8 @@ def flatnonzero(a: Any) -> Any:
 
 
 def argwhere(a: Any) -> Any:
-    """The indices of the elements that are not zero, one row each, by `xarrayops.nonzero`."""
-    x = ops.array(a)
-    if x.ndim == 0:
-        return xo.reshape(xo.nonzero(xo.reshape(x, (1,)))[0], (-1, 1))[:, :0]
-    return xo.stack(xo.nonzero(x), axis=-1)
+    """The indices of the elements that are not zero, one row each, by `xarrayops.argwhere`."""
+    return xo.argwhere(ops.array(a))
 
 
 def _in_bounds(function: str, indices: Any, extent: int, mode: str) -> Any:

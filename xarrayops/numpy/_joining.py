@@ -7,12 +7,11 @@ Also the objects that are indexed instead of called: grids, and arrays of slices
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
-from xarrayops._generic.extra.common import part
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._creation import meshgrid
@@ -224,19 +223,17 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """The parts of an array along an axis: a number of parts, or split at indices."""
+    """The parts of an array along an axis, by `xarrayops.split`: a number of parts, or split at indices."""
     x = ops.array(ary)
     axis = ops.one_axis(axis, x.ndim)
-    extent = x.shape[axis]
     if ops.is_several(indices_or_sections):
-        ends = [0, *ops.integers(indices_or_sections), extent]
-    else:
-        sections = int(indices_or_sections)
-        if sections <= 0:
-            raise ValueError("number sections must be larger than 0.")
-        each, extra = divmod(extent, sections)
-        ends = [0, *accumulate([each + 1] * extra + [each] * (sections - extra))]
-    return [part(x, axis, start, stop) for start, stop in pairwise(ends)]
+        return [*xo.split(x, ops.integers(indices_or_sections), axis=axis)]
+    sections = int(indices_or_sections)
+    if sections <= 0:
+        raise ValueError("number sections must be larger than 0.")
+    each, extra = divmod(x.shape[axis], sections)
+    ends = [*accumulate([each + 1] * extra + [each] * (sections - extra))]
+    return [*xo.split(x, ends[:-1], axis=axis)]
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:

@@ -339,25 +339,23 @@ def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
     return ops.written("argmin", xo.argmin(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
-def _extreme_place(verb: str, worst: float, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
+def _extreme_place(verb: str, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
     x, axis = ops.array(a), ops.axis_or_axes(axis)
     axis = None if ops.axis_of_scalar(x, axis) == () else axis
-    missing = None if ops.is_integer(x) else xo.isnan(x)
-    if missing is not None:
-        if not xo.is_lazy(x) and bool(xo.any(xo.all(missing, axis=axis))):
-            raise ValueError("All-NaN slice encountered")
-        x = xo.where(missing, worst, x)
-    return ops.written(f"nan{verb}", getattr(xo, verb)(x, axis=axis, keepdims=keepdims), out)
+    found = getattr(xo, verb)(x, axis=axis, keepdims=keepdims)
+    if not ops.is_integer(x) and not xo.is_lazy(found) and bool(xo.any(found < 0)):
+        raise ValueError("All-NaN slice encountered")
+    return ops.written(verb, found, out)
 
 
 def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """The index of the largest element that is not NaN, by `xarrayops.argmax`."""
-    return _extreme_place("argmax", -xo.inf, a, axis, out, keepdims)
+    """The index of the largest element that is not NaN, by `xarrayops.nanargmax`."""
+    return _extreme_place("nanargmax", a, axis, out, keepdims)
 
 
 def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """The index of the smallest element that is not NaN, by `xarrayops.argmin`."""
-    return _extreme_place("argmin", xo.inf, a, axis, out, keepdims)
+    """The index of the smallest element that is not NaN, by `xarrayops.nanargmin`."""
+    return _extreme_place("nanargmin", a, axis, out, keepdims)
 
 
 def _accumulated(name: str, x: Any, axis: int | None, dtype: Any, out: Any) -> Any:

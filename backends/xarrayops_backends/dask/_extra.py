@@ -11,6 +11,7 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
+from xarrayops_backends.dask._standard.manipulation import nonzero
 from xarrayops_backends.dask._windows import (
     convolve as convolve,
     correlate as correlate,
@@ -29,6 +30,13 @@ def _of_whole(function: Any, count: int, x1: Array, x2: Array, **options: Any) -
         for part, dtype in zip(parts, dtypes, strict=False)
     ]
     return made[0] if count == 1 else tuple(made)
+
+
+def argwhere(x: Array, /) -> Array:
+    """A stack of vectors whose size is not known."""
+    if x.ndim == 0:
+        return nonzero(x[None])[0][:, None][:, :0]
+    return da.stack(nonzero(x), axis=-1, allow_unknown_chunksizes=True)
 
 
 def erf(x: Array, /) -> Array:

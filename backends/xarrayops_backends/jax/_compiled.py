@@ -25,8 +25,8 @@ from xarrayops_backends.jax._dtypes import _WITH_DTYPE, _checked_dtype
 
 _COMPILED = (
     *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "kron", "log_softmax"),
-    *("logsumexp", "nan_to_num", "nanmax", "nanmean", "nanmin", "nanstd", "nansum", "nanvar", "ptp", "softmax"),
-    *("trapezoid",),
+    *("logsumexp", "nan_to_num", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanstd", "nansum", "nanvar"),
+    *("ptp", "softmax", "trapezoid"),
 )
 _QUANTILES = ("nanpercentile", "nanquantile", "percentile", "quantile")
 _CHECKED = (CHECKED | {"sum"}) - {"gradient", "segment_mean", *_QUANTILES}
@@ -46,6 +46,7 @@ def _with_size(call: str) -> Gap:
 
 _UNIQUE = _with_size("unique(x)")
 _SIZE_UNKNOWN = {
+    "argwhere": _with_size("argwhere(x)"),
     "compress": Gap(_SHAPES, "xo.where(condition, x, y), or jax.numpy.compress(condition, x, size=...)"),
     **{name: _with_size(f"{name}(x1, x2)") for name in ("intersect1d", "setdiff1d", "setxor1d", "union1d")},
     "nonzero": Gap(_SHAPES, "xo.where(mask, x, y), or jax.numpy.nonzero(x, size=...)"),

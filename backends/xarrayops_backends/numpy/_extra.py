@@ -346,6 +346,11 @@ def atleast_nd(x: Array, /, ndim: int) -> Array:
     return x if x.ndim >= ndim else x.reshape((*(1,) * (ndim - x.ndim), *x.shape))
 
 
+def split(x: Array, indices_or_sections: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """Slices, without the wrappers of np.split."""
+    return generic.shaping.split(np, x, indices_or_sections, axis=axis)
+
+
 def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array:
     """The method, without the wrapper of np.compress."""
     return x.compress(condition, axis)
@@ -551,9 +556,9 @@ def ptp(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
 def _window(function: Any) -> Any:
     """A window of NumPy, which also accepts fractions as the number of values."""
 
-    def made(n: int, /, *parameters: float, dtype: Any = None, device: Any = None) -> Array:
-        generic.common.whole("n", n)
-        return function(n, *parameters).astype(np.float64 if dtype is None else dtype, copy=False)
+    def made(n: int, /, *parameters: float, periodic: bool = False, dtype: Any = None, device: Any = None) -> Array:
+        values = function(generic.common.whole("n", n) + bool(periodic and n > 1), *parameters)[: max(n, 0)]
+        return values.astype(np.float64 if dtype is None else dtype, copy=False)
 
     return made
 

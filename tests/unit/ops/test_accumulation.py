@@ -16,15 +16,16 @@ from xarrayops._surface import EXTRA, SURFACE
 from xarrayops.plugin.precision import CHECKED
 
 _EXACT = """
-all allclose any apply_where argmax argmin argpartition argsort array_equal asarray astype atleast_nd bitwise_and
-bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor broadcast_arrays broadcast_shapes
-broadcast_to can_cast clip compress concat conj count_nonzero delete diag digitize empty empty_like equal expand_dims
-eye fft.fftshift fft.ifftshift fill_diagonal finfo flip from_dlpack full full_like greater greater_equal iinfo imag
-insert intersect1d isclose isdtype isfinite isin isinf isnan less less_equal lexsort linalg.diagonal logical_and
-logical_not logical_or logical_xor matrix_transpose max meshgrid min moveaxis nanmax nanmin nextafter nonzero
-not_equal one_hot ones ones_like partition permute_dims real repeat reshape result_type roll searchsorted segment_max
-segment_min setdiff1d setxor1d signbit sliding_window_view sort squeeze stack take take_along_axis tile topk tril triu
-union1d unique_all unique_counts unique_inverse unique_values unstack where zeros zeros_like
+all allclose any apply_where argmax argmin argpartition argsort argwhere array_equal asarray astype atleast_nd
+bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor broadcast_arrays
+broadcast_shapes broadcast_to can_cast clip compress concat conj count_nonzero delete diag digitize empty empty_like
+equal expand_dims eye fft.fftshift fft.ifftshift fill_diagonal finfo flip from_dlpack full full_like greater
+greater_equal iinfo imag insert intersect1d isclose isdtype isfinite isin isinf isnan less less_equal lexsort
+linalg.diagonal logical_and logical_not logical_or logical_xor matrix_transpose max meshgrid min moveaxis nanargmax
+nanargmin nanmax nanmin nextafter nonzero not_equal one_hot ones ones_like partition permute_dims real repeat reshape
+result_type roll searchsorted segment_max segment_min setdiff1d setxor1d signbit sliding_window_view sort split squeeze
+stack take take_along_axis tile topk tril triu union1d unique_all unique_counts unique_inverse unique_values unstack
+where zeros zeros_like
 """
 EXACT = frozenset(_EXACT.split())
 """Functions that compare, select or move elements: nothing is rounded on the way."""

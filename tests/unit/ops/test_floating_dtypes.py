@@ -72,11 +72,12 @@ SPARSE = {
 }
 LEFT = {
     *("allclose", "array_equal", "isclose"),  # booleans
-    *("argpartition", "digitize", "lexsort"),  # indices
+    *("argpartition", "argwhere", "digitize", "lexsort", "nanargmax", "nanargmin"),  # indices
     *("bartlett", "blackman", "geomspace", "hamming", "hanning", "kaiser", "logspace"),  # functions without arrays
     *("apply_where", "atleast_nd", "compress", "convolve", "correlate", "delete", "diag", "fill_diagonal", "insert"),
     *("intersect1d", "kron", "nan_to_num", "nanmax", "nanmin", "nansum", "outer", "pad", "partition", "polyval", "ptp"),
-    *("segment_max", "segment_min", "segment_sum", "setdiff1d", "setxor1d", "sliding_window_view", "topk", "union1d"),
+    *("segment_max", "segment_min", "segment_sum", "setdiff1d", "setxor1d", "sliding_window_view", "split", "topk"),
+    "union1d",
 }
 """The functions whose result is not floating-point for integers; from `apply_where` on, it has the operands' dtype."""
 MODES = (None, "float32", "float64")

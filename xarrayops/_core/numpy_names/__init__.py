@@ -46,14 +46,14 @@ class Names(Record):
 
 
 _SERVED = """
-angle append argwhere array_equiv array_split asarray_chkfinite asfortranarray atleast_1d atleast_2d atleast_3d
+angle append array_equiv array_split asarray_chkfinite asfortranarray atleast_1d atleast_2d atleast_3d
 block c_ choose column_stack copy copyto deg2rad degrees diag_indices diag_indices_from diagflat divmod dot
 dsplit dstack ediff1d euler_gamma exp2 extract False_ flatnonzero fliplr flipud float_power fmax fmin fmod
 frombuffer fromfunction fromiter heaviside histogram_bin_edges hsplit hstack identity index_exp indices inner
 iscomplex iscomplexobj isfortran isneginf isposinf isreal isrealobj isscalar issubdtype iterable ix_ ldexp
-logaddexp2 matvec mgrid modf nanargmax nanargmin nancumprod nancumsum nanprod ndim ogrid piecewise place polyfit
+logaddexp2 matvec mgrid modf nancumprod nancumsum nanprod ndim ogrid piecewise place polyfit
 put put_along_axis putmask r_ rad2deg radians ravel ravel_multi_index real_if_close require resize rollaxis
-rot90 row_stack s_ select shape sinc size spacing split swapaxes transpose tri tril_indices tril_indices_from
+rot90 row_stack s_ select shape sinc size spacing swapaxes transpose tri tril_indices tril_indices_from
 trim_zeros triu_indices triu_indices_from True_ unravel_index unwrap vander vdot vecmat vsplit vstack
 """
 """NumPy's names that `xarrayops` lacks and `xarrayops.numpy` has. They are listed because importing it is slow."""

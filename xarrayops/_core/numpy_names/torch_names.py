@@ -15,7 +15,7 @@ ROWS = "xo.arange(3, like=j)[:, None]"
 LINES: dict[str, tuple[str, str] | tuple[str, str, str]] = {
     # shapes
     "cat": ("torch.cat([x, y], dim=1)", "xo.concat([x, y], axis=1)"),
-    "chunk": ("torch.chunk(x, 2, dim=1)", "(x[:, :2], x[:, 2:])"),
+    "chunk": ("torch.chunk(x, 2, dim=1)", "xo.split(x, 2, axis=1)", "for equal parts"),
     "clone": ("torch.clone(x)", "xo.asarray(x, copy=True)"),
     "expand": ("x.expand(2, 3, 4)", "xo.broadcast_to(x, (2, 3, 4))"),
     "flatten": ("torch.flatten(x)", "xo.reshape(x, (-1,))"),

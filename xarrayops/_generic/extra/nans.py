@@ -75,6 +75,26 @@ def _extreme(xp: ModuleType, reduce: Any, number: complex, x: Array, axis: Axes,
     return xp.where(xp.all(xp.isnan(x), axis=axis, keepdims=keepdims), xp.full_like(found, math.nan), found)
 
 
+def nanargmax(xp: ModuleType, x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """NaN counts as the least number."""
+    return _place(xp, xp.argmax, -math.inf, x, axis, keepdims=keepdims)
+
+
+def nanargmin(xp: ModuleType, x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """NaN counts as the greatest number."""
+    return _place(xp, xp.argmin, math.inf, x, axis, keepdims=keepdims)
+
+
+def _place(xp: ModuleType, find: Any, number: float, x: Array, axis: int | None, *, keepdims: bool) -> Array:
+    axis = None if axis is None else common.normal_axis(axis, x.ndim)
+    if 0 in (x.shape if axis is None else (x.shape[axis],)):
+        raise ValueError(f"{find.__name__} needs an element, but the shape of x is {tuple(x.shape)}")
+    if not _has_nans(xp, x):
+        return find(x, axis=axis, keepdims=keepdims)
+    found = find(_replaced(xp, x, number), axis=axis, keepdims=keepdims)
+    return xp.where(xp.all(xp.isnan(x), axis=axis, keepdims=keepdims), xp.full_like(found, -1), found)
+
+
 def nan_to_num(
     xp: ModuleType, x: Array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +13,28 @@ from xarrayops.plugin.arrays import Array
 
 _FEW_PIECES = 16
 """Up to this number of pieces are joined; beyond it, elements are taken by index."""
+
+
+def argwhere(xp: ModuleType, x: Array, /) -> Array:
+    """A 0-d array has rows without elements."""
+    if x.ndim == 0:
+        return xp.reshape(xp.nonzero(xp.reshape(x, (1,)))[0], (-1, 1))[:, :0]
+    return xp.stack(xp.nonzero(x), axis=-1)
+
+
+def split(xp: ModuleType, x: Array, indices_or_sections: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """Slices."""
+    axis = common.normal_axis(axis, x.ndim)
+    extent = x.shape[axis]
+    if isinstance(indices_or_sections, Sequence) or getattr(indices_or_sections, "ndim", 0):
+        indices = (common.whole("index", i) for i in indices_or_sections)
+        ends = [0, *(max(min(i, extent), -extent) for i in indices), extent]
+    else:
+        count = common.whole("indices_or_sections", indices_or_sections)
+        if count < 1 or extent % count:
+            raise ValueError(f"an axis of length {extent} has no {count} equal parts")
+        ends = [k * extent // count for k in range(count + 1)]
+    return tuple(common.part(x, axis, start, stop) for start, stop in pairwise(ends))
 
 
 def atleast_nd(xp: ModuleType, x: Array, /, ndim: int) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -20,48 +21,53 @@ def _rounded(xp: ModuleType, x: Array, dtype: Any) -> Array:
     return common.astype(xp, x, xp.asarray(0.0).dtype if dtype is None else dtype)
 
 
-def _cosines(xp: ModuleType, n: int, factors: tuple[float, ...], dtype: Any, device: Any) -> Array:
-    """A sum of cosines of multiples of the angle; a window of one value is 1."""
+def _window(
+    xp: ModuleType, n: int, formula: Callable[[Array], Array], periodic: bool, dtype: Any, device: Any
+) -> Array:
+    """The values of a formula from -1 to 1, the ends of a symmetric window; a window of one value is 1."""
     if common.whole("n", n) <= 1:
-        return _single(xp, n, dtype, device)
-    angle = _places(xp, 1.0 - n, n - 1.0, n, device) * (math.pi / (n - 1))  # from -pi to pi: exactly symmetric
-    total = factors[0] - factors[1] * xp.cos(angle)
-    return _rounded(xp, total + factors[2] * xp.cos(2.0 * angle) if len(factors) > 2 else total, dtype)
+        return _rounded(xp, xp.ones((max(n, 0),), device=device), dtype)
+    last = n if periodic else n - 1
+    place = _places(xp, -float(last), float(last), last + 1, device)[:n] / last  # of integers: exactly symmetric
+    return _rounded(xp, formula(place), dtype)
 
 
-def _single(xp: ModuleType, n: int, dtype: Any, device: Any) -> Array:
-    return _rounded(xp, xp.ones((max(n, 0),), device=device), dtype)
+def _cosines(xp: ModuleType, *factors: float) -> Callable[[Array], Array]:
+    """A sum of cosines of multiples of the angle."""
+    return lambda place: sum((a * xp.cos((k + 1) * math.pi * place) for k, a in enumerate(factors[1:])), factors[0])
 
 
-def hanning(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None) -> Array:
+def hanning(xp: ModuleType, n: int, /, *, periodic: bool = False, dtype: Any = None, device: Any = None) -> Array:
     """One cosine."""
-    return _cosines(xp, n, (0.5, -0.5), dtype, device)
+    return _window(xp, n, _cosines(xp, 0.5, 0.5), periodic, dtype, device)
 
 
-def hamming(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None) -> Array:
+def hamming(xp: ModuleType, n: int, /, *, periodic: bool = False, dtype: Any = None, device: Any = None) -> Array:
     """One cosine."""
-    return _cosines(xp, n, (0.54, -0.46), dtype, device)
+    return _window(xp, n, _cosines(xp, 0.54, 0.46), periodic, dtype, device)
 
 
-def blackman(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None) -> Array:
+def blackman(xp: ModuleType, n: int, /, *, periodic: bool = False, dtype: Any = None, device: Any = None) -> Array:
     """Two cosines."""
-    return _cosines(xp, n, (0.42, -0.5, 0.08), dtype, device)
+    return _window(xp, n, _cosines(xp, 0.42, 0.5, 0.08), periodic, dtype, device)
 
 
-def bartlett(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None) -> Array:
+def bartlett(xp: ModuleType, n: int, /, *, periodic: bool = False, dtype: Any = None, device: Any = None) -> Array:
     """The distance from the middle."""
-    if common.whole("n", n) <= 1:
-        return _single(xp, n, dtype, device)
-    return _rounded(xp, 1.0 - xp.abs(_places(xp, -1.0, 1.0, n, device)), dtype)
+    return _window(xp, n, lambda place: 1.0 - xp.abs(place), periodic, dtype, device)
 
 
-def kaiser(xp: ModuleType, n: int, beta: float, /, *, dtype: Any = None, device: Any = None) -> Array:
+def kaiser(
+    xp: ModuleType, n: int, beta: float, /, *, periodic: bool = False, dtype: Any = None, device: Any = None
+) -> Array:
     """The Bessel function I0 of the distance from the middle."""
-    if common.whole("n", n) <= 1:
-        return _single(xp, n, dtype, device)
-    place = _places(xp, -1.0, 1.0, n, device)
-    quarter = (beta / 2) ** 2 * (1.0 - place * place)
-    return _rounded(xp, _bessel(quarter, abs(beta)) / float(_bessel((beta / 2) ** 2, abs(beta))), dtype)
+    quarter, greatest = (beta / 2) ** 2, abs(beta)
+    highest = float(_bessel(quarter, greatest))
+
+    def formula(place: Array) -> Array:
+        return _bessel(quarter * (1.0 - place * place), greatest) / highest
+
+    return _window(xp, n, formula, periodic, dtype, device)
 
 
 def _bessel(quarter: Any, greatest: float) -> Any:

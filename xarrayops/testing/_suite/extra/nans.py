@@ -1,5 +1,7 @@
 """Reductions that ignore NaN."""
 
+from typing import Any
+
 import numpy as np
 
 from xarrayops.testing._suite.samples import COMPLEX, DISCRETE, FLOATS, HOLES, INTEGERS, sample, specials
@@ -19,6 +21,28 @@ REAL = (
 OTHERS = tuple(call(sample(dtype, (3, 2)), axis=0) for dtype in INTEGERS)
 OF_COMPLEX = (call(COMPLEX_HOLES, axis=0), *(call(sample(dtype, (3, 2))) for dtype in COMPLEX))
 NONE = (call(sample("float32", (0, 3)), axis=0), call(sample("float64", (0,))))
+PLACES = (
+    call(HOLES, axis=0),
+    call(HOLES, axis=1, keepdims=True),
+    call(HOLES),
+    call(CUBE, axis=-1),
+    call(specials("float32")),
+    call(np.full((2, 3), np.nan, "float32"), axis=0),
+    call(sample("float64", ())),
+    *(call(sample(dtype, (3, 2)), axis=0) for dtype in FLOATS),
+)
+INTEGER_PLACES = tuple(call(sample(dtype, (3, 2)), axis=0) for dtype in INTEGERS)
+
+
+def _place(function: Any) -> Any:
+    """NumPy's function, with -1 for only NaN, where NumPy raises."""
+
+    def place(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
+        is_empty = np.all(np.isnan(x), axis=axis, keepdims=keepdims)
+        found = function(np.where(np.all(np.isnan(x), axis=axis, keepdims=True), 0, x), axis=axis, keepdims=keepdims)
+        return np.where(is_empty, -1, found)
+
+    return place
 
 
 ROWS = [
@@ -29,6 +53,8 @@ ROWS = [
     row("nanstd", np.nanstd, *REAL, call(HOLES, axis=0, correction=1), *OTHERS, dtype="floating", ulps=64),
     row("nanmax", np.nanmax, *REAL, *OF_COMPLEX, *OTHERS, dtype="first"),
     row("nanmin", np.nanmin, *REAL, *OF_COMPLEX, *OTHERS, dtype="first"),
+    row("nanargmax", _place(np.nanargmax), *PLACES, *INTEGER_PLACES, dtype="indexing"),
+    row("nanargmin", _place(np.nanargmin), *PLACES, *INTEGER_PLACES, dtype="indexing"),
     row(
         "nan_to_num",
         np.nan_to_num,

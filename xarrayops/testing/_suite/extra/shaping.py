@@ -103,6 +103,20 @@ ROWS = [
         dtype=lambda mask, x: x.name,
     ),
     row(
+        "argwhere", np.argwhere, call(MATRIX), call(EMPTY), call(VECTOR > 1), *(call(x) for x in EACH), dtype="indexing"
+    ),
+    row(
+        "split",
+        lambda x, parts, axis=0: tuple(np.split(x, parts, axis)),
+        call(VECTOR, 2),
+        call(VECTOR, [1, 3]),
+        call(MATRIX, (2,), axis=1),
+        call(MATRIX, [9, 1, -1]),
+        call(EMPTY, [1], axis=1),
+        *(call(x, [2]) for x in EACH),
+        dtype="first",
+    ),
+    row(
         "sliding_window_view",
         _windows,
         call(VECTOR, 3),

@@ -6,18 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.testing._suite.table import call, created
+from xarrayops.testing._suite.table import Case, call, created
 
 LENGTHS = (8, 5, 1, 2, 0)
 
 
 def _window(name: str) -> Any:
-    return lambda n, *args, dtype=None: getattr(np, name)(n, *args)
+    """NumPy's window; the first n values of n + 1 are periodic."""
+    return lambda n, *args, periodic=False, dtype=None: getattr(np, name)(n + (periodic and n > 1), *args)[:n]
+
+
+def calls(*args: float) -> list[Case]:
+    """Calls with the parameters of a window."""
+    periodic = [call(n, *args, periodic=True) for n in LENGTHS]
+    return [*(call(n, *args) for n in LENGTHS), *periodic, call(6, *args, dtype="float64")]
 
 
 ROWS = [
     *(
-        created(name, _window(name), *(call(n, *args) for n in LENGTHS), call(6, *args, dtype="float64"), normwise=True)
+        created(name, _window(name), *calls(*args), normwise=True)
         for name, args in (("bartlett", ()), ("blackman", ()), ("hamming", ()), ("hanning", ()), ("kaiser", (8.6,)))
     ),
     created("kaiser", _window("kaiser"), call(9, 0.0), call(9, 40.0), label="narrow"),
