@@ -21,23 +21,27 @@ from xarrayops._ops.sparse.elementwise import (
     tan,
     tanh,
 )
-from xarrayops._ops.sparse.functions import concat, count, diagonal, norm, scale, take
-from xarrayops._ops.sparse.operations import add, multiply, sddmm, sum, transpose
+from xarrayops._ops.sparse.functions import astype, concat, diagonal, scale, take, topk
+from xarrayops._ops.sparse.operations import add, divide, multiply, sddmm, subtract, transpose
+from xarrayops._ops.sparse.reductions import count, mean, norm, sum
 from xarrayops.plugin.sparse import Parts
 
 __all__ = [
     "Parts",
     "abs",
     "add",
+    "astype",
     "concat",
     "convert",
     "count",
     "diagonal",
+    "divide",
     "expm1",
     "from_dense",
     "from_parts",
     "log1p",
     "maximum",
+    "mean",
     "multiply",
     "negative",
     "norm",
@@ -49,11 +53,13 @@ __all__ = [
     "sin",
     "sqrt",
     "square",
+    "subtract",
     "sum",
     "take",
     "tan",
     "tanh",
     "to_dense",
+    "topk",
     "transpose",
     "validate",
 ]

@@ -177,7 +177,7 @@ class Compaction(Record):
 
 _HOOKS = (
     *("from_dense", "to_dense", "convert", "matmul", "transpose", "add", "multiply", "sum", "sddmm", "maximum"),
-    *("scale", "take", "concat", "count", "norm", "diagonal"),
+    *("scale", "take", "concat", "count", "norm", "diagonal", "astype", "subtract", "divide", "mean", "topk"),
 )
 VERBS = (*_HOOKS, *ELEMENTWISE)
 """All verbs of a companion."""
@@ -189,3 +189,12 @@ READ_IN_PART = frozenset(("take",))
 """The verbs whose host kernel reads and checks only a part of its operand; other kernels get a canonical operand."""
 CONTAINER_VERBS = ("matmul", "device", "is_lazy")
 """The verbs of the main namespace that accept containers too."""
+SPARSE_NAMES = {
+    **{dense: own for own, dense in ELEMENTWISE.items()},
+    **dict.fromkeys(("argmax", "argmin", "argpartition", "argsort", "max", "min", "partition", "sort"), "topk"),
+    "count_nonzero": "count",
+    **dict.fromkeys(("diag", "linalg.diagonal"), "diagonal"),
+    **dict.fromkeys(("linalg.matrix_norm", "linalg.norm", "linalg.vector_norm"), "norm"),
+    **dict.fromkeys(("matrix_transpose", "permute_dims"), "transpose"),
+}
+"""The sparse verbs whose name differs from the function for dense arrays, and those that come nearest to it."""

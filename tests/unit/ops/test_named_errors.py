@@ -220,6 +220,7 @@ def test_sparse_arguments(kind):
         "xo.lexsort": lambda: xo.lexsort([dense, s]),
         "xo.linalg.norm": lambda: xo.linalg.norm(s),
         "xo.mean": lambda: xo.mean(s),
+        "xo.std": lambda: xo.std(s),
         "xo.median": lambda: xo.median(s),
         "xo.pad": lambda: xo.pad(s, 1),
         "xo.sort": lambda: xo.sort(s),
@@ -227,7 +228,7 @@ def test_sparse_arguments(kind):
     }
     if kind == "torch coo":
         del calls["xo.sum"]  # PyTorch's own function serves it
-    own = {"xo.count_nonzero": "count", "xo.linalg.norm": "norm", "xo.sum": "sum"}
+    own = {"xo.count_nonzero": "count", "xo.linalg.norm": "norm", "xo.mean": "mean", "xo.sort": "topk", "xo.sum": "sum"}
     for name, call in calls.items():
         with pytest.raises(xo.Unsupported) as error:
             call()

@@ -99,6 +99,7 @@ ANSWERS = {
     ),
     "matmul": (xo.sparse, "xo.sparse has no matmul. Instead: xo.matmul"),
     "exp": (xo.sparse, "xo.sparse has no exp. Instead: xo.exp of the dense array xo.sparse.to_dense(s)"),
+    "argmax": (xo.sparse, "xo.sparse has no argmax. Instead: xo.sparse.topk, or xo.argmax of the dense array"),
     "svd": (xo, "xo has no svd. Instead: xo.linalg.svd"),
     "randn": (
         xo.random,

@@ -10,16 +10,7 @@ from xarrayops._core.backends.registry import Backend, describe_class
 from xarrayops._surface import OWN
 from xarrayops.errors import MixedBackends, NotAnArray, Unsupported
 from xarrayops.plugin.arrays import Array
-from xarrayops.plugin.sparse import ELEMENTWISE
-
-SPARSE_NAMES = {
-    **{dense: own for own, dense in ELEMENTWISE.items()},
-    "count_nonzero": "count",
-    **dict.fromkeys(("diag", "linalg.diagonal"), "diagonal"),
-    **dict.fromkeys(("linalg.matrix_norm", "linalg.norm", "linalg.vector_norm"), "norm"),
-    **dict.fromkeys(("matrix_transpose", "permute_dims"), "transpose"),
-}
-"""The sparse verbs whose name differs from the function for dense arrays."""
+from xarrayops.plugin.sparse import SPARSE_NAMES
 
 
 def not_an_array(verb: str, name: str, arrays: dict[str, Any]) -> NotAnArray:

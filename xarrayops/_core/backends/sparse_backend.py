@@ -192,7 +192,9 @@ class SparseBackend(SparseLibrary):
         return bool(self.backend.functions["is_lazy"](self.values(s)))
 
 
-_FLOATING = frozenset(("norm", *(verb for verb, function in ELEMENTWISE.items() if function in FLOATING_RESULTS)))
+_FLOATING = frozenset(
+    ("divide", "mean", "norm", *(verb for verb, function in ELEMENTWISE.items() if function in FLOATING_RESULTS))
+)
 _ARITHMETIC = ("multiply", "power")
 """The verbs whose result is floating-point for integers combined with a Python float."""
 _INTEGERS = ("bool", *INTEGER_LIMITS)

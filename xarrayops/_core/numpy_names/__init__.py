@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from xarrayops._core.numpy_names import renamed, torch_names, without
 from xarrayops._core.numpy_names.renamed import REMARKS, RENAMED
 from xarrayops.plugin.arrays import Record
-from xarrayops.plugin.sparse import CONTAINER_VERBS
+from xarrayops.plugin.sparse import CONTAINER_VERBS, SPARSE_NAMES
 
 __all__ = ["FFT", "LINALG", "MAIN", "METHODS", "RANDOM", "REMARKS", "Names", "missing"]
 
@@ -129,8 +129,9 @@ def _elsewhere(module: str, name: str) -> str | None:
     for other, names in (MODULES if module in MODULES else OF_NUMPY).items():
         if name in dir(import_module(other)):
             dense = module == "xarrayops.sparse" and name not in CONTAINER_VERBS
+            near = f"xo.sparse.{SPARSE_NAMES[name]}, or " if dense and name in SPARSE_NAMES else ""
             of_dense = " of the dense array xo.sparse.to_dense(s)" if dense else ""
-            return f". Instead: {_short(other)}.{name}{of_dense}"
+            return f". Instead: {near}{_short(other)}.{name}{of_dense}"
         if name in names.names():
             return names.answer(name)
     return None

@@ -22,12 +22,15 @@ OWN_LIBRARY_ONLY = {
 }
 """The functions that engines do not serve, with the reason."""
 SPARSE = frozenset(
-    ("add", "concat", "count", "from_dense", "maximum", "multiply", "norm", "sddmm", "sum", "take", "to_dense")
+    (
+        *("add", "concat", "count", "from_dense", "maximum", "mean", "multiply", "norm", "sddmm", "subtract", "sum"),
+        *("take", "to_dense"),
+    )
 )
 """The functions of sparse containers that engines serve. The others share the indices of an operand."""
 SERVED = (frozenset(ROLES) | {"einsum", "unique"}) - OWN_LIBRARY_ONLY.keys()
 """The functions with a dispatch table that engines serve. They also serve attention and relayout."""
-DEFAULT_FLOATS = frozenset(("sparse.norm",))
+DEFAULT_FLOATS = frozenset(("sparse.mean", "sparse.norm"))
 """Functions that return the library's default floating-point dtype for integers."""
 CAST = CASTING
 """Functions whose integer arguments become the default floating-point dtype of the caller's library."""

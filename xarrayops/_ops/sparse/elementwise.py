@@ -7,7 +7,7 @@ duplicates of the operand are summed first, in new arrays.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xarrayops._core.backends.find import SCALARS
 from xarrayops._ops.sparse import operands
@@ -26,19 +26,8 @@ def _of_any(verb: str, s: Container) -> tuple[SparseBackend, tuple[Container]]:
 def _of_numbers(verb: str, s: Container) -> tuple[SparseBackend, tuple[Container]]:
     """The same, for a function that does not support booleans."""
     sparse = operands.require_container(verb, "s", s)
-    _require_numbers(verb, sparse, s)
+    operands.require_numbers(verb, sparse, s)
     return sparse, (s,)
-
-
-def _require_numbers(verb: str, sparse: SparseBackend, *containers: Any, ordered: bool = False) -> None:
-    """Raise if the values of an operand are booleans or, with ``ordered``, complex numbers."""
-    for x in filter(sparse.holds, containers):
-        dtype = sparse.backend.functions["dtype_name"](x.dtype) or ""
-        if dtype == "bool":
-            shown = sparse.shown(x)
-            raise TypeError(f"xo.sparse.{verb}({shown}): booleans are not numbers. Instead: xo.sparse.multiply(s, 1)")
-        if ordered and dtype.startswith("complex"):
-            raise TypeError(f"xo.sparse.{verb}({sparse.shown(x)}): complex numbers have no order")
 
 
 @operands.sparse_verb("Container")
@@ -183,5 +172,6 @@ def maximum(a: Container, b: Container | float, /) -> Prepared:
     else:
         operands.require_matrices("maximum", a=a, b=b)
         operands.require_same_shape("maximum", a, b)
-    _require_numbers("maximum", sparse, a, b, ordered=True)
+    operands.require_numbers("maximum", sparse, a, b)
+    operands.require_order("maximum", sparse, a, b)
     return sparse, (a, b)

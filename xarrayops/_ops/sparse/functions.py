@@ -1,8 +1,9 @@
-"""Functions of sparse matrices: scaling of rows and columns, selection, concatenation, counts, norms, the diagonal."""
+"""Functions of sparse matrices: casts, scaling, selection, concatenation, the greatest elements, the diagonal."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xarrayops._core.backends.find import SCALARS
 from xarrayops._ops.sparse import operands
@@ -166,46 +167,75 @@ def concat(containers: Sequence[Container], /, *, axis: int = 0) -> Prepared:
     return sparse, (axis, *containers)
 
 
-@operands.sparse_verb("Array")
-def count(s: Container, /, *, axis: int | None = None) -> Prepared:
-    """The number of values that are not zero: of each column (axis 0), each row (axis 1) or the whole matrix.
+@operands.sparse_verb("Container")
+def astype(s: Container, dtype: Any, /) -> Prepared:
+    """A sparse matrix with values of another dtype, which shares the indices of a canonical s.
 
-    Stored zeros, and duplicates that cancel, are not counted. NaN is counted.
-
-    Returns
-    -------
-    array
-        Dense, of the library's default integer dtype: int64 (int32 on JAX while its 64-bit types are off).
+    Raises
+    ------
+    Unsupported
+        The library's containers cannot hold the dtype.
 
     Examples
     --------
     >>> import numpy as np, xarrayops as xo
-    >>> xo.sparse.count(xo.sparse.from_dense(np.asarray([[1, 0], [2, 3]])), axis=0)
-    array([2, 1])
+    >>> xo.sparse.astype(xo.sparse.from_dense(np.eye(2)), "float32").dtype
+    dtype('float32')
     """
-    return operands.require_matrices("count", s=s), (s, None if axis is None else operands.require_axis("count", axis))
+    sparse = operands.require_container("astype", "s", s)
+    native = sparse.backend.native_dtype(dtype)
+    refused = sparse.dtype_refusal(sparse.backend.functions["dtype_name"](native) or str(native))
+    if refused is not None:
+        raise Unsupported(f"xo.sparse.astype: {refused}")
+    return sparse, (s, native)
 
 
-@operands.sparse_verb("Array")
-def norm(s: Container, /, *, axis: int | None = None) -> Prepared:
-    """The 2-norm of each column (axis 0) or each row (axis 1), or the Frobenius norm of a sparse matrix.
+@operands.sparse_verb("tuple[Array, Array]")
+def topk(s: Container, k: int, /, *, axis: int = -1, largest: bool = True) -> Prepared:
+    """The k greatest elements of each row (axis 1) or column (axis 0), in descending order, and their indices.
+
+    Elements that are not stored count: they are 0. Of equal elements, the one with the lower index comes first. The
+    memory grows with the stored elements and the result, not with the shape.
+
+    Parameters
+    ----------
+    s : container (m, n)
+        Of any format.
+    k : int
+        At most the length of the axis.
+    axis : {-1, 0, 1}
+        The axis of s. Also -2.
+    largest : bool
+        False gives the least elements, in ascending order.
 
     Returns
     -------
-    array
-        Dense, of the real dtype of s; of the default floating-point dtype for integers and booleans.
+    values, indices : arrays (m, k); (k, n) for axis 0
+        Dense; the indices have the library's index dtype.
+
+    Raises
+    ------
+    ValueError
+        k is negative or larger than the axis.
 
     Notes
     -----
-    Law: ``norm(s, axis=k) == linalg.vector_norm(to_dense(s), axis=k)``. Where a norm is 0, its gradient is 0.
+    Law: as a stable sort of ``to_dense(s)``. NaN counts as the greatest.
 
     Examples
     --------
     >>> import numpy as np, xarrayops as xo
-    >>> xo.sparse.norm(xo.sparse.from_dense(np.asarray([[3.0, 4.0], [0.0, 0.0]])), axis=1)
-    array([5., 0.])
+    >>> xo.sparse.topk(xo.sparse.from_dense(np.asarray([[0, 7, 0, 9], [0, -1, 0, 0]])), 2)
+    (array([[9, 7],
+           [0, 0]]), array([[3, 1],
+           [0, 2]]))
     """
-    return operands.require_matrices("norm", s=s), (s, None if axis is None else operands.require_axis("norm", axis))
+    sparse = operands.require_matrices("topk", s=s)
+    axis, number = operands.require_axis("topk", axis), operands.count("xo.sparse.topk: k", k)
+    operands.require_order("topk", sparse, s)
+    if number > s.shape[axis]:
+        raise ValueError(f"xo.sparse.topk: k is {number}, but axis {axis} of s has {s.shape[axis]} elements")
+    return sparse, (s, number, axis, bool(largest))
 
 
 @operands.sparse_verb("Array")

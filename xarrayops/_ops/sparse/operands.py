@@ -179,6 +179,32 @@ def require_same_shape(verb: str, a: Container, b: Any) -> None:
         raise ValueError(f"xo.sparse.{verb}: the shapes differ, {tuple(a.shape)} and {tuple(b.shape)}")
 
 
+def broadcast(verb: str, sparse: SparseBackend, s: Container, b: Any) -> Any:
+    """A number, or a dense array that must broadcast to the shape of s."""
+    if type(b) in find.SCALARS:
+        return b
+    shape = tuple(b.shape)
+    pairs = zip(reversed(shape), reversed(tuple(s.shape)), strict=False)
+    if len(shape) > 2 or any(extent not in (1, whole) for extent, whole in pairs):
+        raise ValueError(f"xo.sparse.{verb}: shape {shape} cannot be broadcast to {tuple(s.shape)}")
+    return sparse.backend.functions["asarray"](b)  # a NumPy scalar becomes an array, which has a memory address
+
+
+def require_numbers(verb: str, sparse: SparseBackend, *containers: Any) -> None:
+    """Raise if the values of a container are booleans."""
+    for x in filter(sparse.holds, containers):
+        if sparse.backend.functions["dtype_name"](x.dtype) == "bool":
+            shown = sparse.shown(x)
+            raise TypeError(f"xo.sparse.{verb}({shown}): booleans are not numbers. Instead: xo.sparse.multiply(s, 1)")
+
+
+def require_order(verb: str, sparse: SparseBackend, *containers: Any) -> None:
+    """Raise if the values of a container are complex numbers."""
+    for x in filter(sparse.holds, containers):
+        if (sparse.backend.functions["dtype_name"](x.dtype) or "").startswith("complex"):
+            raise TypeError(f"xo.sparse.{verb}({sparse.shown(x)}): complex numbers have no order")
+
+
 def explain_prepared(function: Callable[..., Any]) -> Callable[..., Explanation]:
     """The explanation of a verb made by `sparse_verb`: its ``prepare`` gives the backend and the arguments."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._core.backends.find import SCALARS
 from xarrayops._ops.sparse import operands
 from xarrayops._ops.sparse.operands import Prepared
 from xarrayops.plugin.arrays import Array
@@ -49,6 +48,62 @@ def add(a: Container, b: Container, /) -> Prepared:
 
 
 @operands.sparse_verb("Container")
+def subtract(a: Container, b: Container, /) -> Prepared:
+    """The difference of two sparse matrices of the same shape, in the format of a.
+
+    Raises
+    ------
+    TypeError
+        An operand is dense, or has booleans.
+    MixedBackends
+        The operands belong to several libraries.
+
+    Notes
+    -----
+    Law: ``to_dense(subtract(a, b)) == to_dense(a) - to_dense(b)``. Entries that cancel may remain as stored zeros.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> s = xo.sparse.from_dense(np.asarray([[0, 5], [7, 0]]))
+    >>> xo.sparse.to_dense(xo.sparse.subtract(s, xo.sparse.transpose(s)))
+    array([[ 0, -2],
+           [ 2,  0]])
+    """
+    sparse = operands.common_sparse_backend("subtract", {"a": a, "b": b})
+    operands.require_matrices("subtract", a=a, b=b)
+    operands.require_same_shape("subtract", a, b)
+    operands.require_numbers("subtract", sparse, a, b)
+    return sparse, (a, b)
+
+
+@operands.sparse_verb("Container")
+def divide(s: Container, b: Any, /) -> Prepared:
+    """The elementwise quotient of a sparse matrix and a number or a dense array.
+
+    Only the stored elements are divided. The result has no other elements, even where b is 0 or NaN. Integers give the
+    dtype that `xarrayops.divide` gives for dense arrays, as for `sqrt`.
+
+    Notes
+    -----
+    Law: ``to_dense(divide(s, b)) == to_dense(s) / b`` where b is not 0 and not NaN; b is broadcast to the shape of s.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> s = xo.sparse.from_dense(np.asarray([[1.0, 3.0], [0.0, 2.0]]))
+    >>> xo.sparse.to_dense(xo.sparse.divide(s, np.asarray([[4.0], [0.0]])))
+    array([[0.25, 0.75],
+           [0.  ,  inf]])
+    """
+    sparse = operands.common_sparse_backend("divide", {"s": s, "b": b}, numbers=True)
+    operands.require_matrices("divide", s=s)
+    if sparse.holds(b):
+        raise TypeError("xo.sparse.divide: b is sparse, and its zeros would divide. Instead: xo.sparse.to_dense(b)")
+    return sparse, (s, operands.broadcast("divide", sparse, s, b))
+
+
+@operands.sparse_verb("Container")
 def multiply(a: Any, b: Any, /) -> Prepared:
     """The elementwise product of a sparse matrix and another one of the same shape, a dense array or a number.
 
@@ -67,28 +122,9 @@ def multiply(a: Any, b: Any, /) -> Prepared:
     operands.require_matrices("multiply", a=a)
     if sparse.holds(b):
         operands.require_same_shape("multiply", a, b)
-    elif type(b) not in SCALARS:
-        shape = tuple(b.shape)
-        pairs = zip(reversed(shape), reversed(tuple(a.shape)), strict=False)
-        if len(shape) > 2 or any(extent not in (1, whole) for extent, whole in pairs):
-            raise ValueError(f"xo.sparse.multiply: shape {shape} cannot be broadcast to {tuple(a.shape)}")
-        b = sparse.backend.functions["asarray"](b)  # a NumPy scalar becomes an array, which has a memory address
+    else:
+        b = operands.broadcast("multiply", sparse, a, b)
     return sparse, (a, b)
-
-
-@operands.sparse_verb("Array")
-def sum(s: Container, /, *, axis: int | None = None) -> Prepared:
-    """The sum of a sparse matrix along an axis, or of all its entries, as a dense array of its library.
-
-    The dtype is the same as for the library's own sum: small integers and booleans are summed in a wider dtype.
-
-    Examples
-    --------
-    >>> import numpy as np, xarrayops as xo
-    >>> xo.sparse.sum(xo.sparse.from_dense(np.eye(3)), axis=0)
-    array([1., 1., 1.])
-    """
-    return operands.require_matrices("sum", s=s), (s, None if axis is None else operands.require_axis("sum", axis))
 
 
 @operands.sparse_verb("Container")

@@ -184,6 +184,19 @@ def _zero_or_more(s: Any) -> Any:
     return _sparse.maximum(s, 0)
 
 
+def _quotient(x: Any, b: Any = 2.0) -> Any:
+    return xo.divide(x, b)
+
+
+def _greatest(place: int, s: Any) -> Any:
+    """The values or the indices of up to 3 elements of each row."""
+    return _sparse.topk(s, min(3, s.shape[1]))[place]
+
+
+def _expected(place: int, e: Entries) -> Host:
+    return oracle.greatest(e, 3)[place]
+
+
 def _concat(*containers: Any, axis: int) -> Any:
     return _sparse.concat(containers, axis=axis)
 
@@ -237,6 +250,29 @@ ROWS = [
         shape=lambda e: e.shape[::-1],
     ),
     *_reductions("sum", (None, 0, 1, -1), oracle.total, xo.sum),
+    *_reductions("mean", (None, 0, 1), oracle.mean, xo.mean),
+    _row("sparse.subtract", "", _sparse.subtract, oracle.subtracted, _of_kinds(_two_matrices, "ifc")),
+    *(
+        _row("sparse.divide", label, _sparse.divide, oracle.divided, operands, dense=_quotient)
+        for label, operands in (
+            ("by a number", _matrix_and_number),
+            ("by dense", _dense(lambda m, n: (m, n))),
+            ("by a row", _dense(lambda m, n: (n,))),
+            ("by a column", _dense(lambda m, n: (m, 1))),
+        )
+    ),
+    _row(
+        *("sparse.astype", "", lambda s: _sparse.astype(s, "float32"), partial(oracle.mapped, lambda x: x * 1.0)),
+        _of_kinds(_one_matrix, "biuf"),
+        dense=lambda x: xo.astype(x, xo.float32),
+    ),
+    *(
+        _row("sparse.topk", label, partial(_greatest, place), partial(_expected, place), operands, dense=dense)
+        for place, label, operands, dense in (
+            (0, "values", _of_kinds(_one_matrix, "biuf"), lambda x: x),
+            (1, "indices", _of_kinds(_one_matrix, "biuf"), lambda x: xo.argmax(xo.astype(x, xo.float32))),
+        )
+    ),
     _row("sparse.add", "", _sparse.add, oracle.added, _two_matrices),
     _row("sparse.add", "to itself", _sparse.add, oracle.added, lambda e: (e, e)),
     _row("sparse.multiply", "by sparse", _sparse.multiply, oracle.multiplied, _two_matrices),

@@ -112,6 +112,12 @@ def added(a: Entries, b: Entries) -> ValueAt:
     return {p: plus(x[p], y[p]) if p in x and p in y else x.get(p, y.get(p)) for p in (x | y)}
 
 
+def subtracted(a: Entries, b: Entries) -> ValueAt:
+    """The difference, with an entry at each position of either operand."""
+    x, y = a.value_at, b.value_at
+    return {p: x.get(p, 0) - y.get(p, 0) for p in (x | y)}
+
+
 def multiplied(a: Entries, b: Entries) -> ValueAt:
     """The elementwise product, with an entry at each position of both operands."""
     x, y = a.value_at, b.value_at
@@ -122,6 +128,13 @@ def scaled(a: Entries, b: Any) -> ValueAt:
     """The elementwise product with a dense array or a number."""
     dense = np.broadcast_to(np.asarray(b), a.shape)
     return {p: times(value, dense[p].item()) for p, value in a.value_at.items()}
+
+
+def divided(a: Entries, b: Any) -> ValueAt:
+    """The elementwise quotient by a dense array or a number; True counts as 1."""
+    dense = np.broadcast_to(np.asarray(b), a.shape)
+    with np.errstate(all="ignore"):
+        return {p: np.divide(value, dense[p].item()).item() for p, value in a.value_at.items()}
 
 
 def product(a: Entries, b: Entries) -> ValueAt:
@@ -165,6 +178,22 @@ def total(e: Entries, axis: int | None) -> Host:
     for position, value in e.value_at.items():
         out[() if axis is None else position[1 - axis % 2]] += value
     return out
+
+
+def mean(e: Entries, axis: int | None) -> Host:
+    """The sum divided by the number of elements; NaN for no elements."""
+    count = e.shape[axis] if axis is not None else int(np.prod(e.shape))
+    e = canonical(e)
+    wide = e._replace(data=e.data + 0.0)
+    return total(wide, axis) / count if count else total(wide, axis) * np.nan
+
+
+def greatest(e: Entries, k: int) -> tuple[Host, Host]:
+    """The k greatest elements of each row, and their columns; NaN is greater than all numbers."""
+    x = widened(e.dense())
+    x = x.astype("int64") if x.dtype.kind == "b" else x
+    order = np.lexsort((-x, ~np.isnan(x)), axis=1)[:, : min(k, e.shape[1])]
+    return np.take_along_axis(x, order, 1), order
 
 
 def mapped(function: Callable[[Host], Host], e: Entries) -> ValueAt:

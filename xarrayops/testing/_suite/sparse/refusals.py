@@ -192,6 +192,13 @@ WRONG: dict[str, tuple[Callable[[Operands], Any], str]] = {
     "concat: no axis": (lambda g: sparse.concat([g.s, g.s], axis=None), "axis None"),
     "count: an unknown axis": (lambda g: sparse.count(g.s, axis=2), "axis 2.*Instead"),
     "norm: dense": (lambda g: sparse.norm(g.x), "is dense.*Instead"),
+    "subtract: dense": (lambda g: sparse.subtract(g.s, g.x), "is dense.*Instead"),
+    "subtract: shapes": (lambda g: sparse.subtract(g.s, g.other), r"\(4, 6\) and \(3, 6\)"),
+    "divide: sparse": (lambda g: sparse.divide(g.s, g.s), "b is sparse.*Instead"),
+    "divide: shapes": (lambda g: sparse.divide(g.s, g.ones((5,), "float32")), "cannot be broadcast"),
+    "mean: an unknown axis": (lambda g: sparse.mean(g.s, axis=2), "axis 2.*Instead"),
+    "topk: too many": (lambda g: sparse.topk(g.s, 7), "k is 7, but axis 1 of s has 6"),
+    "topk: a fraction": (lambda g: sparse.topk(g.s, 1.5), "k=1.5 is not an integer"),
     "diagonal: dense": (lambda g: sparse.diagonal(g.x), "is dense.*Instead"),
     "sddmm: shapes": (lambda g: sparse.sddmm(g.x, g.x, g.s), r"\(4, 6\), \(4, 6\) and \(4, 6\)"),
 }
@@ -199,6 +206,8 @@ WRONG: dict[str, tuple[Callable[[Operands], Any], str]] = {
 MIXED: dict[str, Callable[[Any, Any, Any], Any]] = {
     "sparse.add": lambda x, s, foreign: xo.sparse.add(s, foreign),
     "sparse.multiply": lambda x, s, foreign: xo.sparse.multiply(s, foreign),
+    "sparse.subtract": lambda x, s, foreign: xo.sparse.subtract(s, foreign),
+    "sparse.divide": lambda x, s, foreign: xo.sparse.divide(s, foreign),
     "sparse.from_dense": lambda x, s, foreign: xo.sparse.from_dense(x, where=foreign),
     "sparse.from_parts": lambda x, s, foreign: xo.sparse.from_parts("coo", x, foreign, shape=(4, 6)),
     "matmul": lambda x, s, foreign: xo.matmul(s, foreign),
@@ -208,7 +217,7 @@ MIXED: dict[str, Callable[[Any, Any, Any], Any]] = {
     "sparse.take": lambda x, s, foreign: xo.sparse.take(s, foreign),
     "sparse.concat": lambda x, s, foreign: xo.sparse.concat([s, foreign]),
 }
-OF_ONE = ("from_dense", "to_dense", "parts", "validate", "transpose", "sum", "count", "norm", "diagonal")
+OF_ONE = ("from_dense", "to_dense", "parts", "validate", "transpose", "sum", "count", "mean", "norm", "diagonal")
 GAPS: dict[str, Callable[[Any], Any]] = {
     **{f"sparse.{verb}": getattr(xo.sparse, verb) for verb in (*OF_ONE, *ELEMENTWISE) if verb != "power"},
     "sparse.from_parts": lambda x: xo.sparse.from_parts("coo", x, x, shape=(2, 2)),

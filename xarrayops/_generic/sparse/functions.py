@@ -5,23 +5,17 @@ on values only where another verb determines it. To find where the entries of a 
 operands are numbered, and another verb is called with the numbers as values. The values are then gathered, which
 keeps their dtype and their gradients. The numbers are of float64, exact up to 2**53, because some libraries cannot
 multiply integers; of int32 if the library has no 64-bit dtypes, whose arrays then have fewer than 2**30 entries.
-
-`is_sound` checks sparse parts: arrays on an accelerator are checked there, without a copy.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial, reduce
-from operator import and_
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._host.sparse.compressed import index_dtype
 from xarrayops._host.sparse.standard import repeated, scaled, selected
 from xarrayops.plugin.arrays import Array
-from xarrayops.plugin.sparse import ELEMENTWISE, Container, Parts
+from xarrayops.plugin.sparse import Container, Parts
 
 if TYPE_CHECKING:
     from xarrayops._host.sparse.library import SparseLibrary
@@ -30,7 +24,7 @@ if TYPE_CHECKING:
 _NARROW = ("float16", "bfloat16", "float32")
 
 
-def elementwise(name: str, library: SparseLibrary, s: Container, /, *numbers: float) -> Container:
+def elementwise(name: str, library: SparseLibrary, s: Container, /, *others: Any) -> Container:
     """Apply a function of the namespace to the stored values, with the same indices.
 
     If containers of the library cannot hold the dtype of the result, as NumPy's float16 for small integers, the values
@@ -39,9 +33,9 @@ def elementwise(name: str, library: SparseLibrary, s: Container, /, *numbers: fl
     functions, function = library.backend.functions, getattr(library.backend.namespace, name)
     data = library.values(s)
     # First with the dtype that the function itself returns: only the result shows whether a container can hold it.
-    made = function(data, *numbers)
+    made = function(data, *others)
     if library.dtype_refusal(functions["dtype_name"](made.dtype)) is not None:
-        made = function(functions["astype"](data, functions["default_floating_dtype"]()), *numbers)
+        made = function(functions["astype"](data, functions["default_floating_dtype"]()), *others)
     return library.with_values(s, made)
 
 
@@ -70,7 +64,7 @@ def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> 
     traced = library.backend.functions["is_lazy"](indices)
     # Traced indices have no values to check, and a comparison in Python would fail.
     places = selected(xp, indices, s.shape[axis], wide, traced=traced)
-    each, number = _count_to(library, places.shape[0], wide, like=places), _numbered(library, s)
+    each, number = count_to(library, places.shape[0], wide, like=places), _numbered(library, s)
     # Selection matrix: one 1 in each row, so every sum of the product has at most one term, and numbers come through
     # exactly.
     ones = xp.ones_like(each, dtype=library.values(number).dtype)
@@ -92,8 +86,7 @@ def concat(library: SparseLibrary, axis: int, /, *containers: Container) -> Cont
     coords: tuple[list[Array], list[Array]] = [], []
     start = 0
     for x, extent in zip(containers, extents, strict=True):
-        positions = _positions(library, library.seen(x))
-        for k, position in enumerate(xp.broadcast_arrays(*positions)):
+        for k, position in enumerate(xp.broadcast_arrays(*positions(library, library.seen(x)))):
             flat = xp.astype(xp.reshape(position, (-1,)), wide)
             moved = flat + start if k == axis else flat
             # Padding is what lies beyond the extents. Shifted by `start` it could land inside the result, so it moves
@@ -142,41 +135,41 @@ def norm(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
 def diagonal(library: SparseLibrary, s: Container, /) -> Array:
     """The row sums of the matrix with zeros off the diagonal."""
     xp, data = library.backend.namespace, library.values(s)
-    row, column = _positions(library, library.seen(s))
+    row, column = positions(library, library.seen(s))
     # where instead of a product with the mask, which would turn infinity off the diagonal into NaN.
     inside = xp.where(xp.equal(row, column), data, xp.zeros_like(data))
     total = library.functions["sum"](library.with_values(s, inside), 1)
     return xp.astype(total[: min(s.shape)], data.dtype, copy=False)
 
 
-def _positions(library: SparseLibrary, p: Parts) -> tuple[Array, Array]:
+def positions(library: SparseLibrary, p: Parts) -> tuple[Array, Array]:
     """The row and the column of each entry; for bsr with shapes (blocks, r, 1) and (blocks, 1, c).
 
     Padding entries get numbers that are not less than the extents.
     """
     if p.format == "coo":
         return p.coords[0], p.coords[1]
-    xp, line = library.backend.namespace, _lines(library, p)
+    xp, line = library.backend.namespace, lines(library, p)
     row, column = (p.indices, line) if p.format == "csc" else (line, p.indices)
     if p.block is None:
         return row, column
-    height, width = (_count_to(library, extent, p.indices.dtype, like=p.indices) for extent in p.block)
+    height, width = (count_to(library, extent, p.indices.dtype, like=p.indices) for extent in p.block)
     rows = xp.reshape(row, (-1, 1, 1)) * p.block[0] + xp.reshape(height, (1, -1, 1))
     return rows, xp.reshape(column, (-1, 1, 1)) * p.block[1] + xp.reshape(width, (1, 1, -1))
 
 
-def _lines(library: SparseLibrary, p: Parts) -> Array:
+def lines(library: SparseLibrary, p: Parts) -> Array:
     """The row (for csc the column) of each entry or block; the number of rows (columns) for padding."""
     xp = library.backend.namespace
     if not library.pads:
-        return repeated(xp, p, _count_to(library, p.indptr.shape[0] - 1, p.indices.dtype, like=p.indices))
+        return repeated(xp, p, count_to(library, p.indptr.shape[0] - 1, p.indices.dtype, like=p.indices))
     # A search in the pointers, because repeat would need lengths that add up to the number of entries, padding
     # included.
-    entry = _count_to(library, p.indices.shape[0], p.indptr.dtype, like=p.indptr)
+    entry = count_to(library, p.indices.shape[0], p.indptr.dtype, like=p.indptr)
     return xp.astype(xp.searchsorted(p.indptr, entry, side="right") - 1, p.indices.dtype, copy=False)
 
 
-def _count_to(library: SparseLibrary, stop: int, dtype: Any, *, like: Array) -> Array:
+def count_to(library: SparseLibrary, stop: int, dtype: Any, *, like: Array) -> Array:
     """The numbers from 0 up to ``stop``, on the device of an array."""
     functions = library.backend.functions
     return library.backend.namespace.arange(stop, dtype=dtype, device=functions["device"](like))
@@ -187,7 +180,7 @@ def _numbered(library: SparseLibrary, s: Container) -> Container:
     xp, data = library.backend.namespace, library.values(s)
     has_float64 = library.backend.functions["import_refusal"]("float64") is None
     dtype = library.backend.native_dtype("float64" if has_float64 else "int32")
-    number = _count_to(library, math.prod(data.shape), dtype, like=data) + 1
+    number = count_to(library, math.prod(data.shape), dtype, like=data) + 1
     return library.with_values(s, xp.reshape(number, tuple(data.shape)))
 
 
@@ -225,78 +218,3 @@ def _coo(library: SparseLibrary, shape: tuple[int, ...], row: Array, column: Arr
     name = next(name for name in library.index_dtypes("coo") if narrowest.name in ("int32", name))
     coords = xp.astype(xp.stack([row, column]), library.backend.native_dtype(name))
     return library.wrap(Parts("coo", shape, data, coords=coords))
-
-
-# The generic function of each verb that has one; its first argument is the library.
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{verb: partial(elementwise, name) for verb, name in ELEMENTWISE.items()},
-    **{function.__name__: function for function in (maximum, scale, take, concat, count, norm, diagonal)},
-}
-
-
-def is_sound(xp: ModuleType, p: Parts, *, canonical: bool, pads: bool = False) -> Array:
-    """Whether the indices of parts are valid, as a boolean array of shape (), without synchronisation.
-
-    The ranks, dtypes, lengths and extents of the parts must have been checked before. Nothing is read out of bounds,
-    whatever the values of the indices are.
-
-    Parameters
-    ----------
-    xp : module
-        The namespace of the arrays.
-    p : Parts
-        Of any format.
-    canonical : bool
-        Whether unsorted indices and duplicates are invalid.
-    pads : bool
-        Whether padding entries are valid. If padding precedes other entries, the answer may be False for valid parts;
-        it is never True for invalid parts.
-    """
-    sound = _coo_is_sound if p.format == "coo" else _compressed_is_sound
-    return sound(xp, p, canonical=canonical, pads=pads)
-
-
-def _compressed_is_sound(xp: ModuleType, p: Parts, *, canonical: bool, pads: bool) -> Array:
-    indptr, indices, count = p.indptr, p.indices, p.indices.shape[0]
-    across = 0 if p.format == "csc" else 1
-    extent = p.shape[across] // (p.block[across] if p.block else 1)
-    starts, ends, last = indptr[:-1], indptr[1:], indptr[-1]
-    inside = (indices >= 0) & (indices < extent)
-    if pads:
-        # The number of each entry, from 1. arange would need the device, which tracers do not have.
-        padding = xp.cumulative_sum(xp.ones_like(indices), dtype=indices.dtype) > last
-        inside = inside | padding
-    # Arrays of one boolean, combined by &: Python's `and` would wait for each of them.
-    sound = (indptr[0] == 0) & ((last <= count) if pads else (last == count)) & xp.all(ends >= starts) & xp.all(inside)
-    # Shapes are known without a wait. No pair of entries means that nothing can be out of order.
-    if not canonical or count < 2:
-        return sound
-    falls = indices[1:] <= indices[:-1]
-    if pads:
-        falls = falls & ~padding[1:]
-    # An index may be no larger than the previous one only where a line with entries begins. With valid pointers such
-    # lines begin at different positions, so the indices are sorted if all falls are allowed ones.
-    begins = (starts > 0) & (starts < ends)
-    # clip keeps the take within bounds for pointers that are not valid; then `sound` is False already. A wrong count of
-    # allowed falls cannot make it True.
-    allowed = begins & xp.take(falls, xp.clip(starts, 1, count - 1) - 1)
-    return sound & (xp.sum(falls) == xp.sum(allowed))
-
-
-def _coo_is_sound(xp: ModuleType, p: Parts, *, canonical: bool, pads: bool) -> Array:
-    rows = [p.coords[axis] for axis in range(len(p.shape))]
-    inside = reduce(and_, ((row >= 0) & (row < extent) for row, extent in zip(rows, p.shape, strict=True)))
-    if pads:
-        padding = reduce(and_, (row >= extent for row, extent in zip(rows, p.shape, strict=True)))
-        inside = inside | padding
-    if not canonical:
-        return xp.all(inside)
-    *outer, inner = rows
-    # Lexicographic order, from the last axis outwards.
-    rises = inner[1:] > inner[:-1]
-    for row in reversed(outer):
-        rises = (row[1:] > row[:-1]) | ((row[1:] == row[:-1]) & rises)
-    if pads:
-        # Padding comes last: anything may precede it, only padding may follow it.
-        rises = padding[1:] | (rises & ~padding[:-1])
-    return xp.all(inside) & xp.all(rises)
