@@ -98,11 +98,17 @@ def spread_of(reference: Value, samples: Sequence[Value]) -> Any:
 
 
 def difference(
-    want: Value, got: Value, spread: Any = 0.0, *, strict_dtype: bool = True, of_largest: bool = False
+    want: Value,
+    got: Value,
+    spread: Any = 0.0,
+    *,
+    strict_dtype: bool = True,
+    of_largest: bool = False,
+    factor: float = FACTOR,
 ) -> Difference | None:
     """How a result differs from the reference beyond its budget; None if it does not.
 
-    With ``of_largest`` every element has the budget of the largest finite one.
+    With ``of_largest`` every element has the budget of the largest finite one; ``factor`` is for that of the caller.
     """
     if want.is_numeric != got.is_numeric:
         return Difference("type", f"{got} where the reference has {want}")
@@ -115,11 +121,11 @@ def difference(
         return Difference("dtype", f"dtype {got.dtype} where the reference has {want.dtype}")
     if got.data is None or want.data is None:
         return None
-    far = _beyond(want, got, spread, of_largest=of_largest)
+    far = _beyond(want, got, spread, factor, of_largest=of_largest)
     return Difference("values", _worst(want.data, got.data, far)) if np.any(far) else None
 
 
-def _beyond(want: Value, got: Value, spread: Any, *, of_largest: bool) -> Any:
+def _beyond(want: Value, got: Value, spread: Any, factor: float, *, of_largest: bool) -> Any:
     """Where the values are farther apart than the budget."""
     with np.errstate(all="ignore"):
         if not (want.eps or got.eps):
@@ -134,7 +140,7 @@ def _beyond(want: Value, got: Value, spread: Any, *, of_largest: bool) -> Any:
         # If one result is an integer and the other floating-point, both are compared as float64.
         is_floating = want.data.dtype.kind in "fc"
         tiny = float(np.finfo(want.data.dtype if is_floating else np.float64).tiny)
-        allowed = FACTOR * (spread + (want.eps or _EPS["float64"]) * sizes + tiny)
+        allowed = factor * (spread + (want.eps or _EPS["float64"]) * sizes + tiny)
         # Equal infinities agree; their difference is NaN and would exceed any budget.
         equal = (wide_want == wide_got) | (np.isnan(wide_want) & np.isnan(wide_got))
         near = finite & (np.abs(wide_got - wide_want) <= allowed)

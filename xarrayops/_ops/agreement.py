@@ -6,6 +6,7 @@ their last place, and only if the results differ by more than the rounding of th
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -70,6 +71,9 @@ def difference(
     expected, found = list(leaves(want)), list(leaves(got))
     if len(expected) != len(found):
         return f"it returns {len(found)} values instead of {len(expected)}"
+    # A sum of n elements rounds in each of log2(n) steps, also where the arguments are integers, which do not move.
+    sizes = [math.prod(x.shape) for x in (*expected, *leaves(arguments)) if is_array(x)]
+    factor = compare.FACTOR if of_each else 2 * compare.FACTOR + 4 * math.log2(max(sizes, default=1) + 1)
     far: dict[int, tuple[Any, Any]] = {}
     for i, (x, y) in enumerate(zip(expected, found, strict=True)):
         if not is_array(x) or not is_array(y):
@@ -77,14 +81,14 @@ def difference(
                 return f"result {i} is {_shown(y)} instead of {_shown(x)}"
             continue
         pair = value(x), value(y)
-        different = compare.difference(*pair, of_largest=not of_each)
+        different = compare.difference(*pair, of_largest=not of_each, factor=factor)
         if different is not None:
             if different.what != "values" or repeated is None:
                 return f"result {i}: {different.text}"
             far[i] = pair
     spreads = _spreads({i: x for i, (x, _) in far.items()}, repeated, arguments) if far and repeated else {}
     for i, pair in far.items():
-        different = compare.difference(*pair, spreads[i])
+        different = compare.difference(*pair, spreads[i], factor=factor)
         if different is not None:
             return f"result {i}: {different.text}"
     return None

@@ -16,6 +16,7 @@ import numpy as np
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call, Gap
+from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import statistics
 from xarrayops.plugin.precision import AGAIN, CHECKED, DOUBLE, widened
 from xarrayops_backends.jax import _dtypes, _shards
@@ -229,10 +230,15 @@ def _between_edges(counted: Callable[..., Any]) -> Callable[..., Any]:
         if type(bins) is not int:
             return counted(x, bins, range=range, **options)
         x = x.reshape(-1)
-        edges = _spanning(x, bins, bins) if range is None else statistics.bin_edges(jnp, x, bins, range)
+        edges = _spanning(x, bins, bins) if range is None else _of_range(x, bins, range)
         return counted(x, edges, **options)
 
     return histogram
+
+
+def _of_range(x: Array, bins: int, range: Any) -> Array:
+    """By our linspace, whose numbers are those of NumPy."""
+    return statistics.bin_edges(backend_by_name("jax").namespace, x, bins, range)
 
 
 @partial(_jit, static_argnums=1)

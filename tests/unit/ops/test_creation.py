@@ -277,3 +277,25 @@ def test_from_dlpack_with_like_and_backend():
     for x in (N, memoryview(b"ab")):
         with pytest.raises(TypeError, match=r"xo\.from_dlpack takes like= or backend=, not both"):
             xo.from_dlpack(x, like=S, backend="numpy")
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_linspace_has_the_numbers_of_numpy(library, dtype):
+    """Bit for bit, so that a value at an edge is in the same bin on every library."""
+    pytest.importorskip("dask.array" if library == "dask" else library)
+    for start, stop, num in ((-1, 1, 11), (-3, 3.0, 21), (0, 1, 42), (-1, 1, 7), (5, 5, 3), (2, 1, 1), (0, 1, 0)):
+        for endpoint in (True, False):
+            found = xo.linspace(start, stop, num, endpoint=endpoint, dtype=dtype, backend=library)
+            want = np.linspace(start, stop, num, endpoint=endpoint).astype(dtype)
+            np.testing.assert_array_equal(np.asarray(found), want)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])
+def test_bins_of_a_range_are_those_of_numpy(library):
+    pytest.importorskip("dask.array" if library == "dask" else library)
+    x = np.round(np.random.default_rng(0).normal(size=1000), 1).astype("float32")
+    counts, edges = xo.histogram(xo.convert(x, library), 20, range=(-3, 3))
+    want = np.histogram(x, 20, range=(-3, 3))
+    np.testing.assert_array_equal(np.asarray(counts), want[0])
+    np.testing.assert_array_equal(np.asarray(edges), want[1])

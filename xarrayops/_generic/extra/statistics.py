@@ -180,15 +180,14 @@ def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] |
         raise ValueError(f"bins={count} is not positive")
     dtype = common.floating(xp, x[:0]).dtype
     limits = (0.0, 1.0) if limits is None and not x.shape[0] else limits
-    # The steps of NumPy: a value at an edge is in the same bin.
-    steps = xp.arange(count + 1, dtype=dtype, device=common.device_of(x))
     if limits is not None:
         low, high = (float(limit) for limit in limits)
         if not (math.isfinite(high - low) and low <= high):
             raise ValueError(f"range={limits} is not finite and increasing")
         low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-        edges = common.doubled(xp, steps) * ((high - low) / count) + low
-        return common.astype(xp, xp.where(steps == count, high, edges), dtype)
+        return xp.linspace(low, high, count + 1, dtype=dtype, device=common.device_of(x))
+    # The steps of NumPy: a value at an edge is in the same bin.
+    steps = xp.arange(count + 1, dtype=dtype, device=common.device_of(x))
     first, last = (common.astype(xp, reduce(x), dtype) for reduce in (xp.min, xp.max))
     half = xp.where(first == last, xp.full_like(first, 0.5), xp.zeros_like(first))
     first, last = first - half, last + half

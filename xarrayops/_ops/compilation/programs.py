@@ -256,7 +256,8 @@ class Programs:
             if want is not _NOTHING and want is not _RANDOM:
                 text = agreement.difference(want, got, self._run, (args, kwargs))
                 if text is not None:
-                    raise XArrayOpsError(f"{self._call}: compiled by {state.compiler.name}, {text}.")
+                    fix = "Instead: check=False, if rounding explains the difference"
+                    raise XArrayOpsError(f"{self._call}: compiled by {state.compiler.name}, {text}. {fix}")
         except XArrayOpsError as error:
             return self._failed(state, error, args, kwargs)
         state.choice.compiled(seconds)

@@ -87,6 +87,8 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """Dask's take declares a wrong shape for a single index, and warns for complex numbers."""
+    if indices.dtype.kind not in "iub":
+        raise TypeError(f"indices must have an integer dtype, but it is {indices.dtype}")
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     axis = _blocks.axis_from_front(x, axis)

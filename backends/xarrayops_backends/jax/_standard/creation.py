@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
@@ -15,6 +16,9 @@ from xarrayops_backends.jax._dtypes import _available, _refuse_truncating
 
 _ARRAYS = (jax.Array, jax.core.Tracer)
 _SCALARS = (int, float, complex)
+_REAL = (int, float)
+_FEW_NUMBERS = 1 << 16
+"""More numbers are not copied from the host, or made constants of compiled functions."""
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
@@ -83,12 +87,18 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
 def linspace(
     start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
 ) -> Array:
-    """NumPy's integers, also while 64-bit types are off: rounding errors move those of JAX, from 1 to 1 to 0.
+    """NumPy's integers and real numbers, also while 64-bit types are off; many numbers by jnp.linspace.
 
-    jnp.linspace counts in the dtype, and float16 ends at 65504.
+    That one counts in the dtype: integers move, 0 between -1 and 1 is 7e-9, and float16 ends at 65504.
     """
     if dtype is not None and jnp.issubdtype(dtype, jnp.integer):
         return jnp.asarray(np.linspace(start, stop, num, endpoint=endpoint, dtype=np.dtype(dtype)), device=device)
+    if num <= _FEW_NUMBERS and type(start) in _REAL and type(stop) in _REAL and math.isfinite(stop - start):
+        made = jnp.dtype(jnp.result_type(float) if dtype is None else dtype)
+        if jnp.issubdtype(made, jnp.floating):
+            with np.errstate(over="ignore"):  # beyond the dtype is infinity
+                on_host = np.linspace(start, stop, num, endpoint=endpoint).astype(made)
+            return jnp.asarray(on_host, device=device)
     is_half = dtype is not None and jnp.dtype(dtype).name in _precision.HALVES
     work = jnp.float32 if is_half else dtype
     values = jnp.linspace(start, stop, num, endpoint=endpoint, dtype=work, device=device)

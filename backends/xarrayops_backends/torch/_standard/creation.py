@@ -69,28 +69,24 @@ def arange(
 def linspace(
     start: Any, stop: Any, /, num: int, *, dtype: torch.dtype | None = None, device: Any = None, endpoint: bool = True
 ) -> Array:
-    """torch.linspace has no endpoint, and computes the range in the dtype.
+    """torch.linspace has no endpoint, computes in the dtype, and rounds the numbers in the middle in another way.
 
-    Its rounding errors move integers: from 3 to -5 it gives -2 for -1.
+    So 0 between -1 and 1 is -1.5e-8, and from 3 to -5 integers are -2 where they should be -1.
     """
-    if dtype in _LIMITS:
+    are_numbers = isinstance(start, (float, int)) and isinstance(stop, (float, int))
+    if dtype is None and are_numbers:
+        dtype = torch.get_default_dtype()
+    is_real = are_numbers and dtype is not None and dtype.is_floating_point and math.isfinite(stop - start)
+    if dtype in _LIMITS or is_real:
         intervals = num - 1 if endpoint else num
         numbers = torch.arange(num, dtype=torch.float64, device=device)
         values = numbers * ((float(stop) - start) / (intervals or 1)) + start  # as in NumPy
         values = torch.where((numbers == intervals) & (numbers > 0), float(stop), values)
-        return _cast(values.floor(), dtype)
-    are_numbers = isinstance(start, (float, int)) and isinstance(stop, (float, int))
-    if dtype is None and are_numbers:
-        dtype = torch.get_default_dtype()
-    is_wide = False
-    if are_numbers and dtype is not None and dtype.is_floating_point and dtype.itemsize < 8:
-        is_wide = abs(stop - start) > torch.finfo(dtype).max / 2
-    work = torch.float64 if is_wide else dtype
-    if work is None and (isinstance(start, complex) or isinstance(stop, complex)):
-        work = _COMPLEX_OF[torch.get_default_dtype()]
-    out = torch.linspace(start, stop, num if endpoint else num + 1, dtype=work, device=device)
-    out = out if endpoint else out[:-1]
-    return out.to(dtype) if is_wide else out
+        return values.to(dtype) if is_real else _cast(values.floor(), dtype)
+    if dtype is None and (isinstance(start, complex) or isinstance(stop, complex)):
+        dtype = _COMPLEX_OF[torch.get_default_dtype()]
+    out = torch.linspace(start, stop, num if endpoint else num + 1, dtype=dtype, device=device)
+    return out if endpoint else out[:-1]
 
 
 def full(shape: Any, fill_value: Any, *, dtype: torch.dtype | None = None, device: Any = None) -> Array:

@@ -117,6 +117,16 @@ class TestCheck:
         x = jnp.asarray(np.random.default_rng(0).standard_normal(1000).astype("float32"))
         assert settled(xo.jit(xo.exp), x).shape == (1000,)
 
+    def test_sums_of_integers_round(self, compiler):
+        """Integers do not move, so no spread is measured: the budget grows with the number of elements."""
+        mean = lambda x: xo.mean(xo.astype(x, jnp.float32))
+        compiler(lambda function, dynamic_axes: lambda x: mean(x) * (1 + 3e-6))
+        x = jnp.asarray(np.random.default_rng(0).integers(0, 200, 500_000).astype("uint8"))
+        assert settled(xo.jit(mean), x).shape == ()
+        compiler(lambda function, dynamic_axes: lambda x: mean(x) * (1 + 3e-5))
+        with pytest.raises(XArrayOpsError, match="Instead: check=False, if rounding"):
+            xo.jit(lambda x: mean(x))(x)
+
     def test_cancellation_is_measured(self, compiler):
         """The sum is far smaller than its terms: another order of summation differs by more than the sum's rounding."""
         compiler(lambda function, dynamic_axes: lambda x: xo.sum(x[::-1]))
