@@ -314,7 +314,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     """The indices of the main diagonal of an array with extents n, by `xarrayops.arange`."""
-    return (xo.arange(index(n)),) * index(ndim)
+    return (xo.arange(index(n), like=ops.reference(None)),) * index(ndim)
 
 
 def diag_indices_from(arr: Any) -> tuple[Any, ...]:
@@ -328,7 +328,8 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
 
 
 def _triangle(triangle: Callable[..., Any], shape: tuple[int, int], k: int, like: Any = None) -> tuple[Any, ...]:
-    return tuple(xo.nonzero(triangle(xo.ones(ops.integers(shape), dtype="int8", like=like), k=index(k))))
+    ones = xo.ones(ops.integers(shape), dtype="int8", like=ops.reference(like))
+    return tuple(xo.nonzero(triangle(ones, k=index(k))))
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:

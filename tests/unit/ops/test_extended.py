@@ -229,3 +229,16 @@ def test_empty_segments_are_left_out_of_topk(library):
 def test_windows_take_a_whole_number(library, name):
     with pytest.raises(TypeError, match=r"n must be an integer, but it is 4\.0"):
         getattr(xo, name)(4.0, like=library.array([1.0]))
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])
+@pytest.mark.filterwarnings("error")
+def test_no_warnings(library):
+    """An empty segment, whose mean is NaN; and a column, which PyTorch would copy with a warning."""
+    pytest.importorskip("dask.array" if library == "dask" else library)
+    x = xo.convert(np.arange(12.0).reshape(4, 3), library)
+    means = np.asarray(xo.segment_mean(x, xo.asarray([0, 2, 2, 0], like=x, dtype="int64"), 3))
+    assert np.isnan(means[1]).all()
+    np.testing.assert_array_equal(means[::2], [[4.5, 5.5, 6.5], [4.5, 5.5, 6.5]])
+    found = xo.digitize(x[:, 0], xo.asarray([1.0, 5.0], like=x, dtype="float64"))
+    np.testing.assert_array_equal(np.asarray(found), [0, 1, 2, 2])

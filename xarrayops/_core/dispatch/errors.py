@@ -108,10 +108,9 @@ def explaining_arrays(verb: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             try:
                 return function(*args, **kwargs)
             except Exception as error:  # JAX has classes of its own
-                if not _is_traced():
-                    others = [f"args[{i}]" for i in range(len(names), len(args))]
-                    given = {**dict(zip((*names, *others), args, strict=False)), **kwargs}
-                    refuse_arguments(error, verb, given, (*required, *others))
+                others = [f"args[{i}]" for i in range(len(names), len(args))]
+                given = {**dict(zip((*names, *others), args, strict=False)), **kwargs}
+                refuse_arguments(error, verb, given, (*required, *others))
                 raise
 
         return explained
@@ -124,6 +123,8 @@ def refuse_arguments(error: Exception, verb: str, arguments: dict[str, Any], req
 
     Raises `NotAnArray` if a required argument is None, and the error is one of Python about that.
     """
+    if _is_traced():
+        return
     text = str(error)
     is_own = text.startswith(written(verb))
     is_explained = is_own and (isinstance(error, XArrayOpsError) or "Instead" in text)

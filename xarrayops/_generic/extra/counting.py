@@ -74,6 +74,7 @@ def segment_mean(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: 
     ones = xp.ones(segment_ids.shape, dtype=common.index_dtype(xp, segment_ids), device=common.device_of(x))
     total = xp.segment_sum(common.doubled(xp, x), segment_ids, count)
     sizes = xp.astype(xp.segment_sum(ones, segment_ids, count), total.dtype)
+    sizes = xp.where(xp.equal(sizes, 0), xp.full_like(sizes, math.nan), sizes)  # 0 / 0 would warn
     return common.astype(xp, total / xp.reshape(sizes, (count, *(1,) * (x.ndim - 1))), x.dtype)
 
 

@@ -27,6 +27,7 @@ def searchsorted(
         if x1.is_complex():
             return complex_order.searchsorted(aac, x1, x2, side=side, sorter=sorter)
         x1, x2 = _rank(x1), _rank(x2)
+    x2 = x2.contiguous()  # else PyTorch copies it with a warning
     if not _may_end_in_nan(x1, sorter):
         return torch.searchsorted(x1, x2, side=side, sorter=sorter)
     unordered = torch.isnan(x1)
