@@ -92,9 +92,9 @@ def divide(s: Container, b: Any, /) -> Prepared:
     --------
     >>> import numpy as np, xarrayops as xo
     >>> s = xo.sparse.from_dense(np.asarray([[1.0, 3.0], [0.0, 2.0]]))
-    >>> xo.sparse.to_dense(xo.sparse.divide(s, np.asarray([[4.0], [0.0]])))
+    >>> xo.sparse.to_dense(xo.sparse.divide(s, np.asarray([[4.0], [2.0]])))
     array([[0.25, 0.75],
-           [0.  ,  inf]])
+           [0.  , 1.  ]])
     """
     sparse = operands.common_sparse_backend("divide", {"s": s, "b": b}, numbers=True)
     operands.require_matrices("divide", s=s)
