@@ -62,6 +62,7 @@ def _draws(generator: Any, m: Make) -> list[Any]:
         generator.permutation(x),
         generator.choice(x, 3),
         generator.exponential(size=7),
+        generator.beta(2.0, 0.5, size=3),
         generator.bits((4, 2)),
         generator.spawn(1)[0].normal(size=3),
     ]

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops.plugin.arrays import Array
+from xarrayops.plugin.beta import beta
 from xarrayops.plugin.distributions import Arithmetic, Format, from_bits
 from xarrayops.plugin.random import WORD, Draw, threefry
 
@@ -34,6 +35,19 @@ def random_keys(xp: ModuleType, key: Any, counters: Array, /) -> Array:
 def random_permutation(xp: ModuleType, key: Any, size: int, device: Any, /) -> Array:
     """By a stable sort."""
     return xp.argsort(random_draw(xp, Draw("bits", "int64"), key, (size,), device))
+
+
+def beta_numbers(
+    xp: ModuleType,
+    dtype: str,
+    shapes: Array,
+    normals: Array,
+    exponentials: Array,
+    /,
+    a: Arithmetic | None = None,
+) -> Array:
+    """With all proposals at once."""
+    return beta(a or arithmetic(xp), dtype, shapes, normals, exponentials)
 
 
 def key_words(xp: ModuleType, key: Any) -> tuple[Any, Any]:

@@ -67,6 +67,11 @@ class Generator:
         """Exponential numbers with the scale 1; the method is always the inverse of the distribution function."""
         return self._in_shape_of(out, size, lambda shape: self._generator.exponential(size=shape, dtype=named(dtype)))
 
+    def beta(self, a: Any, b: Any, size: Any = None) -> Any:
+        """Beta numbers with the parameters a and b, which broadcast."""
+        a, b, shape = self._broadcast(a, b, size)
+        return self._generator.beta(a, b, shape)
+
     def integers(self, low: Any, high: Any = None, size: Any = None, dtype: Any = None, endpoint: bool = False) -> Any:
         """Integers from low to below high, or to high with ``endpoint``."""
         low, high = (0, low) if high is None else (low, high)

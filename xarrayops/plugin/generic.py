@@ -4,10 +4,10 @@
 - For attention: `cut` gives the blocks of an axis, each a `Span`; `part` gives the block of a mask or bias; `sees`,
   `is_full` and `limits` give the keys of a block that a block of queries sees, from the band and the lengths;
   `without_padding` sets values beyond the lengths to zero.
-- For random numbers: `random_draw`, `random_keys` and `random_permutation`. A backend whose library is slow at these
-  computes the bits of a draw in its own way, and passes them to `xarrayops.plugin.distributions`, with `arithmetic` or
-  its own operations.
-  The tests compare every bit with the generic function's.
+- For random numbers: `random_draw`, `random_keys`, `random_permutation` and `beta_numbers`. A backend whose
+  library is slow at these computes the bits of a draw in its own way, and passes them to
+  `xarrayops.plugin.distributions`, with `arithmetic` or its own operations. The tests compare every
+  bit with the generic function's.
 - `is_sound`: whether the indices of sparse parts are valid.
 
 The generic functions that are not in the standard, such as ``pad`` and ``quantile``, have argument checks and steps
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     )
     from xarrayops._generic.random import (
         arithmetic as arithmetic,
+        beta_numbers as beta_numbers,
         random_draw as random_draw,
         random_keys as random_keys,
         random_permutation as random_permutation,
@@ -62,7 +63,7 @@ _EXTRA = (
     "windows",
 )
 _OF_ATTENTION = ("Span", "cut", "is_full", "limits", "part", "sees", "without_padding")
-_OF_RANDOM = ("arithmetic", "random_draw", "random_keys", "random_permutation")
+_OF_RANDOM = ("arithmetic", "beta_numbers", "random_draw", "random_keys", "random_permutation")
 _LAZY = {
     **{name: (f"extra.{name}", "") for name in _EXTRA},
     **{name: ("attention", name) for name in _OF_ATTENTION},

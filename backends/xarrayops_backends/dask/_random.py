@@ -47,6 +47,14 @@ def _counters(whole: tuple[int, ...], first: list[int], shape: tuple[int, ...], 
     return index if shape else rest
 
 
+def beta_numbers(dtype: str, shapes: Array, normals: Array, exponentials: Array, /) -> Array:
+    """Each chunk by NumPy, with all proposals of its elements."""
+    last = (shapes.ndim - 2, shapes.ndim - 1)
+    whole = normals.rechunk(dict.fromkeys(last, -1))
+    arrays = (shapes.rechunk(whole.chunks), whole, exponentials.rechunk(whole.chunks))
+    return da.map_blocks(partial(_numpy.beta_numbers, dtype), *arrays, dtype=dtype, drop_axis=last)
+
+
 def native_generator(seed: int, device: Any, /) -> Any:
     """Dask's default generator. Its numbers depend on the chunks."""
     return da.random.default_rng(seed)

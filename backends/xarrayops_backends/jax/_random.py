@@ -16,6 +16,7 @@ from jax.sharding import Sharding
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
+from xarrayops.plugin.beta import beta
 from xarrayops.plugin.distributions import (
     Arithmetic,
     Format,
@@ -195,6 +196,12 @@ def _rounded(x: Array) -> Array:
 _ARITHMETIC = Arithmetic(
     jnp.where, _sqrt, _astype, jnp.dtype, _frexp, rounded=_rounded, positive=jnp.abs, divide=_divide
 )
+
+
+@partial(_jit, static_argnums=0)
+def beta_numbers(dtype: str, shapes: Array, normals: Array, exponentials: Array, /) -> Array:
+    """In one compiled program."""
+    return beta(_ARITHMETIC, dtype, _lax.stop_gradient(shapes), normals, exponentials)
 
 
 def native_generator(seed: int, device: Any, /) -> list[Any]:

@@ -48,6 +48,11 @@ def random_permutation(key: Any, size: int, device: Any, /) -> Array:
     return random_numbers.permutation(key, size)
 
 
+def beta_numbers(dtype: str, shapes: Array, normals: Array, exponentials: Array, /) -> Array:
+    """By the host's function."""
+    return random_numbers.beta_numbers(dtype, shapes, normals, exponentials)
+
+
 def native_generator(seed: int, device: Any, /) -> np.random.Generator:
     """NumPy's default generator, PCG64."""
     return np.random.default_rng(seed)

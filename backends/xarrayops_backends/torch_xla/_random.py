@@ -8,6 +8,7 @@ import torch
 
 from xarrayops.plugin import Array, generic, unsupported
 from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.distributions import Arithmetic
 from xarrayops.plugin.random import Draw
 from xarrayops_backends.torch_xla._guard import with_correct_operators as _with_correct_operators
 
@@ -18,9 +19,21 @@ native_draw = native_generator
 @_with_correct_operators
 def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
     """All elements at once, in int64."""
-    xp = backend_by_name("torch_xla").namespace
-    exact = generic.arithmetic(xp)._replace(rounded=_rounded, positive=torch.abs)
-    return generic.random_draw(xp, draw, key, shape, device, exact)
+    return generic.random_draw(_namespace(), draw, key, shape, device, _exact())
+
+
+@_with_correct_operators
+def beta_numbers(dtype: str, shapes: Array, normals: Array, exponentials: Array, /) -> Array:
+    """All proposals at once."""
+    return generic.beta_numbers(_namespace(), dtype, shapes.detach(), normals, exponentials, _exact())
+
+
+def _namespace() -> Any:
+    return backend_by_name("torch_xla").namespace
+
+
+def _exact() -> Arithmetic:
+    return generic.arithmetic(_namespace())._replace(rounded=_rounded, positive=torch.abs)
 
 
 def _rounded(x: Array) -> Array:
@@ -31,10 +44,10 @@ def _rounded(x: Array) -> Array:
 @_with_correct_operators
 def random_permutation(key: Any, size: int, device: Any, /) -> Array:
     """By a stable sort."""
-    return generic.random_permutation(backend_by_name("torch_xla").namespace, key, size, device)
+    return generic.random_permutation(_namespace(), key, size, device)
 
 
 @_with_correct_operators
 def random_keys(key: Any, counters: Array, /) -> Array:
     """The two words for each counter are a key."""
-    return generic.random_keys(backend_by_name("torch_xla").namespace, key, counters)
+    return generic.random_keys(_namespace(), key, counters)

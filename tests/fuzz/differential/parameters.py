@@ -10,7 +10,7 @@ from tests.fuzz.differential.draw import REDUCTIONS, Draw
 from tests.fuzz.differential.values import INTEGERS, REALS, Operand
 
 Generator = Callable[["Draw"], "str | None"]
-RANDOM = ("random", "uniform", "normal", "standard_normal", "lognormal", "exponential", "standard_exponential")
+RANDOM = ("random", "uniform", "beta", "normal", "standard_normal", "lognormal", "exponential", "standard_exponential")
 RANDOM += ("integers", "choice", "permutation", "permuted")
 """The methods of random generators: their numbers differ, so shape, dtype and range are compared."""
 DTYPE_CODES = ("np.float32", "np.float64", "'float32'", "'int64'", "np.int32", "np.complex128", "bool", "float", "int")

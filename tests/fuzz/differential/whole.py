@@ -124,6 +124,7 @@ def _random(name: str) -> Callable[[Draw], str]:
             "normal": f"{d.one_of('0, 1', '[1, 2], 3', '5')}",
             "standard_normal": f"{size}{dtype}",
             "lognormal": d.one_of("", "0, 1, 3", "1"),
+            "beta": d.one_of("2, 3", "[1, 2], 0.5", "0.5, 0.5, (2, 3)", "1, 0"),
             "exponential": d.one_of("", "2", "[1, 2]", "2, (2, 3)"),
             "standard_exponential": f"{size}{dtype}",
             "integers": d.one_of(

@@ -152,6 +152,7 @@ CALLS = [
     "rng.uniform(0.0, 1.0, {3}).shape",
     "rng.normal(0.0, 1.0, {3}).shape",
     "rng.lognormal(0.0, 1.0, {3}).shape",
+    "rng.beta(1.0, 2.0, {3}).shape",
     "rng.exponential(1.0, {3}).shape",
     "rng.standard_normal({3}).shape",
     "rng.standard_exponential({3}).shape",

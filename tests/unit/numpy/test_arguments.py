@@ -274,6 +274,7 @@ def test_random_numbers_have_numpys_methods():
     assert sorted(rng.permutation(4).tolist()) == [0, 1, 2, 3]
     assert sorted(rng.choice(5, 5, replace=False).tolist()) == [0, 1, 2, 3, 4]
     assert sorted(rng.permuted([3, 1, 2]).tolist()) == [1, 2, 3]
+    assert rng.beta([0.5, 2.0], 3).shape == (2,)
     assert rng.exponential(2.0, 3).shape == rng.lognormal(size=3).shape == rng.standard_normal(3).shape
     x = numpy.arange(5)
     assert rng.shuffle(x) is None
@@ -281,7 +282,7 @@ def test_random_numbers_have_numpys_methods():
     assert rng.standard_normal(out=numpy.zeros(3)).shape == (3,)
     assert len(rng.spawn(2)) == 2
     with pytest.raises(AttributeError, match="NumPy's generator has this distribution"):
-        rng.beta(1, 2)
+        rng.gamma(1, 2)
 
 
 @pytest.mark.parametrize("library", ["torch", "jax", "dask"])

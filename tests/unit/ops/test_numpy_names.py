@@ -106,7 +106,7 @@ ANSWERS = {
         "xo.random has no randn: rng = xo.random.default_rng(0, like=x), then rng.normal(loc, scale, ",
     ),
     "seed": (xo.random, "xo.random has no seed: there is no global random state; rng = xo.random.default_rng(0, like="),
-    "poisson": (xo.random, "xo.random has no poisson: xo.random has uniform, normal and exponential numbers and integ"),
+    "poisson": (xo.random, "xo.random has no poisson: xo.random has uniform, normal, exponential and beta numbers an"),
     "default_rng": (xo, "xo has no default_rng. Instead: xo.random.default_rng"),
     "concta": (xo, "xo has no concta; did you mean xo.concat?"),
     "arcsn": (xo, "xo has no arcsn and no arcsin. Instead: xo.asin"),

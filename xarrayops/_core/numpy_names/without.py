@@ -23,8 +23,8 @@ BITS = "packed bits are not supported; xo.bitwise_and and xo.bitwise_right_shift
 RNG = "rng = xo.random.default_rng(0, like=x)"
 NO_STATE = f"there is no global random state; {RNG} makes a generator"
 DISTRIBUTION = (
-    "xo.random has uniform, normal and exponential numbers and integers; NumPy's generator has this distribution: "
-    "xo.asarray(numpy_rng.beta(2, 3, size), like=x)"
+    "xo.random has uniform, normal, exponential and beta numbers and integers; NumPy's generator has this "
+    "distribution: xo.asarray(numpy_rng.gamma(2, 3, size), like=x)"
 )
 BUFFER = 'it is host memory; xo.convert(x, "numpy") gives an array that has it'
 VIEWS = "arrays may have no memory of their own to change or reinterpret"
@@ -89,13 +89,14 @@ _RANDOM_GROUPS = {
     f"{RNG}, then rng.normal(loc, scale, (2, 3))": "normal randn standard_normal",
     f"{RNG}, then xo.exp(rng.normal(mean, sigma, (2, 3)))": "lognormal",
     f"{RNG}, then mean + rng.normal(size=(5, 2)) @ xo.linalg.cholesky(cov, upper=True)": "multivariate_normal",
+    f"{RNG}, then rng.beta(a, b, (2, 3))": "beta",
     f"{RNG}, then rng.exponential(scale, (2, 3))": "exponential standard_exponential",
     f"{RNG}, then rng.integers(low, high, (2, 3))": "randint random_integers",
     f"{RNG}, then rng.bits(8, dtype=xo.uint8)": "bytes",
     f"{RNG}, then rng.choice(x, 3)": "choice",
     f"{RNG}, then rng.permutation(x)": "permutation",
     f"{RNG}, then x = rng.shuffled(x), which is a new array": "shuffle",
-    DISTRIBUTION: "beta binomial chisquare dirichlet f gamma geometric gumbel hypergeometric laplace logistic "
+    DISTRIBUTION: "binomial chisquare dirichlet f gamma geometric gumbel hypergeometric laplace logistic "
     "logseries multinomial negative_binomial noncentral_chisquare noncentral_f pareto poisson power rayleigh "
     "standard_cauchy standard_gamma standard_t triangular vonmises wald weibull zipf",
     NO_STATE: "RandomState get_bit_generator get_state mtrand seed set_bit_generator set_state",

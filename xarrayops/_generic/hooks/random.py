@@ -49,6 +49,16 @@ def random_permutation(xp: ModuleType, key: Any, size: int, device: Any, /) -> A
     return random.random_permutation(xp, key, size, device)
 
 
+def beta_numbers(xp: ModuleType, dtype: str, shapes: Array, normals: Array, exponentials: Array, /) -> Array:
+    """Beta numbers (...) in a dtype, from arrays (..., 2, PROPOSALS) of it. Derivatives are not needed.
+
+    Law: each element equals the generic function's, bit for bit: the steps of `xarrayops.plugin.beta`.
+    """
+    from xarrayops._generic import random  # imported at the first draw
+
+    return random.beta_numbers(xp, dtype, shapes, normals, exponentials)
+
+
 @declared("the standard has no random numbers", instead="omit native=True")
 def native_generator(xp: ModuleType, seed: int, device: Any, /) -> Any:
     """A generator of the library itself, for `native_draw`; the seed is in [0, 2**64)."""

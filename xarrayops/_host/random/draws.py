@@ -14,6 +14,7 @@ import numpy as np
 
 from xarrayops._host import compiled, threads
 from xarrayops._host.random import order
+from xarrayops.plugin.beta import beta
 from xarrayops.plugin.distributions import (
     CENTRAL,
     FAR,
@@ -48,6 +49,11 @@ def permutation(key: Key, size: int) -> Array:
     bits, loops = np.empty(size, np.int64), loops_for(size)
     fill(bits, Draw("bits", "int64"), key, loops)
     return order.order_of_bits(bits, loops)
+
+
+def beta_numbers(dtype: str, shapes: Array, normals: Array, exponentials: Array) -> Array:
+    """Beta numbers from other numbers; the next proposal is tried only for the elements that need it."""
+    return beta(_ARITHMETIC, dtype, shapes, normals, exponentials)
 
 
 def fill(out: Array, draw: Draw, key: Key, loops: ModuleType | None, counters: Counters | None = None) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._generic.random import arithmetic
-from xarrayops.plugin import distributions
+from xarrayops._host.random import draws
+from xarrayops.plugin import beta, distributions
 from xarrayops.plugin.random import Draw
 
 stats = pytest.importorskip("scipy.stats")
@@ -32,6 +33,77 @@ def test_continuous_distributions(dtype):
     x = rng.random(n)
     assert x.min() >= 0
     assert x.max() < 1
+
+
+BETA = [(1.0, 1.0), (0.5, 0.5), (0.07, 0.3), (0.3, 7.0), (2.0, 5.0), (1.0, 4.0), (1e4, 2e4), (1e7, 1e7)]
+
+
+@pytest.mark.parametrize(("a", "b"), BETA)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_beta_numbers(a, b, dtype):
+    n = 50_000
+    x = xo.random.default_rng(16, dtype=dtype).beta(a, b, n)
+    assert x.dtype == dtype
+    # Rounding makes several numbers of float32 equal, near 1 and for large shapes: the test is for the others.
+    at_1 = np.count_nonzero(x == 1)
+    distribution, known = stats.beta(a, b), x[x < 1].astype(np.float64)
+    assert at_1 <= 1.2 * n * distribution.sf(1 - 2.0 * np.finfo(dtype).eps) + 30
+    most = distribution.cdf(known.max())
+    assert stats.kstest(known, lambda x: distribution.cdf(x) / most).pvalue > LEAST
+    assert np.all((x >= 0) & (x <= 1))
+
+
+def test_beta_numbers_of_arrays_and_sizes():
+    """The parameters broadcast; the first numbers of a long draw are those of a short one."""
+    a = np.asarray([[0.5], [2.0]])
+    draw = lambda *args, **kwargs: xo.random.default_rng(17).beta(*args, **kwargs)
+    assert draw(a, np.ones(3)).shape == (2, 3)
+    assert draw(a, 2.0, size=(5, 2, 3)).shape == (5, 2, 3)
+    assert draw(1, 2).shape == ()
+    assert draw(1, 2, size=(2, 0)).shape == (2, 0)
+    np.testing.assert_array_equal(draw(0.3, 2, 9)[:4], draw(0.3, 2, 4))
+    np.testing.assert_array_equal(draw(0.3 * np.ones(9), 2), draw(0.3, 2, 9))
+    bad = np.asarray([-1.0, 0.0, np.nan, np.inf])
+    assert np.isnan(draw(bad, 2.0)).all()
+    assert np.isnan(draw(2.0, bad)).all()
+    assert np.isnan(draw(np.asarray(1e-310), 2.0))
+    tiny = draw(np.full(2000, 2e-306), 2e-306)  # all are 0 or 1
+    assert np.all((tiny >= 0) & (tiny <= 1))
+
+
+def test_the_steps_of_beta_numbers_are_exact():
+    for dtype in ("float64", "float32"):
+        a, form, unit = arithmetic(np), distributions.FORMATS[dtype], np.finfo(dtype).eps
+        x = np.concatenate([np.linspace(0.0, 86.0, 5000), [0.0, 1e-9]]).astype(dtype)
+        np.testing.assert_allclose(beta._exp_minus(a, dtype, x), np.exp(-x.astype(np.longdouble)), rtol=2 * unit)
+        assert beta._exp_minus(a, dtype, np.asarray([1e4, np.inf], dtype)).tolist() == [0, 0]
+        w = np.geomspace(1e-9, 1 - 1e-6, 2000)
+        w = np.concatenate([w, -w, [1.5, 3.4]]).astype(dtype)
+        np.testing.assert_allclose(beta._log1p(a, form, w), np.log1p(w.astype(np.longdouble)), rtol=6 * unit)
+
+
+def test_rare_proposals_of_beta_numbers():
+    """Proposals that are refused, up to the last one, which is taken; both ways to compute them agree."""
+    shape = (400, 2, beta.PROPOSALS)
+    rng = np.random.default_rng(18)
+    normals, exponentials = rng.normal(size=shape), rng.exponential(size=shape)
+    shapes = np.broadcast_to(rng.uniform(0.01, 4.0, (400, 2, 1)), shape)
+    normals[:, :, :-1][rng.random((400, 2, beta.PROPOSALS - 1)) < 0.8] = -9.0  # 1 + w is negative
+    normals[:20] = -9.0
+    numbers = (shapes, normals, exponentials)
+    found = beta.beta(arithmetic(np), "float64", *numbers)
+    np.testing.assert_array_equal(draws.beta_numbers("float64", *numbers), found)
+    assert np.all((found >= 0) & (found <= 1))
+    accepted = np.full_like(normals, np.nan)  # each gamma number from the definition
+    d = np.where(shapes < 1, shapes + 2 / 3, shapes - 1 / 3)
+    t = 1 + normals / np.sqrt(9 * d)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        is_accepted = (t > 0) & (-exponentials < normals**2 / 2 + d - d * t**3 + d * np.log(t**3))
+    accepted = np.where(is_accepted.any(-1), np.argmax(is_accepted, -1), beta.PROPOSALS - 1)
+    t = np.take_along_axis(np.where(t > 0, t, 1), accepted[..., None], -1)[..., 0]
+    factors = np.where(shapes < 1, np.exp(-exponentials / shapes), 1.0)[..., -1]
+    x, y = np.moveaxis(d[..., 0] * t**3 * factors, -1, 0)
+    np.testing.assert_allclose(found, x / (x + y), rtol=1e-9)
 
 
 def uniform_p_value(x, kinds):

@@ -98,6 +98,25 @@ def test_jax_without_64_bit_types():
             np.testing.assert_array_equal(found, expected)
 
 
+def test_beta_numbers_in_compiled_functions(jax):
+    """Also of a batch of keys, whose shapes have fewer elements than the numbers."""
+    torch = pytest.importorskip("torch")
+    draw = lambda key, a: xo.random.default_rng(key).beta(a, 2.0, dtype="float32")
+    a = np.linspace(0.1, 9.0, 500, dtype=np.float32)
+    want = np.stack([draw(key, a) for key in xo.random.split(xo.random.key(4), 3)])
+    keys = xo.random.split(xo.random.key(4, backend="jax"), 3)
+    for function in (draw, jax.jit(draw)):
+        np.testing.assert_array_equal(function(keys[0], jax.numpy.asarray(a)), want[0])
+    for function in (jax.vmap(draw, (0, None)), jax.jit(jax.vmap(draw, (0, None)))):
+        np.testing.assert_array_equal(function(keys, jax.numpy.asarray(a)), want)
+    keys, x = xo.random.split(xo.random.key(4, backend="torch"), 3), torch.from_numpy(a).requires_grad_()
+    batched = torch.func.vmap(draw, (0, None))
+    for function in (batched, torch.compile(batched, fullgraph=True, backend="aot_eager")):
+        np.testing.assert_array_equal(function(keys, x), want)
+    compiled = torch.compile(draw, fullgraph=True, backend="aot_eager")
+    np.testing.assert_array_equal(compiled(keys[0], x), want[0])
+
+
 def test_torch_refuses_a_generator_from_outside():
     torch = pytest.importorskip("torch")
     outside = xo.random.default_rng(0, backend="torch")

@@ -29,6 +29,8 @@ DRAWS = {
     "scaled normal": lambda rng: rng.normal(3.0, 0.1, size=10_000),
     "exponential": lambda rng: rng.exponential(size=10_000),
     "exponential float32": lambda rng: rng.exponential(size=10_000, dtype="float32"),
+    "beta": lambda rng: rng.beta(0.5, 2.0, 10_000),
+    "beta float32": lambda rng: rng.beta(3.0, 0.2, 10_000, dtype="float32"),
     "integers": lambda rng: rng.integers(-5, 1000, 10_000),
     "wide integers": lambda rng: rng.integers(-(2**62), 2**62 + 12345, 10_000),
     "small integers": lambda rng: rng.integers(0, 100, 10_000, dtype="uint8"),
@@ -45,6 +47,8 @@ DRAWS = {
 HASHES = {
     "uniform": "b2cf99c0f39f20d1",
     "uniform float32": "549b72d0bddf9d76",
+    "beta": "fd68440de6d97262",
+    "beta float32": "0f609460ec3489ed",
     "normal": "5f85e35cce66ef69",
     "normal float32": "911d3904d6cae83c",
     "scaled normal": "75b5252c188a1235",

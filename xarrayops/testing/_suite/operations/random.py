@@ -23,6 +23,8 @@ DRAWS: dict[str, tuple[str, Draws]] = {
     "normal float32": ("float32", lambda rng: rng.normal(size=300, dtype="float32")),
     "exponential": ("float64", lambda rng: rng.exponential(0.7, size=20)),
     "exponential float32": ("float32", lambda rng: rng.exponential(size=20, dtype="float32")),
+    "beta": ("float64", lambda rng: rng.beta(2.5, 0.7, size=300)),
+    "beta float32": ("float32", lambda rng: rng.beta(0.2, 40.0, size=(60, 5), dtype="float32")),
     "bits": ("uint64", lambda rng: rng.bits((3, 2))),
     "bits of 8": ("uint8", lambda rng: rng.bits(9, dtype="uint8")),
     "integers": ("int64", lambda rng: rng.integers(-5, 1000, size=(3,))),
@@ -88,6 +90,7 @@ class RandomSuite:
             lambda rng: lambda x: rng.choice(x, (2, 2), axis=1),
             lambda rng: lambda x: rng.choice(x, 3, replace=False),
             lambda rng: lambda x: rng.normal(x, dtype="float32"),
+            lambda rng: lambda x: rng.beta(x + 0.5, 2.0, dtype="float32"),
         )
         for i, draw in enumerate(draws):
             found = draw(xo.random.default_rng(i, **variant.creation))(x)
@@ -107,6 +110,7 @@ class RandomSuite:
             lambda: rng.integers(3, 3),
             lambda: rng.integers(0, 300, dtype="int8"),
             lambda: rng.random(-1),
+            lambda: rng.beta(2.0, 0.0),
             lambda: rng.random(3, dtype="int32"),
             lambda: rng.bits(3, dtype="float32"),
             lambda: rng.choice(3, 4, replace=False),

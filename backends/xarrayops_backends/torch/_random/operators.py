@@ -1,0 +1,115 @@
+"""Operators: random numbers as one node of a compiled function.
+
+The compilation of the hundreds of steps of a draw takes longer than that of the rest of the function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.compiler import is_compiling
+
+from xarrayops.plugin import Array
+from xarrayops.plugin.beta import beta
+from xarrayops.plugin.host import random_numbers
+from xarrayops.plugin.random import Draw
+from xarrayops_backends.torch._dtypes import as_dtype
+from xarrayops_backends.torch._random.steps import ARITHMETIC, keys_of_counters
+
+_torch: Any = torch  # some functions lack annotations
+
+
+def filled(draw: Draw, keys: Sequence[tuple[int, int]], shape: Sequence[int]) -> Array:
+    """A draw for each of several keys, in host memory, by the host's functions."""
+    with torch._C.DisableTorchFunction():  # `xo.profile` counts only transfers of the program
+        out = torch.empty((len(keys), *shape), dtype=as_dtype(draw.dtype), device="cpu")
+        loops = random_numbers.loops_for(math.prod(shape))
+        for i, key in enumerate(keys):
+            random_numbers.fill(out[i].numpy(), draw, key, loops)
+    return out
+
+
+def is_in_host_memory(*arrays: Array) -> bool:
+    """Whether tensors have values that this process can read; those of a batch and of a traced function have none."""
+    return not is_compiling() and all(
+        type(x) is torch.Tensor and x.device.type == "cpu" and not is_wrapped(x) for x in arrays
+    )
+
+
+def is_wrapped(x: torch.Tensor) -> bool:
+    """Whether torch.func transforms a tensor."""
+    return torch._C._functorch.is_functorch_wrapped_tensor(x)
+
+
+def beta_now(dtype: str, shapes: Array, normals: Array, exponentials: Array) -> Array:
+    """The operator `beta_of`: in host memory by the host's function, else step by step."""
+    arrays = (shapes, normals, exponentials)
+    if is_in_host_memory(*arrays):
+        with torch._C.DisableTorchFunction():
+            return torch.from_numpy(random_numbers.beta_numbers(dtype, *(x.numpy() for x in arrays)))
+    return beta(ARITHMETIC, dtype, *arrays)
+
+
+def _shape_of_beta(dtype: str, shapes: Array, *numbers: Array) -> Array:
+    return shapes.new_empty(shapes.shape[:-2])
+
+
+def _beta_of_batch(info: Any, in_dims: tuple[Any, ...], dtype: str, *arrays: Array) -> tuple[Array, int]:
+    return beta_of(dtype, *_with_batch(info, in_dims[1:], arrays)), 0
+
+
+def _drawn_now(key: Array, kind: str, dtype: str, shape: list[int]) -> Array:
+    """The operator `drawn`: standard numbers for each of the keys (..., 2), of shape ``(..., *shape)``."""
+    keys: Any = key.reshape(-1, 2).tolist()
+    return filled(Draw(kind, dtype), keys, shape).reshape((*key.shape[:-1], *shape))
+
+
+def _shape_of_drawn(key: Array, kind: str, dtype: str, shape: list[int]) -> Array:
+    return key.new_empty((*key.shape[:-1], *shape), dtype=as_dtype(dtype))
+
+
+def _drawn_of_batch(info: Any, in_dims: tuple[Any, ...], key: Array, *options: Any) -> tuple[Array, int]:
+    return drawn(key.movedim(in_dims[0], 0), *options), 0
+
+
+def _keys_of_batch(info: Any, in_dims: tuple[Any, ...], *arrays: Array) -> tuple[Array, int]:
+    return keys_of(*_with_batch(info, in_dims, arrays)), 0
+
+
+def _with_batch(info: Any, in_dims: tuple[Any, ...], arrays: tuple[Array, ...]) -> list[Array]:
+    """The arrays with the batch as the first axis."""
+    return [
+        x.expand(info.batch_size, *x.shape) if axis is None else x.movedim(axis, 0)
+        for x, axis in zip(arrays, in_dims, strict=True)
+    ]
+
+
+_OPERATORS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "drawn(Tensor key, str kind, str dtype, SymInt[] shape)": (_drawn_now, _shape_of_drawn, _drawn_of_batch),
+    "keys(Tensor key, Tensor counters)": (keys_of_counters, keys_of_counters, _keys_of_batch),
+    "beta(str dtype, Tensor shapes, Tensor normals, Tensor exponentials)": (
+        *(beta_now, _shape_of_beta, _beta_of_batch),
+    ),
+}
+"""The function, the shape of the result and the function of batches, by the signature."""
+
+
+def _defined() -> Any:
+    """The namespace of the operators, which are defined once in a process."""
+    operators: Any = torch.ops.xarrayops
+    if not hasattr(operators, "drawn"):
+        library = _torch.library.Library("xarrayops", "FRAGMENT")
+        for signature, (function, fake, batched) in _OPERATORS.items():
+            name = signature.partition("(")[0]
+            library.define(f"{signature} -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
+            library.impl(name, function, "CompositeExplicitAutograd")
+            torch.library.register_fake(f"xarrayops::{name}", fake, lib=library)
+            torch.library.register_vmap(f"xarrayops::{name}", batched, lib=library)
+        operators.drawn.library = library  # without it the operators would end with this module
+    return operators
+
+
+drawn, keys_of, beta_of = (getattr(_defined(), name).default for name in ("drawn", "keys", "beta"))
