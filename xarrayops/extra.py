@@ -271,9 +271,10 @@ def segment_sum(x: ArrayT, /, segment_ids: Array, num_segments: int | None = Non
     """The sum of each segment of x. A segment is the elements along the first axis with the same id.
 
     ``segment_ids`` is a vector of integers, one for each element of the first axis, in any order. The result has the
-    shape ``(num_segments, *x.shape[1:])`` and the dtype of x. Elements with ids outside ``range(num_segments)`` are
-    ignored. ``num_segments`` defaults to ``max(segment_ids) + 1``, which requires the values of the ids. The name and
-    the meaning are from jax.ops. Law: ``segment_sum(x, ids, n)[i] == sum(x[ids == i], axis=0)``.
+    shape ``(num_segments, *x.shape[1:])`` and the dtype of x; booleans are counted in the default integer dtype.
+    Elements with ids outside ``range(num_segments)`` are ignored. ``num_segments`` defaults to
+    ``max(segment_ids) + 1``, which requires the values of the ids. The name and the meaning are from jax.ops.
+    Law: ``segment_sum(x, ids, n)[i] == sum(x[ids == i], axis=0)``.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.segment_sum(np.asarray([1.0, 2.0, 5.0]), np.asarray([0, 0, 2]), 3)

@@ -150,7 +150,7 @@ def _segmented(x: Array, ids: Array, count: int, is_mean: bool) -> Array:
         wide = x.astype(_DOUBLE.get(x.dtype.name, x.dtype))
         ids = jnp.where((ids < 0) | (ids >= count), count, ids.astype("int64"))
         target = jnp.zeros((count, *x.shape[1:]), wide.dtype).at[ids]
-        total = (target.max if x.dtype == bool else target.add)(wide, mode="drop")  # JAX does not add booleans
+        total = target.add(wide, mode="drop")
         if is_mean:
             sizes = jnp.zeros(count, "int64").at[ids].add(1, mode="drop")
             total = total / sizes.reshape(-1, *(1,) * (x.ndim - 1))
@@ -159,7 +159,8 @@ def _segmented(x: Array, ids: Array, count: int, is_mean: bool) -> Array:
 
 def segment_sum(x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
     """Sums in double precision."""
-    return _segmented(x, segment_ids, counting.segments(jnp, x, segment_ids, num_segments), False)
+    count = counting.segments(jnp, x, segment_ids, num_segments)
+    return _segmented(counting.counted_booleans(jnp, x), segment_ids, count, False)
 
 
 def segment_mean(x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:

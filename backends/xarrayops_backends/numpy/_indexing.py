@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers as _req
 
 UPDATES: dict[str, np.ufunc] = {op: getattr(np, name) for op, name in UFUNCS.items()}
 """The ufunc of each operation."""
+# The number of elements from which the indices of elements are worthwhile.
+_MANY = 128
 
 
 def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:
@@ -42,8 +45,20 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
             return target
         UPDATES[op](view, value, out=view)
     else:
-        UPDATES[op].at(target, index.entries, _broadcast(x, index, value) if is_array else value)
+        _accumulate(UPDATES[op], target, index.entries, _broadcast(x, index, value) if is_array else value)
     return target
+
+
+def _accumulate(ufunc: np.ufunc, target: Array, entries: tuple[Any, ...], value: Any) -> None:
+    """``ufunc.at``. For rows it takes 3 to 8 times as long as for their elements, so rows are indexed by element."""
+    ids, row = entries[0], math.prod(target.shape[1:])
+    if len(entries) == 1 < row and getattr(ids, "ndim", 0) == 1 and ids.dtype.kind in "iu" and ids.size * row >= _MANY:
+        is_in_range = ids.min() >= -len(target) and ids.max() < len(target)
+        if is_in_range and target.flags.c_contiguous and np.ndim(value) in (0, target.ndim):
+            places = ids.astype(np.intp)[:, None] * row + np.arange(row)
+            ufunc.at(target.reshape(-1), places.reshape(-1), value.reshape(-1) if np.ndim(value) else value)
+            return
+    ufunc.at(target, entries, value)
 
 
 def _set(target: Array, index: Index, value: Any) -> None:

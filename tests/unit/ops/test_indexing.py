@@ -114,6 +114,26 @@ def test_duplicates_accumulate(library, op):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
+def test_many_rows_accumulate():
+    """By the indices of elements on NumPy: also of negative indices, of other memory orders and of one value."""
+    rng = np.random.default_rng(3)
+    for op, ufunc in (("add", np.add), ("multiply", np.multiply), ("min", np.minimum)):
+        for dtype, kind in (("float32", "int8"), ("int16", "uint64"), ("complex64", "int64")):
+            x = rng.integers(1, 4, (7, 3, 5)).astype(dtype)
+            ids = rng.integers(0 if kind == "uint64" else -7, 7, 40).astype(kind)
+            values = rng.integers(1, 3, (40, 3, 5)).astype(dtype)
+            for target in (x, np.asfortranarray(x), x[::-1, :, ::2]):
+                for value in (values[..., : target.shape[2]], values[0, :, : target.shape[2]], np.dtype(dtype).type(2)):
+                    if np.iscomplexobj(x) and op == "min":
+                        continue
+                    want = np.array(target)
+                    ufunc.at(want, ids, np.broadcast_to(value, (40, *target.shape[1:])))
+                    np.testing.assert_array_equal(getattr(xo.at(target)[ids], op)(value, copy=True), want)
+    for wrong in (7, -8, 2**62):
+        with pytest.raises(IndexError, match="out of bounds for axis 0 with size 7"):
+            xo.at(x)[np.full(40, wrong)].add(1)
+
+
 def test_operations_that_a_dtype_does_not_have(library):
     whole, flags = array(library, [4, 6]), array(library, [True, False])
     with pytest.raises(xo.Unsupported, match=r"divide does not support arrays of .*int\d\d\. Instead: xo\.astype"):

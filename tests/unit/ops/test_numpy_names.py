@@ -107,6 +107,8 @@ ANSWERS = {
     ),
     "seed": (xo.random, "xo.random has no seed: there is no global random state; rng = xo.random.default_rng(0, like="),
     "poisson": (xo.random, "xo.random has no poisson: xo.random has uniform, normal, exponential and beta numbers an"),
+    "fillna": (xo, "xo has no fillna. Instead: xo.where(xo.isnan(x), value, x)"),
+    "stft": (xo, "xo has no stft: it is xo.fft.rfft(xo.sliding"),
     "default_rng": (xo, "xo has no default_rng. Instead: xo.random.default_rng"),
     "concta": (xo, "xo has no concta; did you mean xo.concat?"),
     "arcsn": (xo, "xo has no arcsn and no arcsin. Instead: xo.asin"),

@@ -115,8 +115,10 @@ def _short(module: str) -> str:
 def _answer(module: str, name: str) -> str:
     if module == "xarrayops" and find_spec(f"xarrayops.{name}") is not None:
         return f"xarrayops.{name} is not imported. Instead: import xarrayops.{name}"
-    of_torch = torch_names.answer(name) if module == "xarrayops" else None
-    answer = _names(module).answer(name) or of_torch or _elsewhere(module, name) or _near(module, name)
+    of_others = None
+    if module == "xarrayops":
+        of_others = f". Instead: {without.PANDAS[name]}" if name in without.PANDAS else torch_names.answer(name)
+    answer = _names(module).answer(name) or of_others or _elsewhere(module, name) or _near(module, name)
     return f"{_short(module)} has no {name}{answer}"
 
 

@@ -139,7 +139,9 @@ WITHOUT = {
     "inference_mode": "use with xo.no_grad()",
     "manual_seed": "there is no global random state; rng = xo.random.default_rng(0, like=x) makes a generator",
     "nn": "there are functions such as xo.conv2d, xo.attention and xo.softmax, and no layers or optimisers",
+    "istft": "there is no inverse of windows that overlap; xo.fft.irfft transforms each window",
     "optim": "there are gradients, xo.value_and_grad(f), and no optimisers",
+    "stft": "it is xo.fft.rfft(xo.sliding_window_view(x, n, step=hop) * xo.hanning(n, periodic=True, like=x))",
 }
 """The reason for each name without a counterpart."""
 

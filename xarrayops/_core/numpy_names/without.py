@@ -122,6 +122,16 @@ _METHOD_GROUPS = {
 METHODS = {name: reason for reason, names in _METHOD_GROUPS.items() for name in names.split()}
 """The reasons by the name of the method or attribute of NumPy's arrays."""
 
+PANDAS = {
+    "cut": "xo.digitize(x, bins)",
+    "dropna": "x[~xo.isnan(x)]",
+    "fillna": "xo.where(xo.isnan(x), value, x)",
+    "get_dummies": "xo.one_hot(x, n)",
+    "groupby": "xo.segment_mean(x, ids, n), or xo.segment_sum, xo.segment_max, xo.segment_min",
+    "qcut": "xo.digitize(x, xo.quantile(x, q))",
+}
+"""The equivalents of functions and methods of pandas."""
+
 CONTAINERS = "containers keep the class of their library; xo.sparse.from_dense and xo.sparse.from_parts build them"
 SPARSE = dict.fromkeys(
     (f"{form}_{kind}" for form in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil") for kind in ("array", "matrix")),

@@ -64,7 +64,13 @@ def length_unknown(option: str) -> Unsupported:
 def segment_sum(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
     """Sums by index, in double precision: the elements of a segment are added one after the other."""
     count = segments(xp, x, segment_ids, num_segments)
+    x = counted_booleans(xp, x)
     return common.astype(xp, _reduced(xp, "add", 0, common.doubled(xp, x), segment_ids, count), x.dtype)
+
+
+def counted_booleans(xp: ModuleType, x: Array) -> Array:
+    """x, or booleans as the integers 0 and 1."""
+    return xp.astype(x, common.index_dtype(xp, x)) if xp.isdtype(x.dtype, "bool") else x
 
 
 def segment_mean(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:

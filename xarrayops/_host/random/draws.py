@@ -58,7 +58,7 @@ def beta_numbers(dtype: str, shapes: Array, normals: Array, exponentials: Array)
 
 def fill(out: Array, draw: Draw, key: Key, loops: ModuleType | None, counters: Counters | None = None) -> None:
     """Set the elements of a contiguous array to a draw, or to the part of a draw with the given counters."""
-    flat, key = out.reshape(-1), (int(key[0]), int(key[1]))
+    flat, key = out.reshape(-1), (int(key[0]), int(key[1]))  # the words of a chunk of Dask are an array
 
     def work(starts: Iterable[int]) -> None:
         for start in starts:
@@ -86,7 +86,9 @@ def _fill_block(out: Array, draw: Draw, key: Key, index: Array, loops: ModuleTyp
         loops.uniforms(bits, form.bits - form.digits, first, number(2.0**-form.digits), out)
     if draw.kind == "exponential":
         _take_minus_logs(out, _typed(draw.dtype), loops)
-    out[:] = scaled(_ARITHMETIC, draw, out)
+    result = scaled(_ARITHMETIC, draw, out)
+    if result is not out:
+        out[:] = result
 
 
 class _Typed(NamedTuple):

@@ -93,7 +93,8 @@ def _of_key(key: Array, like: Array | None, backend: Library | None, device: Any
     owner = find.one_of(verb, {"seed": key})
     words = owner.functions["key_words"](arguments.checked_key(verb, owner, key))
     if words is None:
-        find.one_of(verb, {"seed": key, "like": like})
+        if like is not None:
+            find.one_of(verb, {"seed": key, "like": like})
         if backend is not None or device is not None:
             raise TypeError(f"xo.{verb}: this key is traced or not in host memory. Instead: omit backend= and device=")
         return owner, owner.functions["device"](key), Keys(owner, key)

@@ -173,6 +173,11 @@ def require_axis(verb: str, axis: Any) -> int:
     return axis % 2
 
 
+def reduction(verb: str, s: Any, axis: Any) -> Prepared:
+    """A reduction of a matrix along an axis, or of all its elements if the axis is None."""
+    return require_matrices(verb, s=s), (s, None if axis is None else require_axis(verb, axis))
+
+
 def require_same_shape(verb: str, a: Container, b: Any) -> None:
     """Raise unless two operands have the same shape."""
     if tuple(a.shape) != tuple(b.shape):

@@ -19,7 +19,7 @@ def sum(s: Container, /, *, axis: int | None = None) -> Prepared:
     >>> xo.sparse.sum(xo.sparse.from_dense(np.eye(3)), axis=0)
     array([1., 1., 1.])
     """
-    return operands.require_matrices("sum", s=s), (s, None if axis is None else operands.require_axis("sum", axis))
+    return operands.reduction("sum", s, axis)
 
 
 @operands.sparse_verb("Array")
@@ -41,7 +41,7 @@ def mean(s: Container, /, *, axis: int | None = None) -> Prepared:
     >>> xo.sparse.mean(xo.sparse.from_dense(np.asarray([[3.0, 0.0], [0.0, 1.0]])), axis=0)
     array([1.5, 0.5])
     """
-    return operands.require_matrices("mean", s=s), (s, None if axis is None else operands.require_axis("mean", axis))
+    return operands.reduction("mean", s, axis)
 
 
 @operands.sparse_verb("Array")
@@ -61,7 +61,7 @@ def count(s: Container, /, *, axis: int | None = None) -> Prepared:
     >>> xo.sparse.count(xo.sparse.from_dense(np.asarray([[1, 0], [2, 3]])), axis=0)
     array([2, 1])
     """
-    return operands.require_matrices("count", s=s), (s, None if axis is None else operands.require_axis("count", axis))
+    return operands.reduction("count", s, axis)
 
 
 @operands.sparse_verb("Array")
@@ -83,4 +83,4 @@ def norm(s: Container, /, *, axis: int | None = None) -> Prepared:
     >>> xo.sparse.norm(xo.sparse.from_dense(np.asarray([[3.0, 4.0], [0.0, 0.0]])), axis=1)
     array([5., 0.])
     """
-    return operands.require_matrices("norm", s=s), (s, None if axis is None else operands.require_axis("norm", axis))
+    return operands.reduction("norm", s, axis)

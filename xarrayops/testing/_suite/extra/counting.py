@@ -74,6 +74,7 @@ ROWS = [
     row("segment_mean", _segments(lambda x: np.mean(x, axis=0)), *SEGMENTED[:3], dtype="first", ulps=64),
     row("segment_min", _extreme("min"), *SEGMENTED, dtype="first"),
     row("segment_sum", _segments(lambda x: np.sum(x, axis=0)), *SEGMENTED, dtype="first", ulps=64),
+    row("segment_sum", _segments(lambda x: np.sum(x, axis=0)), call(sample("bool", (6, 2)), IDS, 5), dtype="integral"),
 ]
 OF_VALUES = [
     row(
