@@ -65,8 +65,10 @@ asanyarray = asarray  # there are no subclasses
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     """An array with the values; NaN and infinities raise ValueError."""
+    instead = "np.asarray(a), and the test before the compiled function"
+    ops.require_values("asarray_chkfinite", instead)
     x = asarray(a, dtype, order)
-    if not bool(xo.all(xo.isfinite(x))):
+    if not ops.truth("asarray_chkfinite", xo.all(xo.isfinite(x)), instead):
         raise ValueError("array must not contain infs or NaNs")
     return x
 

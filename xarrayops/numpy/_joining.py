@@ -79,6 +79,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """The array without leading and trailing zeros, by `xarrayops.nonzero`; the values are read."""
+    ops.require_values("trim_zeros", "call it before the compiled function")
     x = ops.array(filt)
     axes = ops.axes_of(x, axis)
     if trim.lower() not in ("f", "b", "fb", "bf"):

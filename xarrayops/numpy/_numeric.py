@@ -105,8 +105,10 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
     x = ops.array(a)
     if not ops.is_complex(x):
         return x
+    ops.require_values("real_if_close", "np.real(a)")
     limit = xo.finfo(xo.real(x).dtype).eps * tol if tol > 1 else tol
-    return xo.real(x) if bool(xo.all(xo.abs(xo.imag(x)) < limit)) else x
+    is_real = ops.truth("real_if_close", xo.all(xo.abs(xo.imag(x)) < limit), "np.real(a)")
+    return xo.real(x) if is_real else x
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
@@ -255,6 +257,7 @@ def _mode(mode: Any) -> Any:
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """The number of occurrences of each integer, or the sum of their weights, by `xarrayops.bincount`."""
+    ops.require_values("bincount", "xo.bincount(x, length=n)")
     values, w = ops.arrays(x, weights)
     if ops.size_of(values) == 0:
         values, w = xo.astype(values, int), None

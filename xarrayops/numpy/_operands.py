@@ -464,6 +464,27 @@ def refuse(function: str, instead: str, **options: bool) -> None:
             raise Unsupported(f"np.{function}: {name}= is not supported. Instead: {instead}")
 
 
+def truth(function: str, x: Any, instead: str) -> bool:
+    """The truth value of x; raises in a function that JAX traces, where values are unknown."""
+    try:
+        return bool(x)
+    except TypeError as error:
+        if type(error).__name__ != "TracerBoolConversionError":
+            raise
+        raise _values_unknown(function, instead) from error
+
+
+def require_values(function: str, instead: str) -> None:
+    """Raise in a function that torch.compile traces: the shape or the dtype of the result depends on values."""
+    if is_traced():
+        raise _values_unknown(function, instead)
+
+
+def _values_unknown(function: str, instead: str) -> Unsupported:
+    why = "the result depends on values, which are unknown while a function is traced or compiled"
+    return Unsupported(f"np.{function}: {why}. Instead: {instead}")
+
+
 def no_subclass(function: str, subok: Any, default: bool = False) -> None:
     """Raise unless ``subok`` is the default: arrays of subclasses are refused anyway."""
     refuse(function, f"leave it at {default}; results have the library's own class", subok=subok not in (default, None))

@@ -161,7 +161,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> bool:
     """Whether the elements of all pairs are close, by `xarrayops.isclose`; a Python bool, so lazy arrays compute."""
-    return bool(xo.all(isclose(a, b, rtol, atol, equal_nan)))
+    return ops.truth("allclose", xo.all(isclose(a, b, rtol, atol, equal_nan)), "np.all(np.isclose(a, b))")
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
@@ -169,7 +169,8 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     x, y = ops.arrays(a1, a2)
     if _comparison.lack_common_dtype(x, y):
         return tuple(x.shape) == tuple(y.shape) and array_equiv(x, y)
-    return bool(xo.array_equal(*ops.harmonised(x, y), equal_nan=equal_nan))
+    is_equal = xo.array_equal(*ops.harmonised(x, y), equal_nan=equal_nan)
+    return ops.truth("array_equal", is_equal, "np.all(np.equal(a1, a2))")
 
 
 def array_equiv(a1: Any, a2: Any) -> bool:
@@ -179,7 +180,7 @@ def array_equiv(a1: Any, a2: Any) -> bool:
         xo.broadcast_shapes(x.shape, y.shape)
     except ValueError:
         return False
-    return bool(xo.all(UFUNCS["equal"](x, y)))
+    return ops.truth("array_equiv", xo.all(UFUNCS["equal"](x, y)), "np.all(np.equal(a1, a2))")
 
 
 def iscomplex(x: Any) -> Any:
