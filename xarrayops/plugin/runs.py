@@ -31,6 +31,10 @@ class RunMode(Record):
         Whether a compiler traces the function, or the arrays have no values. Not every function can run so.
     has_values : bool
         Whether the results have values, and not only a shape and a dtype.
+    has_devices : bool
+        Whether the library has arrays on other devices than the CPU.
+    host_calls : tuple of str
+        What `xarrayops.profile` calls the methods that raise for arrays on other devices than the CPU.
     """
 
     label: str = ""
@@ -39,6 +43,8 @@ class RunMode(Record):
     context: Callable[[], AbstractContextManager[Any]] = nullcontext
     traces: bool = False
     has_values: bool = True
+    has_devices: bool = False
+    host_calls: tuple[str, ...] = ()
 
     @property
     def eager(self) -> RunMode:

@@ -22,7 +22,7 @@ from xarrayops._cli.terminal import Text
 from xarrayops.port.checking import check, page
 from xarrayops.port.checking.verdict import READY, REDESIGN, SMALL_FIXES, STAY
 from xarrayops.port.findings import alike, times
-from xarrayops.port.loading import arguments_of, function_of, last_line, loaded, parsed_call
+from xarrayops.port.loading import arguments_of, calls_of, function_of, last_line, loaded, parsed_call
 from xarrayops.port.rewriting import STYLES, rewrite
 from xarrayops.port.source import PortError, write
 
@@ -131,25 +131,34 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
     call = "a call of a function that both files define; arguments are evaluated with the names of ORIGINAL"
     add("--call", required=True, metavar='"f(args)"', help=call)
     add("--libraries", type=names, metavar="A,B", help='such as "torch,jax:jit"; by default all')
+    add("--seconds", type=float, default=120.0, metavar="S", help="the time limit of each run (default: %(default)g)")
     add("--no-replay", action="store_true", help="do not search for the first line that differs")
     add("--format", choices=("text", "json"), default="text", help="how the report is printed")
 
 
+def _show_progress(name: str) -> None:
+    """Print the name of a run that begins."""
+    print(f"{name} ...", file=sys.stderr, flush=True)
+
+
 def _verify(arguments: argparse.Namespace) -> int:
     """Compare the files and print the report."""
-    import numpy
+    call = parsed_call(arguments.call)
+    _show_progress(f"the reference, {ast.unparse(call.func)}, on NumPy")
 
-    from xarrayops.testing import verify  # it imports NumPy, too
+    import numpy  # it is slow to import
+
+    from xarrayops.testing import verify
 
     with ExitStack() as modules:
         try:
             original = loaded(arguments.original, "original", modules)
             port = original if arguments.port is None else loaded(arguments.port, "port", modules)
-            call = parsed_call(arguments.call)
-            name = ast.unparse(call.func)
-            args, keywords = arguments_of(call, {"np": numpy, "numpy": numpy, **vars(original)})
-            expected = function_of(original, arguments.original, name)
-            function = function_of(port, arguments.port or arguments.original, name)
+            variables = {"np": numpy, "numpy": numpy, **vars(original)}
+            several = [arguments_of(each, variables) for each in calls_of(call)]
+            args, keywords = several[0] if len(several) == 1 else (tuple(several), {})
+            expected = function_of(original, arguments.original, call)
+            function = function_of(port, arguments.port or arguments.original, call)
             report = verify(
                 function,
                 *args,
@@ -157,6 +166,8 @@ def _verify(arguments: argparse.Namespace) -> int:
                 keywords=keywords,
                 libraries=arguments.libraries,
                 replay=not arguments.no_replay,
+                seconds=arguments.seconds,
+                progress=_show_progress,
             )
         except PortError:
             raise

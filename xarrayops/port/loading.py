@@ -93,12 +93,51 @@ def loaded(path: Path, role: str, modules: ExitStack) -> ModuleType:
     return module
 
 
-def function_of(module: ModuleType, path: Path, name: str) -> Any:
-    """The function of a module, or of a class in it, by its name."""
+def calls_of(call: ast.Call) -> list[ast.Call]:
+    """The calls that a call consists of, the first one last: of a method, the call that makes its object."""
+    found = [call]
+    node = call.func
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Call):
+            found.append(node)
+        if not isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
+            raise PortError(f'--call: {ast.unparse(node)} is not a name. Instead: --call "Class(3).method(np.ones(3))"')
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return found
+
+
+def function_of(module: ModuleType, path: Path, call: ast.Call) -> Any:
+    """The function that a call calls, of a module or of a class in it.
+
+    Of several calls, such as ``Class(3).method(x)``, it is a function of the arguments of each, the last call's first.
+    """
+    several = calls_of(call)
     try:
-        return attrgetter(name)(module)
+        if len(several) == 1:
+            return attrgetter(ast.unparse(call.func))(module)
+        attrgetter(ast.unparse(several[-1].func))(module)
     except AttributeError:
+        name = ast.unparse(several[-1].func)
         raise PortError(f"{path} has no function {name!r}. Instead: name one that both files define") from None
+    given = {id(each): f"given[{i}]" for i, each in enumerate(several)}
+    text = f"lambda *given: {_with_arguments(call, given)}"
+    function = eval(compile(text, "<call>", "eval"), vars(module))
+    function.__qualname__ = _with_arguments(call, {})
+    return function
+
+
+def _with_arguments(node: ast.expr, given: dict[int, str]) -> str:
+    """The text of a call with the arguments of its calls from variables, or left out."""
+    match node:
+        case ast.Call():
+            variable = given.get(id(node))
+            inner = "..." if variable is None else f"*{variable}[0], **{variable}[1]"
+            return f"{_with_arguments(node.func, given)}({inner})"
+        case ast.Attribute():
+            return f"{_with_arguments(node.value, given)}.{node.attr}"
+        case ast.Subscript():
+            return f"{_with_arguments(node.value, given)}[{ast.unparse(node.slice)}]"
+    return ast.unparse(node)
 
 
 def last_line(error: BaseException, files: Container[str]) -> tuple[str, int] | None:

@@ -157,8 +157,8 @@ def compilations() -> int:
 
 def run_modes() -> tuple[RunMode, ...]:
     """With 64-bit types: eagerly and under `jax.jit`."""
-    context = partial(_jax.enable_x64, True)
-    return RunMode(context=context), RunMode("jit", compiled=_jitted, context=context, traces=True)
+    eager = RunMode(context=partial(_jax.enable_x64, True), has_devices=True)
+    return eager, eager._replace(label="jit", compiled=_jitted, traces=True)
 
 
 def set_default_dtype(name: str | None, /) -> None:

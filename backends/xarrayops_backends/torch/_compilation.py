@@ -146,9 +146,9 @@ def run_modes() -> tuple[RunMode, ...]:
     """Eagerly, on the meta device, and under torch.compile."""
     meta = partial(torch.device, "meta")
     return (
-        RunMode(),
-        RunMode("meta", place=_on_meta, context=meta, traces=True, has_values=False),
-        RunMode("compile", compiled=_without_code, traces=True),
+        RunMode(has_devices=True, host_calls=("torch.Tensor.__array__",)),
+        RunMode("meta", place=_on_meta, context=meta, traces=True, has_values=False, has_devices=True),
+        RunMode("compile", compiled=_without_code, traces=True, has_devices=True),
     )
 
 

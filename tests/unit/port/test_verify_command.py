@@ -20,6 +20,17 @@ def draw(n):
 
 def leave():
     raise SystemExit(3)
+
+class Scaler:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def fit(self, x):
+        self.mean = x.mean(axis=0)
+        return self
+
+    def transform(self, x):
+        return (x - self.mean) * self.factor
 """
 PORT = """
 import xarrayops as xo
@@ -34,6 +45,17 @@ def draw(n):
 
 def leave():
     pass
+
+class Scaler:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def fit(self, x):
+        self.mean = xo.mean(x, axis=AXIS)
+        return self
+
+    def transform(self, x):
+        return (x - self.mean) * self.factor
 """
 
 
@@ -79,12 +101,25 @@ def test_the_original_alone(files, capsys):
     assert main(command) == 0
 
 
+def test_methods(files, capsys):
+    call = "Scaler(factor=2.0).fit(np.arange(9.0).reshape(3, 3)).transform(np.ones((3, 3)))"
+    assert verify(files, "--libraries", "numpy,array_api_strict", call=call) == 0
+    printed = capsys.readouterr()
+    assert "Scaler(...).fit(...).transform(...) is the reference" in printed.out
+    assert printed.err.splitlines()[1:] == ["numpy ...", "array_api_strict ..."]
+    assert verify(files, "--libraries", "numpy", call=call, port="wrong.py") == 1
+    assert "in transform" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
         ({"call": "scale"}, "is not a call"),
         ({"call": "scale(("}, "is not Python"),
         ({"call": "missing(1)"}, "no function 'missing'"),
+        ({"call": "Missing(1).fit(2)"}, "no function 'Missing'"),
+        ({"call": "(lambda x: x)(2)"}, "is not a name"),
+        ({"call": "Scaler(1).missing(2)"}, "no attribute 'missing'"),
         ({"call": "scale(undefined)"}, "NameError"),
         ({"call": "scale('text')"}, "original.py, line 6: TypeError"),
         ({"call": "leave()"}, "original.py, line 13: SystemExit: 3"),

@@ -76,7 +76,8 @@ class Outcome(Record):
         The library and the way to run, such as ``"jax:jit"``.
     status : str
         "same", "different" or "raised"; "not run" if a compiler, arrays without values, or a library with only the
-        standard cannot run the function; "unsupported" if the library declares a gap. The last two are not failures.
+        standard cannot run the function, or if the run takes too long; "unsupported" if the library declares a gap. The
+        last two are not failures.
     what : str
         What differs, or why it did not run; empty if the results are the same.
     divergence : Divergence or None
@@ -120,8 +121,8 @@ class Report(Record):
 
     @property
     def ok(self) -> bool:
-        """Whether no run differs and none raised."""
-        return not self.failures
+        """Whether a run has the results of the reference, and none differs or raised."""
+        return not self.failures and any(each.status == "same" for each in self.outcomes)
 
     @property
     def failures(self) -> tuple[Outcome, ...]:
@@ -129,7 +130,7 @@ class Report(Record):
         return tuple(each for each in self.outcomes if each.status in ("different", "raised"))
 
     def raise_if_different(self) -> None:
-        """Raise an AssertionError with the report if a run differs or raised."""
+        """Raise an AssertionError with the report unless it is ``ok``."""
         if not self.ok:
             raise AssertionError(f"\n{self}")
 
@@ -145,7 +146,8 @@ class Report(Record):
         lines = [_COLUMNS, *map(_cells, self.outcomes)]
         widths = [max(len(line[i]) for line in lines) for i in range(len(_COLUMNS))]
         failed = ", ".join(each.run for each in self.failures)
-        verdict = f"differs from the reference on {failed}" if failed else "is the reference within rounding"
+        verdict = "is the reference within rounding" if self.ok else "was not compared on any library"
+        verdict = f"differs from the reference on {failed}" if failed else verdict
         text = [f"{self.function} {verdict}", ""]
         text += ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
         for each in self.failures:

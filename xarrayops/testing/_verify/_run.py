@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stdout
 from importlib import import_module
 from importlib.util import find_spec
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -33,6 +36,8 @@ class Setup(Record):
     library: Any
     name: str
     mode: RunMode
+    is_default: bool = True
+    """Whether new arrays belong to the library, by `xarrayops.use`."""
 
     @property
     def names(self) -> set[str]:
@@ -63,7 +68,7 @@ class Run(Record):
     results: dict[str, Value]
     arguments: dict[str, Value]
     shape: Any
-    error: Exception | None
+    error: Exception | TimeUp | None
     ledger: Ledger
     compilations: int
     seconds: float
@@ -86,6 +91,29 @@ class Call(Record):
         """The name of its code, as frames have it."""
         code = getattr(self.function, "__code__", None)
         return "" if code is None else str(code.co_name)
+
+
+class TimeUp(BaseException):
+    """A run takes longer than its limit. Programs that catch every Exception do not catch it."""
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Raise TimeUp in the block after some seconds: in the main thread, where the system has interval timers."""
+    if seconds is None or threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise TimeUp(f"stopped after {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 NUMPY = Setup("numpy", "numpy", RunMode())
@@ -122,8 +150,12 @@ def run(
     draws: AbstractContextManager[None],
     tape: Tape,
     around: AbstractContextManager[Any] | None,
+    seconds: float | None,
 ) -> Run:
-    """Run a function in a library. Exceptions of the function are kept; ``around`` is open while it runs."""
+    """Run a function in a library, at most for some seconds. What it prints is discarded, and its exceptions are kept.
+
+    ``around`` is open while it runs.
+    """
     with ExitStack() as contexts:
         contexts.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
@@ -131,18 +163,19 @@ def run(
         contexts.enter_context(setup.mode.context())
         args, kwargs = _placed(call, setup, tape)
         function = setup.mode.compiled(call.function)
-        contexts.enter_context(_defaults(setup, args, kwargs))
+        contexts.enter_context(_defaults(setup, args, kwargs) if setup.is_default else nullcontext())
         contexts.enter_context(draws)
         watch = nullcontext(Ledger()) if setup.mode.traces else xo.profile(show=False)
         compilations = xo.backend(setup.library).functions["compilations"]
         error, result, before, start = None, None, compilations(), time.perf_counter()
-        with watch as ledger, around or nullcontext():
+        with watch as ledger, around or nullcontext(), redirect_stdout(StringIO()):
             try:
-                result = function(*args, **kwargs)
-            except Exception as raised:  # whatever the function or the library raises is an outcome
+                with time_limit(seconds):
+                    result = function(*args, **kwargs)
+            except (Exception, TimeUp) as raised:  # whatever the function or the library raises is an outcome
                 error = raised
-        seconds = time.perf_counter() - start
-        found = Run({}, {}, structure(result), error, ledger, compilations() - before, seconds)
+        took = time.perf_counter() - start
+        found = Run({}, {}, structure(result), error, ledger, compilations() - before, took)
         return _with_values(found, setup, result, args, kwargs)
 
 

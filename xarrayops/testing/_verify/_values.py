@@ -48,9 +48,10 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, tree
 
 
-def first_line(error: Exception) -> str:
-    """The class of an error, and the first line of its message."""
-    return f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), '')}"
+def first_line(error: BaseException) -> str:
+    """The class of an error, and the first line of its message; only the message of an error that is no Exception."""
+    line = next(iter(str(error).strip().splitlines()), "")
+    return f"{type(error).__name__}: {line}" if isinstance(error, Exception) else line
 
 
 def structure(tree: Any) -> Any:

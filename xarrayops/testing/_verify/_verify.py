@@ -19,7 +19,7 @@ from xarrayops.testing._verify import _replay
 from xarrayops.testing._verify._random import Tape
 from xarrayops.testing._verify._report import Divergence, Outcome, Report, Status
 from xarrayops.testing._verify._rounding import rounding
-from xarrayops.testing._verify._run import NUMPY, Call, Run, Setup, namespaces, run, setups
+from xarrayops.testing._verify._run import NUMPY, Call, Run, Setup, TimeUp, namespaces, run, setups
 from xarrayops.testing._verify._trace import Key, Operands, Tracer
 from xarrayops.testing._verify._values import Value, first_line, is_array, leaves, structure, value
 
@@ -40,12 +40,15 @@ def verify(
     keywords: Mapping[str, Any] | None = None,
     libraries: Sequence[str] | None = None,
     replay: bool = True,
+    seconds: float | None = 120.0,
+    progress: Callable[[str], object] | None = None,
 ) -> Report:
     """Compare a function on every installed library with a reference on NumPy.
 
     The function runs on NumPy, PyTorch, JAX with 64-bit types, Dask in chunks and array_api_strict, on PyTorch's meta
     device, and under `torch.compile` and `jax.jit`. Results, their dtypes and shapes, and the arguments after the call
-    are compared. In the function, `xarrayops.use` selects the library of new arrays. Random numbers that the reference
+    are compared. In the function, `xarrayops.use` selects the library of new arrays; with arrays among the arguments,
+    it also runs without, as its users call it. What it prints is discarded. Random numbers that the reference
     draws (`numpy.random`, `xarrayops.random`, `xarrayops.numpy.random`) are recorded and returned to the function in
     the same order.
 
@@ -72,12 +75,19 @@ def verify(
         The ways to run, such as ``"torch"`` for all of PyTorch's, or ``"jax:jit"``; by default all.
     replay : bool
         Whether differences are replayed line by line.
+    seconds : float, optional
+        The time limit of each run; None for no limit. It needs the main thread and a system with interval timers, so
+        there is none on Windows.
+    progress : callable, optional
+        It gets the name of each run when the run begins.
 
     Returns
     -------
     Report
-        With a table in ``str()``, ``.ok`` and ``.raise_if_different()``. A run that a compiler cannot trace, or for
-        which the library declares a gap, is not a difference.
+        With a table in ``str()``, ``.ok`` and ``.raise_if_different()``. A run that a compiler cannot trace, that
+        takes too long, or for which the library declares a gap, is not a difference, except on NumPy, where the
+        reference runs. A result of another library is one on libraries with devices, and so is a tensor that NumPy
+        reads.
 
     Raises
     ------
@@ -95,21 +105,34 @@ def verify(
     >>> report.ok
     True
     """
-    return _Verification(function, args, dict(keywords or {}), expected).report(setups(libraries), replay=replay)
+    ways = setups(libraries)
+    verification = _Verification(function, args, dict(keywords or {}), expected, seconds)
+    return verification.report(ways, replay=replay, progress=progress or (lambda name: None))
 
 
 class _Verification:
     """The reference with its spread, and the comparison of runs with it."""
 
-    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], expected: Any):
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        expected: Any,
+        seconds: float | None,
+    ) -> None:
         self.tape = Tape()
+        self.seconds = seconds
         self.notes: list[str] = []
         args, kwargs = fill((args, kwargs), _as_numpy)
         self.port = Call(function, args, kwargs)
+        self.has_arrays = any(isinstance(x, np.ndarray) for _, x in leaves((args, kwargs)))
         self.has_original = callable(expected)
         self.original = Call(expected, args, kwargs) if self.has_original else self.port
         self.namespaces = [*namespaces(function), *namespaces(self.original.function)]
-        found = run(self.original, NUMPY, self.tape.replacing(self.namespaces, records=True), self.tape, None)
+        found = run(self.original, NUMPY, self.tape.replacing(self.namespaces, records=True), self.tape, None, seconds)
+        if isinstance(found.error, TimeUp):
+            raise TimeoutError(f"verify: the reference was {found.error}. Instead: seconds= with a longer limit")
         if found.error is not None:
             raise found.error
         self.want = found
@@ -125,7 +148,7 @@ class _Verification:
 
     def _run(self, call: Call, setup: Setup, around: AbstractContextManager[Any] | None = None) -> Run:
         """A run with the recorded draws; ``around`` is open while the function runs."""
-        return run(call, setup, self.tape.replacing(self.namespaces), self.tape, around)
+        return run(call, setup, self.tape.replacing(self.namespaces), self.tape, around, self.seconds)
 
     def _samples(self, call: Call) -> list[dict[str, Value]]:
         """The results and arguments of runs with random rounding."""
@@ -155,7 +178,7 @@ class _Verification:
                     f"reference gives other values in each run, so their comparison has little meaning"
                 )
 
-    def report(self, ways: Sequence[Setup], *, replay: bool) -> Report:
+    def report(self, ways: Sequence[Setup], *, replay: bool, progress: Callable[[str], object]) -> Report:
         """The outcomes of all runs, NumPy's first."""
         first = sorted(ways, key=lambda each: each.name != "numpy")
         outcomes: list[Outcome] = []
@@ -165,12 +188,27 @@ class _Verification:
             if setup.mode.traces and library in raised:  # a compiler may take a minute for the same error
                 outcomes.append(Outcome(setup.name, "not run", f"it raises on {library} without a compiler"))
                 continue
+            progress(setup.name)
             outcomes.append(self._outcome(setup, replay=replay))
             if outcomes[-1].status == "raised":
                 raised.add(setup.name)
         return Report(self.port.name, tuple(outcomes), tuple(self.notes))
 
     def _outcome(self, setup: Setup, *, replay: bool) -> Outcome:
+        """The outcome with `xarrayops.use`, or the failure without it."""
+        found = self._compared(setup, replay=replay)
+        if found.status == "unsupported" and setup.name == "numpy":  # the reference runs there
+            return found._replace(status="raised")
+        is_plain = not setup.mode.traces and isinstance(setup.library, str) and setup.library != "numpy"
+        if found.status != "same" or not is_plain or not self.has_arrays:
+            return found
+        alone = self._compared(setup._replace(is_default=False), replay=replay)
+        if alone.status in ("same", "not run"):
+            return found
+        status: Status = "different" if alone.status == "different" else "raised"
+        return alone._replace(status=status, what=f"without xo.use: {alone.what}")
+
+    def _compared(self, setup: Setup, *, replay: bool) -> Outcome:
         try:
             if setup.mode.traces:  # a first call looks up functions, which PyTorch's compiler traces otherwise again
                 self._run(self.port, setup._replace(mode=setup.mode.eager))
@@ -183,15 +221,18 @@ class _Verification:
             status: Status = "raised"
             if setup.mode.traces or not isinstance(setup.library, str):  # some functions cannot run this way
                 status = "not run"
+            if isinstance(got.error, TimeUp):
+                status = "not run"
             if isinstance(got.error, Unsupported):
                 status = "unsupported"
             found = self._replayed(setup, "") if status == "raised" and replay else None
-            if status == "raised" and found is None:
+            if status == "raised" and found is None and isinstance(got.error, Exception):
                 found = _replay.of_error(got.error)
             return Outcome(setup.name, status, first_line(got.error), found, *numbers)
         what = self._difference(got, setup)
         if not what:
-            return Outcome(setup.name, "same", _foreign(got, setup), None, *numbers)
+            left = _left(got, setup)
+            return Outcome(setup.name, "different" if left and setup.mode.has_devices else "same", left, None, *numbers)
         mismatch = self.tape.mismatch
         found = None
         if mismatch is not None:
@@ -258,11 +299,13 @@ def _as_numpy(x: Any) -> Any:
     return xo.convert(x, "numpy") if is_array(x) and not isinstance(x, (np.ndarray, np.generic)) else x
 
 
-def _foreign(got: Run, setup: Setup) -> str:
-    """Which results are not arrays of the library in which the function ran; empty if all are."""
+def _left(got: Run, setup: Setup) -> str:
+    """Where values left the library in which the function ran, to results or to NumPy; empty if nowhere."""
     own = xo.backend(setup.library).name
-    found = [f"{path} is an array of {each.library}" for path, each in got.results.items() if each.shape]
-    return "; ".join(text for text in found if not text.endswith((f" of {own}", " of ")))
+    arrays = {path: each.library for path, each in got.results.items() if each.shape and each.library not in ("", own)}
+    found = [f"{path} is an array of {library}" for path, library in arrays.items()]
+    read = [str(each) for each in got.ledger.crossings if each.what in setup.mode.host_calls]
+    return "; ".join([*found, *(f"{each} raises for a tensor on a GPU" for each in read)])
 
 
 def _with_rounding(call: Call) -> Call:
