@@ -1,0 +1,236 @@
+"""The comparison of the runs of a function with a reference, whose spread is measured."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+import xarrayops as xo
+from xarrayops._host.compare import difference, spread_of
+from xarrayops.errors import Unsupported, XArrayOpsError
+from xarrayops.plugin.nested import fill
+from xarrayops.testing._verify import _replay
+from xarrayops.testing._verify._random import Tape
+from xarrayops.testing._verify._report import Divergence, Outcome, Report, Status
+from xarrayops.testing._verify._rounding import rounding
+from xarrayops.testing._verify._run import NUMPY, Call, Run, Setup, TimeUp, namespaces, run
+from xarrayops.testing._verify._trace import Key, Operands, Tracer
+from xarrayops.testing._verify._values import Value, first_line, is_array, leaves, structure, value
+
+SAMPLES = 5
+"""The runs with random rounding."""
+SAMPLES_OF_REPLAY = 3
+UNSTABLE = 1e-3
+"""The relative spread above which a comparison has little meaning."""
+MOST_SECONDS = 20.0
+"""No further run with random rounding starts after this time."""
+
+
+class Comparison:
+    """The reference with its spread, and the comparison of runs with it."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        expected: Any,
+        seconds: float | None,
+    ) -> None:
+        self.tape = Tape()
+        self.seconds = seconds
+        self.notes: list[str] = []
+        args, kwargs = fill((args, kwargs), _as_numpy)
+        self.port = Call(function, args, kwargs)
+        self.has_arrays = any(isinstance(x, np.ndarray) for _, x in leaves((args, kwargs)))
+        self.has_original = callable(expected)
+        self.original = Call(expected, args, kwargs) if self.has_original else self.port
+        self.namespaces = [*namespaces(function), *namespaces(self.original.function)]
+        found = run(self.original, NUMPY, self.tape.replacing(self.namespaces, records=True), self.tape, None, seconds)
+        if isinstance(found.error, TimeUp):
+            raise TimeoutError(f"verify: the reference was {found.error}. Instead: seconds= with a longer limit")
+        if found.error is not None:
+            raise found.error
+        self.want = found
+        if expected is not None and not self.has_original:
+            results = {f"result{path}": value(x) for path, x in leaves(expected)}
+            self.want = found._replace(results=results, shape=structure(expected))
+        samples = self._samples(self.original)
+        self.spread = dict.fromkeys(self.want.results, 0.0)
+        for path, exact in {**found.results, **found.arguments}.items():
+            if path not in self.want.results or self.want.results[path].shape == exact.shape:
+                self.spread[path] = spread_of(exact, [each[path] for each in samples if path in each])
+                self._note_unstable(path, exact)
+
+    def _run(self, call: Call, setup: Setup, around: AbstractContextManager[Any] | None = None) -> Run:
+        """A run with the recorded draws; ``around`` is open while the function runs."""
+        return run(call, setup, self.tape.replacing(self.namespaces), self.tape, around, self.seconds)
+
+    def _samples(self, call: Call) -> list[dict[str, Value]]:
+        """The results and arguments of runs with random rounding."""
+        found: list[dict[str, Value]] = []
+        start, error = time.perf_counter(), None
+        for seed in range(SAMPLES):
+            if time.perf_counter() - start > MOST_SECONDS:
+                break
+            with rounding(seed):
+                sample = self._run(_with_rounding(call), NUMPY)
+            error = error or sample.error
+            if sample.error is None:
+                found.append({**sample.results, **sample.arguments})
+        if not found:
+            self.notes.append(f"the spread is not known, because random rounding failed: {error}")
+        return found
+
+    def _note_unstable(self, path: str, exact: Value) -> None:
+        """Note that rounding changes a result so much that a comparison has little meaning."""
+        if exact.is_numeric and exact.data.dtype.kind in "biufc" and exact.data.size:
+            with np.errstate(all="ignore"):
+                large = np.abs(exact.data.astype(np.complex128)) * max(UNSTABLE, 64 * exact.eps)
+                share = float(np.mean(self.spread[path] > large))
+            if share > 0:
+                self.notes.append(
+                    f"{path}: random rounding changes {share:.0%} of the elements by more than a thousandth, or the "
+                    f"reference gives other values in each run, so their comparison has little meaning"
+                )
+
+    def report(self, ways: Sequence[Setup], *, replay: bool, progress: Callable[[str], object]) -> Report:
+        """The outcomes of all runs, NumPy's first."""
+        first = sorted(ways, key=lambda each: each.name != "numpy")
+        outcomes: list[Outcome] = []
+        raised: set[str] = set()
+        for setup in first:
+            library = setup.name.partition(":")[0]
+            if setup.mode.traces and library in raised:  # a compiler may take a minute for the same error
+                outcomes.append(Outcome(setup.name, "not run", f"it raises on {library} without a compiler"))
+                continue
+            progress(setup.name)
+            outcomes.append(self._outcome(setup, replay=replay))
+            if outcomes[-1].status == "raised":
+                raised.add(setup.name)
+        return Report(self.port.name, tuple(outcomes), tuple(self.notes))
+
+    def _outcome(self, setup: Setup, *, replay: bool) -> Outcome:
+        """The outcome with `xarrayops.use`, or the failure without it."""
+        found = self._compared(setup, replay=replay)
+        if found.status == "unsupported" and setup.name == "numpy":  # the reference runs there
+            return found._replace(status="raised")
+        is_plain = not setup.mode.traces and isinstance(setup.library, str) and setup.library != "numpy"
+        if found.status != "same" or not is_plain or not self.has_arrays:
+            return found
+        alone = self._compared(setup._replace(is_default=False), replay=replay)
+        if alone.status in ("same", "not run"):
+            return found
+        status: Status = "different" if alone.status == "different" else "raised"
+        return alone._replace(status=status, what=f"without xo.use: {alone.what}")
+
+    def _compared(self, setup: Setup, *, replay: bool) -> Outcome:
+        try:
+            if setup.mode.traces:  # a first call looks up functions, which PyTorch's compiler traces otherwise again
+                self._run(self.port, setup._replace(mode=setup.mode.eager))
+            got = self._run(self.port, setup)
+        except XArrayOpsError as gap:  # the library cannot hold the arguments
+            return Outcome(setup.name, "unsupported", first_line(gap))
+        ledger = got.ledger
+        numbers = (got.seconds, ledger.transfers, ledger.waits, ledger.computes, got.compilations)
+        if got.error is not None:
+            status: Status = "raised"
+            if setup.mode.traces or not isinstance(setup.library, str):  # some functions cannot run this way
+                status = "not run"
+            if isinstance(got.error, TimeUp):
+                status = "not run"
+            if isinstance(got.error, Unsupported):
+                status = "unsupported"
+            found = self._replayed(setup, "") if status == "raised" and replay else None
+            if status == "raised" and found is None and isinstance(got.error, Exception):
+                found = _replay.of_error(got.error)
+            return Outcome(setup.name, status, first_line(got.error), found, *numbers)
+        what = self._difference(got, setup)
+        if not what:
+            left = _left(got, setup)
+            return Outcome(setup.name, "different" if left and setup.mode.has_devices else "same", left, None, *numbers)
+        mismatch = self.tape.mismatch
+        found = None
+        if mismatch is not None:
+            text = what.partition(": ")[2]
+            found = _replay.divergence(mismatch, "return", "random stream", mismatch.why, text)
+        elif replay and not setup.mode.traces:
+            found = self._replayed(setup, what)
+        return Outcome(setup.name, "different", what, found, *numbers)
+
+    def _difference(self, got: Run, setup: Setup) -> str:
+        """What differs; empty if nothing does."""
+        if got.shape != self.want.shape:
+            return f"the result is nested as {got.shape}, the reference's as {self.want.shape}"
+        pairs = [(path, want, got.results[path]) for path, want in self.want.results.items()]
+        if not xo.backend(setup.library).immutable and not setup.mode.traces:
+            pairs += [(path, want, got.arguments[path]) for path, want in self.want.arguments.items()]
+        for path, want, found in pairs:
+            different = difference(want, found, self.spread[path])
+            if different is not None:
+                return f"{path}{' after the call' if path in self.want.arguments else ''}: {different.text}"
+        return ""
+
+    @_replay.defined_values()
+    def _replayed(self, setup: Setup, what: str) -> Divergence | None:
+        """The first line that differs in a run of the port, if a replay finds one."""
+        traced = Tracer()
+        reference, got = self._reference_states, self._run(self.port, setup, traced.tracing())
+
+        def operands(step: int) -> Operands | None:
+            again = Tracer(step)
+            self._run(self.port, setup, again.tracing())
+            return again.operands
+
+        argument = self._argument(what)
+        found = _replay.first_divergence(reference, traced.states, operands, argument, is_whole=got.error is None)
+        if found is None and not traced.is_complete:
+            self.notes.append(f"the replay on {setup.name} ended before the difference: it has too many states")
+        return found
+
+    def _argument(self, what: str) -> str:
+        """The name of the argument that a difference is about; empty if it is about a result."""
+        found = re.match(r"argument (\w+)", what)
+        if found is None:
+            return ""
+        names = getattr(getattr(self.port.function, "__code__", None), "co_varnames", ())
+        return str(names[int(found[1])]) if found[1].isdigit() and int(found[1]) < len(names) else found[1]
+
+    @cached_property
+    def _reference_states(self) -> _replay.Reference:
+        names = {self.original.code_name: self.port.code_name}
+        traced = Tracer(names=names)
+        self._run(self.original, NUMPY, traced.tracing())
+        samples: list[dict[Key, Value]] = []
+        for seed in range(SAMPLES_OF_REPLAY):
+            sample = Tracer(names=names)
+            with rounding(seed):
+                self._run(_with_rounding(self.original), NUMPY, sample.tracing())
+            samples.append({state.key: state.value for state in sample.states})
+        return _replay.Reference(traced.states, samples)
+
+
+def _as_numpy(x: Any) -> Any:
+    """An argument that is an array of another library, as a NumPy array."""
+    return xo.convert(x, "numpy") if is_array(x) and not isinstance(x, (np.ndarray, np.generic)) else x
+
+
+def _left(got: Run, setup: Setup) -> str:
+    """Where values left the library in which the function ran, to results or to NumPy; empty if nowhere."""
+    own = xo.backend(setup.library).name
+    arrays = {path: each.library for path, each in got.results.items() if each.shape and each.library not in ("", own)}
+    found = [f"{path} is an array of {library}" for path, library in arrays.items()]
+    read = [str(each) for each in got.ledger.crossings if each.what in setup.mode.host_calls]
+    return "; ".join([*found, *(f"{each} raises for a tensor on a GPU" for each in read)])
+
+
+def _with_rounding(call: Call) -> Call:
+    """The call on arrays that round at random."""
+    round_ = lambda x: np.asarray(x) if isinstance(x, np.ndarray) else x
+    return Call(call.function, *fill((call.args, call.kwargs), round_))
