@@ -33,7 +33,7 @@ def clip(
         )
     limits = (min, max) if a_min is ... else (a_min, a_max)
     low, high = (None if limit is ... else limit for limit in limits)
-    x = ops.arrays(ops.first_array((a, low, high)), a)[1]
+    x = ops.operand(a, low, high)
     if low is None and high is None:
         return UFUNCS["positive"](x, out=out)
     x, *given = ops.operands(x, *(limit for limit in (low, high) if limit is not None))
@@ -45,7 +45,7 @@ def clip(
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """The elements rounded to a number of decimals, halves to even, by `xarrayops.round`."""
-    x, decimals = ops.array(a), index(decimals)
+    x, decimals = ops.operand(a), index(decimals)
     if decimals and xo.isdtype(x.dtype, "bool"):
         raise TypeError("np.round: booleans have no decimals. Instead: x.astype(float)")
     if decimals == 0 or (ops.is_integer(x) and decimals > 0):

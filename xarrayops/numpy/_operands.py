@@ -109,9 +109,23 @@ def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = No
     return xo.asarray(obj, dtype=dtype, like=like, device=device, copy=copy)
 
 
-def numpy_array(number: Any) -> Any:
-    """A Python number as NumPy's array."""
-    return xo.asarray(number, dtype=NUMBERS[type(number)], backend="numpy")
+def numpy_array(numbers: Any) -> Any:
+    """A Python number, or a sequence of them, as NumPy's array."""
+    return xo.asarray(numbers, dtype=_default_of(nested.members(numbers)), backend="numpy")
+
+
+def operand(x: Any, *others: Any) -> Any:
+    """x as an array of the library of all arrays; if all are numbers, NumPy's, whatever the default library."""
+    is_number = SCALARS.issuperset(type(each) for each in (x, *others) if each is not None)
+    return numpy_array(x) if is_number and not is_traced() else arrays(first_array((x, *others)), x)[1]
+
+
+def reduced_array(x: Any, axis: Any) -> Any:
+    """The operand of a reduction; numbers that are reduced to one number stay NumPy's, whatever the default library."""
+    if is_array(x):
+        return x
+    is_one = axis is None and isinstance(x, (list, tuple)) and SCALARS.issuperset(map(type, nested.members(x)))
+    return numpy_array(x) if is_one and not is_traced() else arrays(x)[0]
 
 
 def _as_values(obj: Any) -> tuple[Any, bool]:

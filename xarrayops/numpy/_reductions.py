@@ -33,7 +33,7 @@ LIMITED = ("max", "min")
 
 def reduced(verb: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     """A reduction of some elements, joined with an initial value, in a dtype, into an output."""
-    x = ops.array(a)
+    x = ops.reduced_array(a, axis)
     if isinstance(axis, list):
         raise TypeError(f"np.{verb}: axis must be an integer or a tuple of integers, not a list")
     axis = None if axis is None else ops.axes_of(x, ops.axis_of_scalar(x, axis))
@@ -219,7 +219,7 @@ def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
     """The mean along the axes, by `xarrayops.mean`."""
-    x = ops.array(a)
+    x = ops.reduced_array(a, axis)
     is_half = name_of(x.dtype) == "float16"
     x = _in(dtype, ops.widened_for("mean", out, x, dtype) if is_half else x)
     axis = ops.axis_of_scalar(x, ops.axis_or_axes(axis))

@@ -90,8 +90,10 @@ class ufunc:  # noqa: N801 - NumPy's name
         self, values: tuple[Any, ...], out: Any, where: Any, casting: str, order: Any, dtype: Any, subok: Any
     ) -> Any:
         ops.no_subclass(self.__name__, subok, True)
-        if out is None and where is True and SCALARS.issuperset(map(type, values)) and is_traced():
-            return self._number(values, order, dtype)
+        if out is None and where is True and SCALARS.issuperset(map(type, values)):  # NumPy's, whatever the library
+            if is_traced():
+                return self._number(values, order, dtype)
+            values = tuple(map(ops.numpy_array, values))
         if where is not True:
             *_, mask = ops.arrays(*values, where)
             # 1, so that unused values cause no warnings; numbers stay weakly typed

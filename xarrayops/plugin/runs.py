@@ -33,6 +33,8 @@ class RunMode(Record):
         Whether the results have values, and not only a shape and a dtype.
     has_devices : bool
         Whether the library has arrays on other devices than the CPU.
+    note : str
+        What a reader of a report must know about the way; empty for nothing.
     host_calls : tuple of str
         What `xarrayops.profile` calls the methods that raise for arrays on other devices than the CPU.
     """
@@ -45,6 +47,7 @@ class RunMode(Record):
     has_values: bool = True
     has_devices: bool = False
     host_calls: tuple[str, ...] = ()
+    note: str = ""
 
     @property
     def eager(self) -> RunMode:

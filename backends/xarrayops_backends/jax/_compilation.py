@@ -157,7 +157,8 @@ def compilations() -> int:
 
 def run_modes() -> tuple[RunMode, ...]:
     """With 64-bit types: eagerly and under `jax.jit`."""
-    eager = RunMode(context=partial(_jax.enable_x64, True), has_devices=True)
+    note = "JAX ran with its 64-bit types on, which are off when it starts"
+    eager = RunMode(context=partial(_jax.enable_x64, True), has_devices=True, note=note)
     return eager, eager._replace(label="jit", compiled=_jitted, traces=True)
 
 

@@ -215,6 +215,18 @@ def native_draw(generator: list[Any], draw: Draw, shape: tuple[int, ...], device
     return _split(_native_draw(generator, draw, shape), device)
 
 
+def _native_integers(key: Any, draw: Draw, shape: tuple[int, ...]) -> Array:
+    """By jax.random.randint if the dtype has the integer after the last one, else from random bits."""
+    if draw.low + draw.width <= np.iinfo(draw.dtype).max:
+        first, end = (np.asarray(limit, draw.dtype) for limit in (draw.low, draw.low + draw.width))
+        return jax.random.randint(key, shape, first, end, draw.dtype)
+    words = jax.random.bits(key, (2, *shape), "uint32")
+    if not _CONFIG.jax_enable_x64:
+        low, _, lower = _limits(draw)
+        return _integers_of_words(draw.dtype, _width_class(draw.width), words[0], words[1], low, lower)
+    return from_bits(_ARITHMETIC, draw, _joined(words[0], words[1]))
+
+
 def _native_draw(generator: list[Any], draw: Draw, shape: tuple[int, ...]) -> Array:
     generator[0], key = jax.random.split(generator[0])
     match draw.kind:
@@ -223,8 +235,7 @@ def _native_draw(generator: list[Any], draw: Draw, shape: tuple[int, ...]) -> Ar
         case "bits":
             return jax.random.bits(key, shape, draw.dtype)
         case "integers":
-            highest = np.asarray(draw.low + draw.width - 1, draw.dtype)
-            return jax.random.randint(key, shape, draw.low, highest, draw.dtype)
+            return _native_integers(key, draw, shape)
         case "uniform":
             return jax.random.uniform(key, shape, draw.dtype)
         case "normal":

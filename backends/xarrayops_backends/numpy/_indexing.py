@@ -18,6 +18,8 @@ UPDATES: dict[str, np.ufunc] = {op: getattr(np, name) for op, name in UFUNCS.ite
 """The ufunc of each operation."""
 # The number of elements from which the indices of elements are worthwhile.
 _MANY = 128
+# The number of such indices in one step, which limits their memory.
+_BLOCK = 1 << 16
 
 
 def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:
@@ -55,8 +57,10 @@ def _accumulate(ufunc: np.ufunc, target: Array, entries: tuple[Any, ...], value:
     if len(entries) == 1 < row and getattr(ids, "ndim", 0) == 1 and ids.dtype.kind in "iu" and ids.size * row >= _MANY:
         is_in_range = ids.min() >= -len(target) and ids.max() < len(target)
         if is_in_range and target.flags.c_contiguous and np.ndim(value) in (0, target.ndim):
-            places = ids.astype(np.intp)[:, None] * row + np.arange(row)
-            ufunc.at(target.reshape(-1), places.reshape(-1), value.reshape(-1) if np.ndim(value) else value)
+            step = max(_BLOCK // row, 1)
+            for part in (slice(i, i + step) for i in range(0, ids.size, step)):
+                places = ids[part].astype(np.intp)[:, None] * row + np.arange(row)
+                ufunc.at(target.reshape(-1), places.reshape(-1), value[part].reshape(-1) if np.ndim(value) else value)
             return
     ufunc.at(target, entries, value)
 

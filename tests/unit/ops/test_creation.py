@@ -299,3 +299,11 @@ def test_bins_of_a_range_are_those_of_numpy(library):
     want = np.histogram(x, 20, range=(-3, 3))
     np.testing.assert_array_equal(np.asarray(counts), want[0])
     np.testing.assert_array_equal(np.asarray(edges), want[1])
+
+
+@pytest.mark.parametrize("library", ["torch", "jax", "dask"])
+@pytest.mark.parametrize("number", [np.int64, np.float32, np.float64])
+def test_linspace_of_numpys_scalars(library, number):
+    pytest.importorskip("dask.array" if library == "dask" else library)
+    found = xo.linspace(number(-1), number(1), 11, dtype="float32", backend=library)
+    np.testing.assert_array_equal(np.asarray(xo.compute(found)), np.linspace(-1, 1, 11).astype(np.float32))

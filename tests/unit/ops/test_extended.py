@@ -236,9 +236,9 @@ def test_windows_take_a_whole_number(library, name):
 def test_no_warnings(library):
     """An empty segment, whose mean is NaN; and a column, which PyTorch would copy with a warning."""
     pytest.importorskip("dask.array" if library == "dask" else library)
-    x = xo.convert(np.arange(12.0).reshape(4, 3), library)
-    means = np.asarray(xo.segment_mean(x, xo.asarray([0, 2, 2, 0], like=x, dtype="int64"), 3))
+    x = xo.convert(np.arange(12.0, dtype="float32").reshape(4, 3), library)
+    means = np.asarray(xo.segment_mean(x, xo.asarray([0, 2, 2, 0], like=x, dtype="int32"), 3))
     assert np.isnan(means[1]).all()
     np.testing.assert_array_equal(means[::2], [[4.5, 5.5, 6.5], [4.5, 5.5, 6.5]])
-    found = xo.digitize(x[:, 0], xo.asarray([1.0, 5.0], like=x, dtype="float64"))
+    found = xo.digitize(x[:, 0], xo.asarray([1.0, 5.0], like=x, dtype="float32"))
     np.testing.assert_array_equal(np.asarray(found), [0, 1, 2, 2])

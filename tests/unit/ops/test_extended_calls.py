@@ -44,3 +44,27 @@ def test_options_may_be_numpys_scalars(library, call):
     got, wanted = (eval(f"xo.{call}", {"xo": xo, "x": x, "two": two}) for two in (np.float32(2), 2.0))
     assert got.dtype == wanted.dtype
     np.testing.assert_array_equal(library.host(got), library.host(wanted))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, a: xo.split(x, x.shape[0] // 2)[0],
+        lambda x, a: xo.split(x, [x.shape[0] // 2])[1],
+        lambda x, a: xo.hanning(x.shape[0], periodic=True, like=x),
+        lambda x, a: xo.linspace(0.0, a, 5, like=x),
+    ],
+)
+def test_sizes_and_numbers_that_torch_compile_keeps_open(function):
+    torch = pytest.importorskip("torch")
+    compiled = torch.compile(function, fullgraph=True, dynamic=True, backend="eager")
+    for n, a in ((8, 2.5), (12, 3.5), (6, 4.5)):
+        np.testing.assert_array_equal(compiled(torch.ones(n), a), function(torch.ones(n), a))
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])
+def test_segments_without_an_id_that_counts(library):
+    pytest.importorskip("dask.array" if library == "dask" else library)
+    x, ids = (xo.asarray([1, -3], dtype=dtype, backend=library) - 4 for dtype in ("float32", "int32"))
+    for verb in ("segment_sum", "segment_mean", "segment_max"):
+        assert np.asarray(xo.compute(getattr(xo, verb)(x, ids))).shape == (0,)

@@ -119,6 +119,8 @@ def require_vector(name: str, x: Array) -> None:
 
 def whole(name: str, value: Any) -> int:
     """The integer; TypeError for other objects, also booleans."""
+    if isinstance(value, int) and not isinstance(value, bool):  # torch.compile has no `__index__` of symbolic sizes
+        return value
     if isinstance(value, float) and value != value:
         raise TypeError(f"{name} is a size that is not computed yet. Instead: the size of xo.persist(x)")
     if isinstance(value, bool) or not hasattr(value, "__index__"):

@@ -117,7 +117,8 @@ def segments(xp: ModuleType, x: Array, segment_ids: Array, num_segments: int | N
     if num_segments is None:
         if not segment_ids.shape[0]:
             return 0
-        return known(xp.max(xp.astype(segment_ids, common.index_dtype(xp, segment_ids))), "num_segments") + 1
+        greatest = known(xp.max(xp.astype(segment_ids, common.index_dtype(xp, segment_ids))), "num_segments")
+        return max(greatest + 1, 0)
     return common.counted("num_segments", num_segments)
 
 

@@ -27,6 +27,8 @@ def cbrt(xp: ModuleType, x: Array, /) -> Array:
 def softmax(xp: ModuleType, x: Array, /, *, axis: Axes = -1) -> Array:
     """The greatest element is subtracted first."""
     x, axis = common.floating(xp, x), common.checked_axes(axis, x.ndim)
+    if 0 in x.shape:  # no greatest element
+        return x
     powers = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
     return powers / xp.sum(powers, axis=axis, keepdims=True)
 
@@ -34,6 +36,8 @@ def softmax(xp: ModuleType, x: Array, /, *, axis: Axes = -1) -> Array:
 def log_softmax(xp: ModuleType, x: Array, /, *, axis: Axes = -1) -> Array:
     """The greatest finite element is subtracted first."""
     x, axis = common.floating(xp, x), common.checked_axes(axis, x.ndim)
+    if 0 in x.shape:
+        return x
     top = xp.max(x, axis=axis, keepdims=True)
     shifted = x - xp.where(xp.isfinite(top), top, xp.zeros_like(top))
     return shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True))

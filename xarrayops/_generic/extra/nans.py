@@ -77,21 +77,25 @@ def _extreme(xp: ModuleType, reduce: Any, number: complex, x: Array, axis: Axes,
 
 def nanargmax(xp: ModuleType, x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """NaN counts as the least number."""
-    return _place(xp, xp.argmax, -math.inf, x, axis, keepdims=keepdims)
+    return _place(xp, "max", -math.inf, x, axis, keepdims=keepdims)
 
 
 def nanargmin(xp: ModuleType, x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """NaN counts as the greatest number."""
-    return _place(xp, xp.argmin, math.inf, x, axis, keepdims=keepdims)
+    return _place(xp, "min", math.inf, x, axis, keepdims=keepdims)
 
 
-def _place(xp: ModuleType, find: Any, number: float, x: Array, axis: int | None, *, keepdims: bool) -> Array:
+def _place(xp: ModuleType, extreme: str, number: float, x: Array, axis: int | None, *, keepdims: bool) -> Array:
     axis = None if axis is None else common.normal_axis(axis, x.ndim)
     if 0 in (x.shape if axis is None else (x.shape[axis],)):
-        raise ValueError(f"{find.__name__} needs an element, but the shape of x is {tuple(x.shape)}")
+        raise ValueError(f"arg{extreme} needs an element, but the shape of x is {tuple(x.shape)}")
     if not _has_nans(xp, x):
-        return find(x, axis=axis, keepdims=keepdims)
-    found = find(_replaced(xp, x, number), axis=axis, keepdims=keepdims)
+        return getattr(xp, f"arg{extreme}")(x, axis=axis, keepdims=keepdims)
+    replaced = _replaced(xp, x, number)
+    best = getattr(xp, extreme)(replaced, axis=axis, keepdims=True)
+    # Not the place in the array with replaced NaN: there the number may be the extreme of the others, too.
+    is_best = xp.logical_and(xp.equal(replaced, best), xp.logical_not(xp.isnan(x)))
+    found = xp.argmax(xp.astype(is_best, xp.uint8), axis=axis, keepdims=keepdims)
     return xp.where(xp.all(xp.isnan(x), axis=axis, keepdims=keepdims), xp.full_like(found, -1), found)
 
 

@@ -26,7 +26,8 @@ def split(xp: ModuleType, x: Array, indices_or_sections: Any, /, *, axis: int = 
     """Slices."""
     axis = common.normal_axis(axis, x.ndim)
     extent = x.shape[axis]
-    if isinstance(indices_or_sections, Sequence) or getattr(indices_or_sections, "ndim", 0) > 0:
+    is_count = isinstance(indices_or_sections, int)
+    if not is_count and (isinstance(indices_or_sections, Sequence) or getattr(indices_or_sections, "ndim", 0) > 0):
         indices = (common.whole("index", i) for i in indices_or_sections)
         ends = [0, *(max(min(i, extent), -extent) for i in indices), extent]
     else:

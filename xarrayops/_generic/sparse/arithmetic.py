@@ -34,6 +34,8 @@ def divide(library: SparseLibrary, s: Container, b: Any, /) -> Container:
 def _elements_at(library: SparseLibrary, s: Container, b: Array) -> Array:
     """The elements at the positions of the entries, of an array that broadcasts to the shape of s."""
     xp, p, shape = library.backend.namespace, library.seen(s), (1, 1, *b.shape)[-2:]
+    if 0 in b.shape:  # all entries are padding
+        return xp.ones_like(library.values(s), dtype=b.dtype)
     wide = library.backend.native_dtype(library.integer_dtype())
     row, column = (xp.astype(x, wide, copy=False) for x in positions(library, p))
     # A product with 0 along an axis of length 1. Padding is out of bounds.

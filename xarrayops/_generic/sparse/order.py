@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xarrayops._generic.sparse.functions import count_to, lines
+from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.sparse import Container
 
@@ -21,6 +22,11 @@ def topk(library: SparseLibrary, s: Container, k: int, axis: int, largest: bool,
     if library.seen(s).format != "csr":
         s = library.functions["convert"](s, "csr", None)
     wide, data, m = library.backend.native_dtype(library.integer_dtype()), library.values(s), s.shape[0]
+    if m * (s.shape[1] + 1) > xp.iinfo(wide).max:
+        raise Unsupported(
+            f"a matrix of {m} x {s.shape[1]} needs places beyond {wide}. Instead: topk of parts of the rows, from "
+            f"xo.sparse.take(s, rows, axis=0), or 64-bit types if the library can switch them on"
+        )
     if not m or not k:
         return xp.reshape(data[:0], (m, k)), xp.reshape(count_to(library, 0, wide, like=data), (m, k))
     row, column = _coordinates(library, s, k)

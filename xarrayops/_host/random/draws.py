@@ -37,6 +37,8 @@ Counters = Callable[[int, int], Array]
 COMPILED = 1 << 16
 # The number of elements of one step. With fewer, threads without compiled loops would wait for the interpreter lock.
 _BLOCK = 1 << 16
+# The same for beta numbers, of which one is made from 36 others.
+_BLOCK_OF_BETA = 1 << 15
 
 
 def loops_for(size: int) -> ModuleType | None:
@@ -53,7 +55,16 @@ def permutation(key: Key, size: int) -> Array:
 
 def beta_numbers(dtype: str, shapes: Array, normals: Array, exponentials: Array) -> Array:
     """Beta numbers from other numbers; the next proposal is tried only for the elements that need it."""
-    return beta(_ARITHMETIC, dtype, shapes, normals, exponentials)
+    out = np.empty(shapes.shape[:-2], dtype)
+    flat, numbers = out.reshape(-1), [x.reshape(-1, *x.shape[-2:]) for x in (shapes, normals, exponentials)]
+
+    def work(starts: Iterable[int]) -> None:
+        for start in starts:
+            part = slice(start, start + _BLOCK_OF_BETA)
+            flat[part] = beta(_ARITHMETIC, dtype, *(x[part] for x in numbers))
+
+    threads.run(work, range(0, flat.size, _BLOCK_OF_BETA))
+    return out
 
 
 def fill(out: Array, draw: Draw, key: Key, loops: ModuleType | None, counters: Counters | None = None) -> None:

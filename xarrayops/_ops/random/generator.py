@@ -115,7 +115,7 @@ class Generator:
 
         ``a`` and ``b`` are positive numbers, or arrays that broadcast to ``size``; they are constants for
         gradients. The numbers, by the method of Marsaglia and Tsang (2000), have the same bits on every library. Each
-        takes the memory of 54 numbers while it is computed. An element of an array that is not a positive
+        takes the memory of about 60 numbers while it is computed. An element of an array that is not a positive
         number gives NaN, and so do infinity and numbers below 2e-306 in float64, 8e-37 in float32.
 
         Raises
@@ -333,8 +333,13 @@ class Generator:
         arrays = [x for x in found.values() if hasattr(x, "shape")]
         for x in arrays:
             self._check_library(method, x)
+        shapes = [tuple(x.shape) for x in arrays]
         if size is None and arrays:
-            size = broadcast_shapes(*(tuple(x.shape) for x in arrays))
+            return found, broadcast_shapes(*shapes)
+        shape = arguments.checked_shape(size)
+        if arrays and broadcast_shapes(shape, *shapes) != shape:
+            shown = ", ".join(map(str, shapes))
+            raise ValueError(f"xo.random.Generator.{method}: parameters of shape {shown} do not broadcast to {shape}.")
         return found, size
 
     def _permutation(self, n: int) -> Array:

@@ -21,7 +21,7 @@ from xarrayops.testing._verify._report import Divergence, Outcome, Report, Statu
 from xarrayops.testing._verify._rounding import rounding
 from xarrayops.testing._verify._run import NUMPY, Call, Run, Setup, TimeUp, namespaces, run
 from xarrayops.testing._verify._trace import Key, Operands, Tracer
-from xarrayops.testing._verify._values import Value, first_line, is_array, leaves, structure, value
+from xarrayops.testing._verify._values import Value, first_line, is_array, leaves, opened, structure, value
 
 SAMPLES = 5
 """The runs with random rounding."""
@@ -59,6 +59,7 @@ class Comparison:
             raise found.error
         self.want = found
         if expected is not None and not self.has_original:
+            expected = opened(expected)
             results = {f"result{path}": value(x) for path, x in leaves(expected)}
             self.want = found._replace(results=results, shape=structure(expected))
         samples = self._samples(self.original)
@@ -114,7 +115,8 @@ class Comparison:
             outcomes.append(self._outcome(setup, replay=replay))
             if outcomes[-1].status == "raised":
                 raised.add(setup.name)
-        return Report(self.port.name, tuple(outcomes), tuple(self.notes))
+        notes = dict.fromkeys([*self.notes, *(setup.mode.note for setup in first if setup.mode.note)])
+        return Report(self.port.name, tuple(outcomes), tuple(notes))
 
     def _outcome(self, setup: Setup, *, replay: bool) -> Outcome:
         """The outcome with `xarrayops.use`, or the failure without it."""

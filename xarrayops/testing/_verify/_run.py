@@ -23,7 +23,7 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.nested import fill
 from xarrayops.plugin.runs import RunMode
 from xarrayops.testing._verify._random import Tape, through
-from xarrayops.testing._verify._values import Value, is_array, leaves, structure, value
+from xarrayops.testing._verify._values import Value, is_array, leaves, opened, structure, value
 
 WITHOUT_BACKEND = ("array_api_strict",)
 """Libraries without a backend that are used if they are installed."""
@@ -171,7 +171,7 @@ def run(
         with watch as ledger, around or nullcontext(), redirect_stdout(StringIO()):
             try:
                 with time_limit(seconds):
-                    result = function(*args, **kwargs)
+                    result = opened(function(*args, **kwargs))
             except (Exception, TimeUp) as raised:  # whatever the function or the library raises is an outcome
                 error = raised
         took = time.perf_counter() - start

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
 
 import xarrayops as xo
 from xarrayops._host.compare import Value as Value
+from xarrayops.plugin.nested import fill
 
 NUMBERS = (bool, int, float, complex)
 _array = np.array  # `rounding` replaces it in NumPy
@@ -46,6 +48,21 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(each, f"{path}.{names[i]}" if names else f"{path}[{i}]")
     else:
         yield path, tree
+
+
+def opened(tree: Any) -> Any:
+    """A result with objects of users' classes, such as what ``fit`` returns, replaced by dicts of their attributes."""
+    seen: set[int] = set()
+
+    def open_(x: Any) -> Any:
+        cls = type(x)
+        is_comparable = not is_dataclass(cls) and any("__eq__" in vars(each) for each in cls.__mro__[:-1])
+        if is_array(x) or is_comparable or not hasattr(x, "__dict__") or cls.__module__ == "builtins" or id(x) in seen:
+            return x
+        seen.add(id(x))
+        return fill(dict(vars(x)), open_)
+
+    return fill(tree, open_)
 
 
 def first_line(error: BaseException) -> str:

@@ -120,7 +120,7 @@ def linspace(
 
 def _on_line(positions: Any, start: Any, stop: Any, intervals: int, target: Any) -> Any:
     """The values of NumPy's linspace at these positions."""
-    start, stop = start * 1.0, stop * 1.0
+    start, stop = (1.0 * (x.item() if isinstance(x, np.generic) else x) for x in (start, stop))
     step = (stop - start) / (intervals or 1)
     values = positions * step if step else positions / (intervals or 1) * (stop - start)
     values = np.where((positions == intervals) & (positions > 0), stop, values + start)

@@ -93,6 +93,7 @@ def linspace(
     """
     if dtype is not None and jnp.issubdtype(dtype, jnp.integer):
         return jnp.asarray(np.linspace(start, stop, num, endpoint=endpoint, dtype=np.dtype(dtype)), device=device)
+    start, stop = (x.item() if isinstance(x, np.generic) else x for x in (start, stop))
     is_few = isinstance(num, (int, np.integer)) and num <= _FEW_NUMBERS
     if is_few and type(start) in _REAL and type(stop) in _REAL and math.isfinite(stop - start):
         made = jnp.dtype(jnp.result_type(float) if dtype is None else dtype)

@@ -27,6 +27,8 @@ def asarray(obj: Any, /, *, dtype: torch.dtype | None = None, device: Any = None
     if isinstance(obj, (list, tuple)) and _holds_tensors(obj):
         obj = _stacked(obj)
     if not isinstance(obj, torch.Tensor):
+        if dtype in WIDE and isinstance(obj, (list, tuple)) and torch.compiler.is_compiling():
+            return torch.asarray(obj, device=device).to(dtype)  # Inductor cannot make constants of these dtypes
         return torch.asarray(obj, dtype=dtype, device=device, copy=copy)
     if copy:
         return _cast(obj, dtype, device=device, copy=True)
@@ -73,10 +75,11 @@ def linspace(
 
     So 0 between -1 and 1 is -1.5e-8, and from 3 to -5 integers are -2 where they should be -1.
     """
+    start, stop = (x.item() if isinstance(x, np.generic) else x for x in (start, stop))
     are_numbers = isinstance(start, (float, int)) and isinstance(stop, (float, int))
     if dtype is None and are_numbers:
         dtype = torch.get_default_dtype()
-    is_real = are_numbers and dtype is not None and dtype.is_floating_point and math.isfinite(stop - start)
+    is_real = are_numbers and dtype is not None and dtype.is_floating_point and abs(stop - start) < math.inf
     if dtype in _LIMITS or is_real:
         intervals = num - 1 if endpoint else num
         numbers = torch.arange(num, dtype=torch.float64, device=device)

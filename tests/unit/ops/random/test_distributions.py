@@ -71,6 +71,20 @@ def test_beta_numbers_of_arrays_and_sizes():
     assert np.all((tiny >= 0) & (tiny <= 1))
 
 
+def test_sizes_that_parameters_do_not_fit():
+    """Broadcasting afterwards would repeat numbers."""
+    rng = xo.random.default_rng(19)
+    for draw in (
+        lambda: rng.normal(np.zeros(3), 1.0, size=(1,)),
+        lambda: rng.normal(np.zeros((2, 1)), size=3),
+        lambda: rng.exponential(np.ones((2, 3)), size=(3,)),
+        lambda: rng.beta(np.ones(3), 2.0, size=(1,)),
+    ):
+        with pytest.raises(ValueError, match="do not broadcast to"):
+            draw()
+    assert rng.normal(np.zeros(3), np.ones((2, 1)), size=(4, 2, 3)).shape == (4, 2, 3)
+
+
 def test_the_steps_of_beta_numbers_are_exact():
     for dtype in ("float64", "float32"):
         a, form, unit = arithmetic(np), distributions.FORMATS[dtype], np.finfo(dtype).eps

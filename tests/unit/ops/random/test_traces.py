@@ -98,6 +98,13 @@ def test_jax_without_64_bit_types():
             np.testing.assert_array_equal(found, expected)
 
 
+def test_a_seed_in_a_function_that_torch_compiles():
+    """The key is a constant of uint32 there, which Inductor must be able to make."""
+    torch = pytest.importorskip("torch")
+    compiled = torch.compile(lambda x: x + xo.random.default_rng(5, like=x).random(4), fullgraph=True)
+    np.testing.assert_array_equal(compiled(torch.zeros(4)), xo.random.default_rng(5).random(4))
+
+
 def test_beta_numbers_in_compiled_functions(jax):
     """Also of a batch of keys, whose shapes have fewer elements than the numbers."""
     torch = pytest.importorskip("torch")

@@ -291,3 +291,28 @@ def test_invalid_containers_are_named():
     ):
         with pytest.raises(xo.InvalidSparse, match=r"indices\[1\], in row 1, is 7, but there are 3 columns"):
             use(s)
+
+
+def test_topk_refuses_a_matrix_whose_places_overflow():
+    """JAX without 64-bit types counts in int32; a smaller number of rows has the right indices."""
+    jax = pytest.importorskip("jax")
+    from jax.experimental import sparse
+
+    with jax.enable_x64(False):
+        places = jax.numpy.asarray([[0, 5], [1, 3], [7, 7], [9, 2]])
+        large = sparse.BCOO((jax.numpy.ones(4), places), shape=(100_000, 100_000))
+        with pytest.raises(xo.Unsupported, match=r"xo.sparse.topk.*places beyond"):
+            xo.sparse.topk(large, 2)
+        found = xo.sparse.topk(xo.sparse.take(large, jax.numpy.arange(10), axis=0), 2)[1]
+        assert found[0].tolist() == [5, 0]
+        assert found[8].tolist() == [0, 1]
+
+
+def test_the_quotient_of_a_matrix_without_elements():
+    """All entries of it are padding."""
+    pytest.importorskip("jax")
+    from jax import numpy as jnp
+    from jax.experimental import sparse
+
+    padded = sparse.BCOO((jnp.ones(3), jnp.asarray([[0, 3]] * 3)), shape=(0, 3))
+    assert xo.sparse.divide(padded, jnp.zeros((0, 3))).shape == (0, 3)

@@ -56,6 +56,22 @@ def test_no_yes_without_a_comparison():
         report.raise_if_different()
 
 
+class Fitted:
+    """What ``fit`` of an estimator returns."""
+
+    def __init__(self, x, mean):
+        self.mean, self.owner, self.names = mean(x, axis=0), self, ["a", mean(x)]
+
+
+def test_objects_are_compared_by_their_attributes():
+    pytest.importorskip("torch")
+    ways = ["numpy", "torch:eager"]
+    assert verify(lambda x: Fitted(x, xo.mean), X, expected=lambda x: Fitted(x, np.mean), libraries=ways).ok
+    wrong = verify(lambda x: Fitted(x, xo.max), X, expected=lambda x: Fitted(x, np.mean), libraries=ways, replay=False)
+    assert [each.status for each in wrong.outcomes] == ["different", "different"]
+    assert wrong.outcomes[0].what.startswith("result['mean']: ")
+
+
 def test_time_limit_progress_and_output(capsys):
     pytest.importorskip("torch")
     seen = []

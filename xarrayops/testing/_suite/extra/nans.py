@@ -28,19 +28,26 @@ PLACES = (
     call(CUBE, axis=-1),
     call(specials("float32")),
     call(np.full((2, 3), np.nan, "float32"), axis=0),
+    call(np.asarray([np.nan, -np.inf, np.nan])),
+    call(np.asarray([[np.nan, np.inf], [np.nan, np.nan]]), axis=1),
     call(sample("float64", ())),
     *(call(sample(dtype, (3, 2)), axis=0) for dtype in FLOATS),
 )
 INTEGER_PLACES = tuple(call(sample(dtype, (3, 2)), axis=0) for dtype in INTEGERS)
 
 
-def _place(function: Any) -> Any:
-    """NumPy's function, with -1 for only NaN, where NumPy raises."""
+def _place(choose: Any) -> Any:
+    """The place of the greatest or least number of each vector, -1 for only NaN. NumPy's may be that of a NaN."""
+
+    def of_vector(v: Any) -> int:
+        places = np.flatnonzero(~np.isnan(v))
+        return int(choose(places, key=lambda i: v[i])) if places.size else -1
 
     def place(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
-        is_empty = np.all(np.isnan(x), axis=axis, keepdims=keepdims)
-        found = function(np.where(np.all(np.isnan(x), axis=axis, keepdims=True), 0, x), axis=axis, keepdims=keepdims)
-        return np.where(is_empty, -1, found)
+        if axis is None:
+            return np.reshape(of_vector(x.reshape(-1)), (1,) * x.ndim if keepdims else ())
+        found = np.apply_along_axis(of_vector, axis, x)
+        return np.expand_dims(found, axis) if keepdims else found
 
     return place
 
@@ -53,8 +60,8 @@ ROWS = [
     row("nanstd", np.nanstd, *REAL, call(HOLES, axis=0, correction=1), *OTHERS, dtype="floating", ulps=64),
     row("nanmax", np.nanmax, *REAL, *OF_COMPLEX, *OTHERS, dtype="first"),
     row("nanmin", np.nanmin, *REAL, *OF_COMPLEX, *OTHERS, dtype="first"),
-    row("nanargmax", _place(np.nanargmax), *PLACES, *INTEGER_PLACES, dtype="indexing"),
-    row("nanargmin", _place(np.nanargmin), *PLACES, *INTEGER_PLACES, dtype="indexing"),
+    row("nanargmax", _place(max), *PLACES, *INTEGER_PLACES, dtype="indexing"),
+    row("nanargmin", _place(min), *PLACES, *INTEGER_PLACES, dtype="indexing"),
     row(
         "nan_to_num",
         np.nan_to_num,

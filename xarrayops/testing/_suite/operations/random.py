@@ -138,6 +138,15 @@ class RandomSuite:
                 found, want = draw(rng), draw(xo.random.default_rng(0))
                 assert variant.backend.functions["dtype_name"](found.dtype) == dtype
                 assert tuple(found.shape) == want.shape
+        for low, high, dtype in (
+            (0, 3, "int32"),
+            (-128, 128, "int8"),
+            (253, 256, "uint8"),
+            (2**31 - 3, 2**31, "int32"),
+        ):
+            if dtype in variant.dtypes:  # the lowest and the highest, and all others
+                integers = variant.values(rng.integers(low, high, size=6000, dtype=dtype))
+                assert sorted(set(integers.tolist())) == [*range(low, high)]
         x = variant.values(rng.normal(2.0, 0.5, size=4000, dtype="float32"))
         assert abs(x.mean() - 2) < 0.05
         assert abs(x.std() - 0.5) < 0.05
