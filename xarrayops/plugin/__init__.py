@@ -40,6 +40,8 @@ Data that it may define:
 ``COMPUTES_IN_DOUBLE``
     The names of functions that average or normalise and compute float32 in float64: for a lazy library, which cannot
     look at a result to see that an intermediate one overflowed, as the hook ``has_overflowed`` does.
+``CANNOT_OVERFLOW``
+    The names of functions that compute half and single precision in float64: their results are not looked at.
 ``NO_STRIDES``
     If the library's arrays have no strides, the `Gap` that says why.
 ``SHARED_ENVIRONMENT``

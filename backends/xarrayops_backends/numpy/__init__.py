@@ -42,6 +42,7 @@ ENVIRONMENT = (
 SPARSE = SparseSupport("xarrayops_backends.numpy._sparse", "scipy.sparse", extra="sparse")
 EXTRA = "xarrayops_backends.numpy._extra"
 ORDERS_COMPLEX = True
+CANNOT_OVERFLOW = ("interp",)  # in float64
 
 _OF_THE_STANDARD = ("astype", "sum", "prod", "max", "min", "all", "any", "matmul", "floor_divide", "select", "update")
 _BEYOND = (
@@ -52,6 +53,7 @@ _BEYOND = (
     "fill_diagonal",
     "gradient",
     "insert",
+    "interp",
     "linalg.lstsq",
     "linalg.norm",
     "polyval",

@@ -415,6 +415,9 @@ def interp(
     x: Any, xp: Array, fp: Array, /, *, left: Any = None, right: Any = None, period: float | None = None
 ) -> Array:
     """np.interp computes in float64, also for float32."""
+    are_doubles = fp.dtype.char == xp.dtype.char == getattr(getattr(x, "dtype", None), "char", "d") == "d"
+    if not are_doubles:
+        require_all_numbers("interp", x, xp, fp)
     try:
         found: Array = np.interp(x, xp, fp, left, right, period)
     except (TypeError, ValueError):
@@ -422,7 +425,7 @@ def interp(
         generic.common.require_vector("fp", fp)
         generic.common.require_real(np, *(a for a in (x, xp) if hasattr(a, "dtype")))
         raise
-    if fp.dtype.char == xp.dtype.char == getattr(x, "dtype", fp.dtype).char == "d":
+    if are_doubles:
         return found
     dtype = np.result_type(x, xp, fp, np.float16) if hasattr(x, "dtype") else np.result_type(xp, fp, np.float16)
     return found.astype(dtype, copy=False) if all(a.dtype.kind in "fc" for a in (xp, fp)) else found

@@ -113,7 +113,6 @@ def test_duplicates_accumulate(library, op):
     assert host(got).tolist() == want.tolist()
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
 def test_many_rows_accumulate():
     """By the indices of elements on NumPy: also of negative indices, of other memory orders and of one value."""
     rng = np.random.default_rng(3)
@@ -134,6 +133,7 @@ def test_many_rows_accumulate():
             xo.at(x)[np.full(40, wrong)].add(1)
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_operations_that_a_dtype_does_not_have(library):
     whole, flags = array(library, [4, 6]), array(library, [True, False])
     with pytest.raises(xo.Unsupported, match=r"divide does not support arrays of .*int\d\d\. Instead: xo\.astype"):

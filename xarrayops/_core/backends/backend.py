@@ -172,7 +172,9 @@ class Backend:
         """The function; if it sums, averages or normalises, without overflow in half and single precision."""
         looks = hasattr(self.module, "has_overflowed")
         doubles = verb in getattr(self.module, "COMPUTES_IN_DOUBLE", ())
-        if gap_of(function) is not None or not (verb in IN_SINGLE or doubles or (looks and verb in CHECKED)):
+        if verb in getattr(self.module, "CANNOT_OVERFLOW", ()) or gap_of(function) is not None:
+            return function
+        if not (verb in IN_SINGLE or doubles or (looks and verb in CHECKED)):
             return function
         return without_overflow(verb, function, self.functions, looks=looks, doubles=doubles)
 

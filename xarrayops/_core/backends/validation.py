@@ -25,6 +25,7 @@ OPTIONAL = {
     "WRAPS_INTEGERS": (bool, "True or False"),
     "CASTS_INTEGERS": (tuple, "a tuple of names of functions"),
     "ORDERS_COMPLEX": (bool, "True or False"),
+    "CANNOT_OVERFLOW": (tuple, "a tuple of names of functions"),
     "COMPUTES_IN_DOUBLE": (tuple, "a tuple of names of functions"),
     "NO_STRIDES": (Gap, "a Gap"),
     "SHARED_ENVIRONMENT": (dict, "a dict of strings"),
