@@ -168,7 +168,7 @@ NO_ROW = {
     *("variant", "dot", "dot_refusal", "seconds", "_", "native_rms_norm"),  # mechanisms, and kernels of operations
     *("original", "normalised", "total", "smooth", "smoothed", "_relax"),  # programs of NumPy, to be ported
     *("singular_values", "weights", "row_sums"),  # tests below
-    *("noisy", "step"),  # random numbers; a part of `relaxed`
+    *("noisy", "mixup", "step"),  # random numbers; a part of `relaxed`
     *("bootstrap_interval", "median", "peak_of_trend"),  # random numbers, their statistic; SciPy computes it
 }
 """The functions of the docs that have no row, and why."""

@@ -115,13 +115,13 @@ class Generator:
 
         ``a`` and ``b`` are positive numbers, or arrays that broadcast to ``size``; they are constants for
         gradients. The numbers, by the method of Marsaglia and Tsang (2000), have the same bits on every library. Each
-        takes the memory of about 60 numbers while it is computed. An element of an array that is not a positive
-        number gives NaN, and so do infinity and numbers below 2e-306 in float64, 8e-37 in float32.
+        takes the memory of about 60 numbers while it is computed. Elements of arrays must be in the
+        range from 1.5e-306 to 7e305, in float32 from 7.6e-37 to 1.3e36; others give NaN.
 
         Raises
         ------
         ValueError
-            A number that is not an array is one of these.
+            A Python number is out of this range.
 
         Examples
         --------
