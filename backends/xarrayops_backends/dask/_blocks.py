@@ -143,8 +143,8 @@ def refusal_of_elements(x: Array) -> Gap | None:
     return None if x.dtype.kind in NUMBERS else gap_of(x.dtype)
 
 
-_NEED_SIZES = ("argmax", "argmin", "cumulative_prod", "cumulative_sum", "searchsorted")
-"""Checked before the call: here Dask returns a graph that fails later, or that gives NaN (searchsorted)."""
+_NEED_SIZES = ("argmax", "argmin", "corrcoef", "cov", "cumulative_prod", "cumulative_sum", "searchsorted")
+"""Checked before the call: here Dask returns a graph that fails later, or that gives NaN (cov, searchsorted)."""
 
 
 def gather(kernel: Callable[..., Any], out: Sequence[int], *operands: Any, dtype: Any, **options: Any) -> Array:

@@ -35,6 +35,8 @@ CALLS = {
     "fft.fft": lambda: xo.fft.fft(VECTOR),
     "fft.fftshift": lambda: xo.fft.fftshift(VECTOR),
     "argmax": lambda: xo.argmax(MATRIX),
+    "cov": lambda: xo.cov(MATRIX, rowvar=False),
+    "corrcoef": lambda: xo.corrcoef(MATRIX, rowvar=False),
     "broadcast_to": lambda: xo.broadcast_to(VECTOR, (2, 4)),
     "stack": lambda: xo.stack([VECTOR, OTHER]),
     "cumulative_sum": lambda: xo.cumulative_sum(VECTOR),
