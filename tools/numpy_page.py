@@ -57,9 +57,10 @@ Traceback (most recent call last):
 AttributeError: np has no ufuncs; did you mean np.ufunc?
 ```
 
-- Lists and numbers in a call with arrays become arrays of their library. Without an array, functions follow
-  `xo.use` and `xo.set_default`, and have NumPy's default dtypes float64, int64 and complex128 on every library, unless
-  `xo.use(dtype=...)` names another.
+- Lists and numbers in a call with arrays become arrays of their library. Numbers alone are computed by NumPy,
+  whatever the default library: `np.sqrt(2.0)`, `np.prod(x.shape)` and `int(np.ceil(n / 2))`. Otherwise functions
+  without an array follow `xo.use` and `xo.set_default`. They have NumPy's default dtypes float64, int64 and
+  complex128 on every library, unless `xo.use(dtype=...)` names another.
 - JAX starts without 64-bit types. Python numbers, lists of them and NumPy's scalars next to an array are then weakly
   typed: a list next to a float32 array takes its dtype, so that `np.append(x, [1, 2])` is float32. Indices are int32.
   A call raises only if its result would have 64 bits in NumPy, such as `np.zeros(3, like=x)` and the mean of integers:

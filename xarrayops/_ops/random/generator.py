@@ -131,8 +131,8 @@ class Generator:
         """
         name = self._floating(dtype)
         given, size = self._parameters("beta", {"a": a, "b": b}, size)
+        least = least_shape(name)
         for each, x in given.items():
-            least = least_shape(name)
             if not hasattr(x, "shape") and not least <= x <= 1 / least:
                 raise ValueError(f"xo.random.Generator.beta: {each} must be positive and finite in {name}, not {x}.")
         functions, native = self._backend.functions, self._backend.native_dtype(name)
