@@ -21,7 +21,7 @@ from xarrayops._ops.exchange.convert import convert, explain_convert
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._ops.verb import Verb
-from xarrayops.errors import ExchangeError, NotAnArray, Unsupported
+from xarrayops.errors import ExchangeError, NotAnArray, Unsupported, XArrayOpsError
 from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.nested import named_members
@@ -100,7 +100,18 @@ def asarray(
         refuse_arguments(error, "asarray", {"obj": obj, "like": like})
         if isinstance(error, ValueError) and ("inhomogeneous" in str(error) or "expected sequence" in str(error)):
             raise ValueError("xo.asarray: the nested sequences have different lengths") from error
+        if not isinstance(error, XArrayOpsError) and (odd := _odd_member(obj)) is not None:
+            raise NotAnArray(f"xo.asarray: {odd} is not a number, and no array of numbers can hold it") from error
         raise
+
+
+def _odd_member(obj: Any) -> str | None:
+    """The first member of a nested sequence that is neither a number nor an array."""
+    members = named_members("obj", obj, SCALARS) if isinstance(obj, (list, tuple)) and not is_traced() else ()
+    for name, leaf in members:
+        if find.if_array(leaf) is None and not foreign.has_buffer(leaf) and not hasattr(leaf, "__array_interface__"):
+            return f"{name} = {leaf!r}"
+    return None
 
 
 def _converted(

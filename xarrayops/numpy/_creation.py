@@ -60,7 +60,13 @@ def asarray(
     return ops.ordered("asarray", x, order)
 
 
-asanyarray = asarray  # there are no subclasses
+def asanyarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
+) -> Any:
+    """An array with the values, by `asarray`; only NumPy has subclasses, which it keeps."""
+    if ops.is_array(a) and dtype is order is device is copy is like is None:
+        return a
+    return asarray(a, dtype, order, device=device, copy=copy, like=like)
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:

@@ -7,6 +7,7 @@ Also the class of all arrays, and the handling of floating-point errors.
 from __future__ import annotations
 
 import builtins
+from contextlib import suppress
 from math import log10
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from xarrayops._core.backends.dtype_names import DTypeName, name_of
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.numpy_names.renamed import DTYPE_CODES, RENAMED
 from xarrayops.errors import Unsupported
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _operands as ops, _own
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import DTYPE_NAMES
 
@@ -35,7 +36,7 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
     def __new__(cls, dtype: Any, align: bool = False, copy: bool = False) -> dtype:
         name = name_of(named(float if dtype is None else dtype))
         if name not in DTYPE_NAMES:
-            raise TypeError(f"np.dtype: {dtype!r} is not a dtype of numbers. Instead: one of {', '.join(DTYPE_NAMES)}")
+            return _only_numpys(dtype, align, copy)
         return DTYPES.get(name) or super().__new__(cls, name)  # torch.compile does not trace the creation
 
     def __call__(self, *values: Any) -> Any:
@@ -165,7 +166,7 @@ def _name(function: str, obj: Any) -> str:
     """The name of a dtype, or of an array's dtype."""
     name = name_of(obj.dtype if ops.is_array(obj) else named(obj))
     if name not in DTYPE_NAMES:
-        raise TypeError(f"np.{function}: {obj!r} is not a dtype of numbers or an array")
+        raise _own.OnlyNumPy(f"np.{function}: {obj!r} is not a dtype of numbers or an array")
     return name
 
 
@@ -263,6 +264,16 @@ KINDS = {name: Kind(name, kinds) for name, kinds in _CLASSES.items()}
 _SILENT = ("ignore", "warn", None)
 
 
+def _only_numpys(dtype: Any, align: bool, copy: bool) -> Any:
+    """NumPy's dtype of objects, text, dates or records, if NumPy is the default library."""
+    import numpy
+
+    if _own.is_default():
+        with suppress(TypeError):
+            return numpy.dtype(dtype, align, copy)
+    raise TypeError(f"np.dtype: {dtype!r} is not a dtype of numbers. Instead: one of {', '.join(DTYPE_NAMES)}")
+
+
 def _require_silent(function: str, settings: dict[str, Any]) -> None:
     """Raise unless every library supports the settings: only NumPy raises or calls back."""
     if settings.get("call") is not None or any(value not in _SILENT for value in settings.values()):
@@ -279,7 +290,8 @@ class errstate:  # noqa: N801 - NumPy's name
         """NumPy's context, which is a decorator too."""
         import numpy
 
-        _require_silent("errstate", kwargs)
+        if not _own.is_default():
+            _require_silent("errstate", kwargs)
         return numpy.errstate(**kwargs)
 
 

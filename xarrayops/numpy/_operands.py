@@ -25,6 +25,7 @@ from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._core.dispatch.python_scalars import COMPARISONS
 from xarrayops._core.modes.defaults import floating_dtype
 from xarrayops.errors import Unsupported
+from xarrayops.numpy import _own
 from xarrayops.plugin import nested
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import STANDARD_DTYPES
@@ -41,7 +42,8 @@ _harmonised: dict[Any, tuple[str | None, bool]] = {}
 def public(module: dict[str, Any], hidden: Sequence[str] = ()) -> list[str]:
     """The public names that a module defines itself, for its ``__all__``, which type checkers cannot compute.
 
-    The errors of the functions then say which array argument is of a kind that no function takes.
+    The errors of the functions then say which array argument is of a kind that no function takes, and what only NumPy
+    has stays NumPy's (`_own.by_numpy`).
     """
     own, prefix = module["__name__"], "np" + module["__name__"].removeprefix("xarrayops.numpy").partition("._")[0]
     names = [n for n, x in module.items() if not n.startswith("_") and getattr(x, "__module__", None) == own]
@@ -50,7 +52,7 @@ def public(module: dict[str, Any], hidden: Sequence[str] = ()) -> list[str]:
     for name in names:
         function = module[name]
         if isinstance(function, FunctionType):
-            module[name] = made.setdefault(function, explaining_arrays(f"{prefix}.{name}")(function))
+            module[name] = made.setdefault(function, explaining_arrays(f"{prefix}.{name}", _own.by_numpy)(function))
     return names
 
 
@@ -99,6 +101,8 @@ def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = No
     """An array of anything that NumPy makes arrays of, with its default dtype unless `xarrayops.use` names another."""
     listed = nested.members(obj)
     if not SCALARS.issuperset(map(type, listed)) and not is_array(obj):
+        if _own.is_followed(obj) and (_own.is_default() if like is None else is_numpys(like)):
+            raise _own.OnlyNumPy(f"NumPy's functions decide what they return for {type(obj).__name__}")
         obj, is_foreign = _as_values(obj)
         listed = nested.members(obj)
         if is_foreign and like is None:  # xo.asarray would leave the values with NumPy

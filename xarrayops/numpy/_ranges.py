@@ -10,6 +10,7 @@ from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
+from xarrayops.numpy._own import OnlyNumPy
 
 
 def arange(
@@ -20,7 +21,7 @@ def arange(
     start, stop = (0, start) if stop is None else (start, stop)
     classes = {type(start), type(stop), type(step)}
     if not SCALARS.issuperset(classes):
-        raise TypeError(
+        raise OnlyNumPy(
             f"np.arange takes numbers, not {start!r}, {stop!r} and {step!r}. Instead: int(x) or float(x) of an array"
         )
     found = ops.name_of_default(max(classes, key=list(ops.NUMBERS).index))

@@ -4,25 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import reduce
+from functools import reduce, wraps
 from itertools import accumulate
 from math import inf
 from operator import index
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import xarrayops as xo
 from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.backends.resolved import is_traced
-from xarrayops._core.dispatch.errors import FAILURES, refuse_arguments
+from xarrayops._core.dispatch.errors import refuse_arguments
 from xarrayops._generic.extra.common import part, rows
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._loops import loop, reduction_loop
+from xarrayops.numpy._own import by_numpy
 from xarrayops.numpy._reductions import COMBINED, reduced
 from xarrayops.plugin.candidates import constant_while_tracing
 
+MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 REDUCTIONS = {function: verb for verb, function in COMBINED.items()}
 """Our reduction for each function of two operands."""
 UPDATES = {name: name for name in ("add", "subtract", "multiply", "divide")} | {"maximum": "max", "minimum": "min"}
@@ -36,6 +38,19 @@ IDENTITIES = {
     "logaddexp2": -inf,
 }
 """The neutral value of each function."""
+
+
+def _or_numpys(method: MethodT) -> MethodT:
+    """A method of ufuncs, with NumPy's for what only NumPy has."""
+
+    @wraps(method)
+    def function(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(self, *args, **kwargs)
+        except Exception as error:  # JAX has classes of its own
+            return by_numpy(f"{self.__name__}.{method.__name__}", error, args, kwargs)
+
+    return cast("MethodT", function)
 
 
 class ufunc:  # noqa: N801 - NumPy's name
@@ -89,6 +104,20 @@ class ufunc:  # noqa: N801 - NumPy's name
     def _call(
         self, values: tuple[Any, ...], out: Any, where: Any, casting: str, order: Any, dtype: Any, subok: Any
     ) -> Any:
+        try:
+            return self._result(values, out, where, casting, order, dtype, subok)
+        except Exception as error:  # JAX has classes of its own
+            options = {"out": out, "where": where, "casting": casting, "order": order, "dtype": dtype, "subok": subok}
+            try:
+                given = dict(zip(("x1", "x2"), values, strict=False))
+                refuse_arguments(error, f"np.{self.__name__}", given, ("x1", "x2"))
+                raise
+            except Exception as explanation:
+                return by_numpy(self.__name__, explanation, values, options)
+
+    def _result(
+        self, values: tuple[Any, ...], out: Any, where: Any, casting: str, order: Any, dtype: Any, subok: Any
+    ) -> Any:
         ops.no_subclass(self.__name__, subok, True)
         if out is None and where is True and SCALARS.issuperset(map(type, values)):  # NumPy's, whatever the library
             if is_traced():
@@ -101,11 +130,7 @@ class ufunc:  # noqa: N801 - NumPy's name
             values = tuple(guarded)
         if dtype is not None and ops.first_array(values) is None:
             values = tuple(ops.arrays(*values, ops.only_of(out) if self.nout == 1 else None)[: self.nin])
-        try:
-            result = self._computed(self._prepared(*values), named(dtype), casting)
-        except FAILURES as error:
-            refuse_arguments(error, f"np.{self.__name__}", dict(zip(("x1", "x2"), values, strict=False)), ("x1", "x2"))
-            raise
+        result = self._computed(self._prepared(*values), named(dtype), casting)
         if self.nout > 1:
             return self._several(result, out, casting)
         if where is not True:
@@ -152,6 +177,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         if self.nin != 2 or self.nout != 1:
             raise ValueError(f"{method} only supported for binary functions")
 
+    @_or_numpys
     def reduce(
         self,
         array: Any,
@@ -201,6 +227,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         axis = 0 if axis is None and x.ndim == 1 else ops.one_axis(axis, x.ndim)
         return ops.widened_for(self.__name__, out, x, dtype), axis
 
+    @_or_numpys
     def accumulate(self, array: Any, axis: int | None = 0, dtype: Any = None, out: Any = None) -> Any:
         """The results of applying the function to the first elements along an axis: all partial results."""
         x, axis = self._along_axis("accumulate", array, axis, dtype, out)
@@ -211,6 +238,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         partial = list(accumulate(xo.unstack(x, axis=axis), self))
         return ops.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out, "unsafe")
 
+    @_or_numpys
     def reduceat(self, array: Any, indices: Any, axis: int | None = 0, dtype: Any = None, out: Any = None) -> Any:
         """The reductions of the slices between consecutive indices along an axis; the indices are read."""
         x, axis = self._along_axis("reduceat", array, axis, dtype, out)
@@ -218,12 +246,14 @@ class ufunc:  # noqa: N801 - NumPy's name
         found = xo.stack(parts, axis=axis) if parts else self.accumulate(part(x, axis, 0, 0), axis, dtype)
         return ops.written(self.__name__, found, out, "unsafe")
 
+    @_or_numpys
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
         """The function of all pairs of elements of A and B."""
         self._require_two("outer")
         a, b = ops.arrays(*self._prepared(A, B))
         return self(xo.reshape(a, (*a.shape, *(1,) * b.ndim)), b, **kwargs)
 
+    @_or_numpys
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
         """Apply the function to the selected elements of a, in place; duplicate indices accumulate."""
         update = UPDATES.get(self.__name__)

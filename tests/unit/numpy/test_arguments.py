@@ -43,7 +43,7 @@ def test_out_that_cannot_be_written_raises_with_what_to_write(library):
 def test_read_only_out_raises():
     x = numpy.ones(3)
     x.flags.writeable = False
-    with pytest.raises(xo.Unsupported, match=r"np\.add writes"):
+    with pytest.raises(ValueError, match=r"np\.add writes"):  # NumPy's class of error
         np.add(x, 1, out=x)
 
 
@@ -53,6 +53,9 @@ def test_where_keeps_the_other_elements_of_out(library):
     with numpy.errstate(all="raise"):
         np.divide(2.0, x, out=out, where=x != 0)
     assert host(out).tolist() == [2, 7, 0.5]
+    if library == "numpy":  # which leaves the other elements undefined
+        assert np.divide(2.0, x, where=x != 0)[[0, 2]].tolist() == [2, 0.5]
+        return
     with pytest.raises(xo.Unsupported, match=r"np\.where\(where"):
         np.divide(2.0, x, where=x != 0)
 
@@ -183,8 +186,9 @@ def test_arrays_of_two_libraries_are_refused():
 
 @pytest.mark.parametrize("call", ["np.array_equiv(None, x)", "np.heaviside(x, None)"])
 def test_none_as_an_array_is_refused(call):
+    torch = pytest.importorskip("torch")
     with pytest.raises(xo.BackendNotFound, match=r"(class NoneType|argument \w+ is None)"):
-        eval(call, {"np": np, "x": numpy.ones(2)})
+        eval(call, {"np": np, "x": torch.ones(2)})
 
 
 def test_errors_say_what_numpy_needs():
@@ -204,24 +208,19 @@ HOSTILE = {
     "np.concatenate(3)": TypeError,
     "np.take(np.ones(3), 7)": IndexError,
     "np.take(np.ones(3), [0.5])": TypeError,
-    "np.asarray([1, 'a'])": xo.Unsupported,
-    "np.zeros(3, 'no such')": xo.Unsupported,
+    "np.zeros(3, 'no such')": TypeError,
     "np.zeros(-1)": ValueError,
     "np.linspace(0, 1, -1)": ValueError,
     "np.split(np.ones(5), 2)": ValueError,
     "np.max(np.ones(3), where=np.ones(3) > 0)": ValueError,
     "np.max(np.zeros(0))": ValueError,
-    "np.sort(np.ones(3), order='x')": xo.Unsupported,
+    "np.sort(np.ones(3), order='x')": ValueError,
     "np.quantile(np.ones(3), 0.5, weights=np.ones(3))": ValueError,
-    "np.array([1], subok=True)": xo.Unsupported,
-    "np.add(1, 2, subok=False)": xo.Unsupported,
-    "np.errstate(all='raise')": xo.Unsupported,
     "np.histogram(np.ones(3), 'no such rule')": ValueError,
     "np.power(np.asarray([2]), -1)": ValueError,
     "np.ndarray((2,))": TypeError,
-    "np.dtype('O')": TypeError,
+    "np.dtype('no such')": TypeError,
     "np.sin.reduce(np.ones(3))": ValueError,
-    "np.sin.at(np.ones(3), 0)": xo.Unsupported,
     "np.asarray_chkfinite([np.nan])": ValueError,
     "np.unravel_index(7, (2, 3))": ValueError,
     "np.nonzero(3)": ValueError,

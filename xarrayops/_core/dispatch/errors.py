@@ -72,7 +72,7 @@ def add_call(error: Exception, verb: str, *arguments: Any) -> None:
         raise (InvalidArguments if type(error) is RuntimeError else Unsupported)(text) from error
     error.args = (text, *error.args[1:])
     if str(error) != text:
-        raise _with_text(type(error), text) from error
+        raise with_text(type(error), text) from error
 
 
 def _refuse_list_of_axes(error: Exception, verb: str, frame: FrameType) -> None:
@@ -85,7 +85,7 @@ def _refuse_list_of_axes(error: Exception, verb: str, frame: FrameType) -> None:
             raise TypeError(f"xo.{verb}: axis is a list. Instead: axis={tuple(axis)}") from error
 
 
-def _with_text(cls: type[Exception], text: str) -> Exception:
+def with_text(cls: type[Exception], text: str) -> Exception:
     """An error of a class with that text, or of its nearest base class that takes a text."""
     for base in cls.__mro__:
         with suppress(Exception):  # the classes of libraries may take any arguments
@@ -95,8 +95,13 @@ def _with_text(cls: type[Exception], text: str) -> Exception:
     raise AssertionError(f"{cls} is not a class of errors")
 
 
-def explaining_arrays(verb: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a function that is not generated: if an array argument causes an error, the error says what to write."""
+def explaining_arrays(
+    verb: str, otherwise: Callable[..., Any] | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function that is not generated: if an array argument causes an error, the error says what to write.
+
+    ``otherwise`` gets the name, the error and the arguments: it returns a result, or raises.
+    """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         assert isinstance(function, FunctionType)
@@ -110,8 +115,13 @@ def explaining_arrays(verb: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             except Exception as error:  # JAX has classes of its own
                 others = [f"args[{i}]" for i in range(len(names), len(args))]
                 given = {**dict(zip((*names, *others), args, strict=False)), **kwargs}
-                refuse_arguments(error, verb, given, (*required, *others))
-                raise
+                try:
+                    refuse_arguments(error, verb, given, (*required, *others))
+                    raise
+                except Exception as explanation:
+                    if otherwise is None:
+                        raise
+                    return otherwise(verb, explanation, args, kwargs)
 
         return explained
 
