@@ -54,7 +54,8 @@ def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
     """An array with the values, by `xarrayops.asarray`; arrays stay in their library."""
-    if ops.reference(like) is None and not ops.is_array(a) and isinstance(a, (list, tuple)):
+    like = ops.reference(like)
+    if like is None and isinstance(a, (list, tuple)):
         like = ops.first_array(a)
     x = ops.new_array(a, dtype=named(dtype), like=like, device=device, copy=copy)
     return ops.ordered("asarray", x, order)
@@ -289,8 +290,8 @@ def frombuffer(buffer: Any, dtype: Any = None, count: int = -1, offset: int = 0,
     import numpy
 
     values = numpy.frombuffer(buffer, "float64" if dtype is None else named(dtype), count, offset)
-    if ops.reference(like) is not None:
-        return xo.asarray(values.copy(), like=like)
+    if (reference := ops.reference(like)) is not None:
+        return xo.asarray(values.copy(), like=reference)
     return xo.convert(values.copy(), xo.zeros(0, dtype="uint8"))
 
 

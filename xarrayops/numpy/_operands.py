@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
+from numbers import Number
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -459,12 +460,17 @@ def is_fortran(x: Any) -> bool:
 
 
 def reference(like: Any) -> Any:
-    """The reference array of ``like=``, which may be None; a tensor if torch.compile traces. A number raises."""
+    """The reference array of ``like=``: an array, or one in a sequence. Numbers and None have no library.
+
+    It is a tensor if torch.compile traces and there is none.
+    """
     if like is None and is_traced():  # new arrays are tensors then: it cannot combine arrays of NumPy with tensors
         return xo.empty(0, dtype="float64", backend="torch")
-    if like is not None and not is_array(like):
-        raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
-    return like
+    if like is None or is_array(like):
+        return like
+    if isinstance(like, (list, tuple, Number)) or hasattr(type(like), "__array__"):
+        return first_array((like,))
+    raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
 
 
 def plain_number(value: Any) -> Any:

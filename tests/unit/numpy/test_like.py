@@ -1,6 +1,7 @@
 """like= of every function that creates arrays, and shifts of roll: all libraries give what NumPy gives."""
 
 import inspect
+from fractions import Fraction
 from itertools import product
 
 import numpy
@@ -86,7 +87,16 @@ def test_the_table_has_every_function_with_like():
 def test_like_must_be_an_array():
     for name, given in CREATION.items():
         with pytest.raises(TypeError, match="like"):
-            eval(f"np.{name}({given}, like=[1])", {"np": ours})
+            eval(f"np.{name}({given}, like={{}})", {"np": ours})
+
+
+def test_numbers_and_sequences_are_references_too():
+    torch = pytest.importorskip("torch")
+    for like in (None, 1, 2.5, [1], (), [[2.0]], Fraction(1, 2), numpy.ones(2)):
+        assert type(ours.zeros(2, like=like)) is numpy.ndarray
+    assert isinstance(ours.zeros(2, like=[1, torch.ones(2)]), torch.Tensor)
+    with xo.use("torch"):
+        assert isinstance(ours.zeros(2, like=3), torch.Tensor)
 
 
 SHIFTS = (0, 3, -2, (1,), (1, 2), [3], [1, -5], (1, 2, 3), ())

@@ -18,7 +18,7 @@ from xarrayops.plugin.dtypes import INTEGER_LIMITS, does_not_fit
 from xarrayops.plugin.indexing import BASIC, Index
 from xarrayops.plugin.nested import members, named_members
 
-_PLAIN = NON_ARRAY_TYPES | BASIC
+_PLAIN = NON_ARRAY_TYPES | BASIC | {range}
 """Classes of values and indices that are not arrays."""
 _UNKNOWN, _BOOL, _INTEGER, _REAL, _COMPLEX = range(-1, 4)
 """Kinds of values. An array can hold values of its own kind and of lower kinds."""
@@ -65,6 +65,24 @@ def converted(value: Any, conversion: _Conversion, x: Array, op: str) -> Any:
             f"at(x)[index].{op}", value, f"an array of {x.dtype}", 'xo.astype(x, "int64") before the call'
         )
     return value
+
+
+def is_assigned_by_python(x: Any) -> bool:
+    """Whether x is no array of numbers of a known library: a list, a data frame, or NumPy's array of text."""
+    return find.if_array(x) is None or find.refusal(x) is not None or _kind(x) == _UNKNOWN
+
+
+def cast(x: Array, value: Any) -> Any:
+    """The value of an assignment in the dtype of x, by the rule of NumPy's assignments."""
+    kind, value = _kind(x), with_numbers(value)
+    if type(value) in NON_ARRAY_TYPES:
+        is_narrowed = _BOOL <= kind < _KIND_OF_NUMBER.get(type(value), _UNKNOWN) < _COMPLEX
+        return _NUMBERS[kind](value) if is_narrowed else value
+    backend = one_backend(x, (), value)
+    if isinstance(value, (list, tuple)):
+        f = backend.functions
+        value = f["asarray"](value, dtype=x.dtype if kind >= _REAL else None, device=f["device"](x))
+    return value if _kind(value) <= kind else backend.functions["astype"](value, x.dtype)
 
 
 def check(x: Array, index: Any, op: str, value: Any) -> tuple[Backend, _Conversion | None]:
@@ -135,7 +153,8 @@ def read(backend: Backend, x: Array, index: Any, op: str) -> Index:
     else:
         return Index(entries, backend.functions, is_basic=True)
     one_backend(x, index)
-    entries = tuple([_entry(backend, x, with_numbers(entry), op) for entry in entries])
+    listed = (list(entry) if type(entry) is range else entry for entry in entries)
+    entries = tuple([_entry(backend, x, with_numbers(entry), op) for entry in listed])
     return Index(entries, backend.functions, is_basic=all(type(entry) in BASIC for entry in entries))
 
 

@@ -11,7 +11,16 @@ from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.explanation import Explanation
-from xarrayops._ops.indexing.operands import check, checked, converted, one_backend, read, wrong_copy
+from xarrayops._ops.indexing.operands import (
+    cast,
+    check,
+    checked,
+    converted,
+    is_assigned_by_python,
+    one_backend,
+    read,
+    wrong_copy,
+)
 from xarrayops.errors import Unsupported, XArrayOpsError
 from xarrayops.plugin.arrays import Array, ArrayT, Scalar
 from xarrayops.plugin.indexing import BASIC, Index
@@ -23,7 +32,6 @@ _OF_NUMPY_AND_JAX = {
     "minimum": "min",
     "maximum": "max",
     "true_divide": "divide",
-    "assign": "set",
     "replace": "set",
     "take": "get",
 }
@@ -47,6 +55,10 @@ def at(x: ArrayT, extra: Refused = NotGiven, /, copy: Refused = NotGiven) -> AtI
         Indexing it with integers, slices, None, an ellipsis, lists, and arrays of integers or bools gives an object
         with the methods ``set``, ``add``, ``subtract``, ``multiply``, ``divide``, ``min`` and ``max``, each with the
         signature ``f(value, /, *, copy=True)``, and ``get(*, copy=True)``, which returns the elements.
+        ``assign(value, /)`` is NumPy's ``x[index] = value`` followed by the result x: it casts any real value to the
+        dtype of x, so that a float in an integer array loses its fraction, takes lists, and reuses the memory of x as
+        ``copy=None`` does. Objects that no library has as arrays, such as lists, data frames and NumPy's arrays of
+        text, are assigned to by Python.
 
         ``copy=True``, the default, never changes x, so that the result does not depend on the library. None may reuse
         the memory of x: neither x nor arrays that share its memory may be used afterwards, only the result. False
@@ -133,6 +145,10 @@ class IndexedUpdate(Generic[ArrayT]):
         """The selected elements: a new array, or with ``copy=None`` a view of x if the library returns one."""
         return _selected(self._x, self._index, copy)
 
+    def assign(self, value: Any, /) -> ArrayT:
+        """x after NumPy's ``x[index] = value``, which casts the value to the dtype of x."""
+        return _assigned(self._x, self._index, value)
+
     def set(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
         """x with the selected elements set to the value."""
         return _updated(self._x, self._index, "set", value, copy)
@@ -183,6 +199,14 @@ def _updated(x: Array, index: Any, op: str, value: Any, copy: bool | None) -> Ar
         _explain(error, x, selected, op, value)
         raise
     return result
+
+
+@explaining_arrays("at")
+def _assigned(x: Any, index: Any, value: Any) -> Any:
+    if is_assigned_by_python(x):
+        x[index] = value
+        return x
+    return _updated(x, index, "set", cast(x, value), None)
 
 
 @explaining_arrays("at")

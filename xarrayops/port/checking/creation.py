@@ -8,20 +8,19 @@ from collections.abc import Iterator
 from xarrayops._surface import CREATION
 from xarrayops.port.findings import Finding, finding
 from xarrayops.port.source import Program
-from xarrayops.port.source.names import FunctionNode, arguments
-from xarrayops.port.source.value import UNKNOWN
+from xarrayops.port.source.reference import Reference
 
 _NEW = CREATION - {"asarray"} | {"identity", "array", "tri"}
 
 
 def of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
     """A new array in a function that takes arrays."""
-    function = program.places[node].function
-    if function is None or program.names.numpy_name(node.func) not in _NEW or _copies(program, node):
+    if program.names.numpy_name(node.func) not in _NEW or _copies(program, node):
         return
-    given = [] if any(keyword.arg == "like" for keyword in node.keywords) else [*_array_parameters(program, function)]
-    if given:
-        name, certain = max(given, key=lambda pair: pair[1])
+    is_given = any(keyword.arg == "like" for keyword in node.keywords)
+    found = None if is_given else next(_references(program, node), None)
+    if found is not None:
+        name, certain = found
         what = f"the new array belongs to the default library, which is NumPy, and {name} to the caller's"
         instead = f"{program.text(node)[:-1]}, like={name}), or the call in a block with xo.use({name})"
         yield finding(program, node, "creation", what, instead, certain=certain)
@@ -43,14 +42,9 @@ def _copies(program: Program, node: ast.Call) -> bool:
     return value.kind not in ("scalar", "sequence") or any(each.kind != "scalar" for each in members)
 
 
-def _array_parameters(program: Program, function: FunctionNode) -> Iterator[tuple[str, bool]]:
-    """The parameters that are arrays, and whether that is certain; one with an index is a guess."""
-    indexed = {
-        node.value.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
-    for name in (argument.arg for argument in arguments(function)):
-        value = program.values.parameter(function, name)
-        if value.is_array or (value.kind == UNKNOWN and name in indexed):
-            yield name, value.is_proved
+def _references(program: Program, node: ast.expr) -> Iterator[Reference]:
+    """The reference array by each function around a node."""
+    for function in program.functions(node):
+        found = program.references.of(function, node, program.hidden_names(node, function))
+        if found is not None:
+            yield found

@@ -140,7 +140,7 @@ class Context:
 
     def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The innermost function around a node; None at the level of the module."""
-        return next((each for each in self.program.around(node) if isinstance(each, FUNCTIONS)), None)
+        return next(self.program.functions(node), None)
 
     @cached_property
     def numpy(self) -> str:

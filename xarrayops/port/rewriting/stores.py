@@ -11,10 +11,11 @@ import ast
 import libcst as cst
 
 from xarrayops.port.rewriting.context import Context, argument, operand
-from xarrayops.port.rewriting.reference import counts
 from xarrayops.port.source import indices
+from xarrayops.port.source.expressions import operated
 from xarrayops.port.source.interface import UPDATES
-from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN
+from xarrayops.port.source.reference import counts
+from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN, Value
 
 _KINDS = ("bool", "int", "float", "complex")
 _WIDEST = ("int64", "float64", "complex128")
@@ -59,7 +60,7 @@ def assign(context: Context, node: ast.Assign, updated: cst.Assign) -> cst.BaseS
         context.edit(node, "mask assignment", "np.where gives the same elements, and works under a compiler")
         return bound(cst_target.value, where)
     context.edit(node, "item assignment", why(context, node))
-    return bound(cst_target.value, at(context, cst_target, "set", _fitting(context, node.value, updated.value, target)))
+    return bound(cst_target.value, _set(context, cst_target, node.value, updated.value, target.value))
 
 
 def chain(context: Context, node: ast.Assign, line: cst.SimpleStatementLine) -> list[cst.SimpleStatementLine] | None:
@@ -73,10 +74,13 @@ def chain(context: Context, node: ast.Assign, line: cst.SimpleStatementLine) -> 
     assert isinstance(updated, cst.Assign)
     name = cst.Name(context.new_name("assigned"))
     statements: list[cst.BaseSmallStatement] = [bound(name, updated.value)]
-    for target, is_changed in zip(updated.targets, changed, strict=True):
+    for place, (target, is_changed) in enumerate(zip(updated.targets, changed, strict=True)):
         if is_changed:
             assert isinstance(target.target, cst.Subscript)
-            statements.append(bound(target.target.value, at(context, target.target, "set", name)))
+            base = node.targets[place]
+            assert isinstance(base, ast.Subscript)
+            new = _set(context, target.target, node.value, name, base.value)
+            statements.append(bound(target.target.value, new))
         else:
             statements.append(cst.Assign([cst.AssignTarget(target.target)], name))
     context.edit(node, "item assignment", "nothing else refers to the arrays: new ones have the same meaning")
@@ -99,7 +103,10 @@ def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cs
     assert isinstance(updated.target, cst.Subscript)
     found = set(indices.kinds(node.target.slice, context.program.values.known))
     context.edit(node, "augmented assignment", why(context, node))
-    new = _augmented(context, node, updated.target, updated, is_direct=found <= _DIRECT)
+    is_element = found == {indices.INTEGER}  # NumPy makes a scalar and casts it in the assignment
+    base = context.value(node.target.value)
+    is_held = not is_element or _holds(base, operated(node.op, base, context.value(node.value)))
+    new = _augmented(context, node, updated.target, updated, is_direct=found <= _DIRECT, is_held=is_held)
     return bound(updated.target.value, new)
 
 
@@ -117,7 +124,7 @@ def _augment_name(
     function = context.function(name)
     nodes = ast.walk(function) if function is not None else ()
     uses = [use for use in nodes if isinstance(use, ast.Name) and use.id == name.id]
-    is_count = any(counts(context, use) for use in uses)  # a length, a bound or an index
+    is_count = any(counts(use, context.program.parents, context.names) for use in uses)  # a length, a bound or an index
     if value.kind in (SCALAR, OTHER, SEQUENCE) or (not value.is_array and is_count):
         return None
     if reason is not None:
@@ -199,13 +206,29 @@ def _compares(mask: ast.expr, array: ast.expr) -> bool:
     )
 
 
-def _fitting(
-    context: Context, node: ast.expr, updated: cst.BaseExpression, target: ast.Subscript
-) -> cst.BaseExpression:
-    """The value to be set: lists become arrays of the library of the target."""
-    if not isinstance(node, ast.List | ast.Tuple | ast.ListComp):
-        return updated
-    return context.np_call("asarray", argument(updated), argument(cst.Name(ast.unparse(target.value)), "like"))
+def _set(
+    context: Context, target: cst.Subscript, node: ast.expr, value: cst.BaseExpression, base: ast.expr
+) -> cst.Call:
+    """``xo.at(x)[i].set(value, copy=None)``, or ``assign(value)`` if x may not hold the value as it is."""
+    if _holds(context.value(base), context.value(node)):
+        if isinstance(node, ast.List | ast.Tuple | ast.ListComp) and not isinstance(value, cst.Name):
+            value = context.np_call("asarray", argument(value), argument(target.value, "like"))
+        return at(context, target, "set", value)
+    return _assigned(context, target, value)
+
+
+def _assigned(context: Context, target: cst.Subscript, value: cst.BaseExpression) -> cst.Call:
+    """``xo.at(x)[i].assign(value)``: NumPy's cast of the value to the dtype of the array."""
+    made = at(context, target, "assign", value)
+    return made.with_changes(args=made.args[:1])
+
+
+def _holds(array: Value, value: Value) -> bool:
+    """Whether the dtype of an array certainly holds a value of this kind."""
+    if array.dtype_kind in ("float", "complex"):
+        return True
+    kind = value.dtype_kind if value.kind in (ARRAY, SCALAR) else None
+    return None not in (array.dtype_kind, kind) and _KINDS.index(kind) <= _KINDS.index(array.dtype_kind)
 
 
 def at(context: Context, target: cst.Subscript, method: str, value: cst.BaseExpression) -> cst.Call:
@@ -216,16 +239,23 @@ def at(context: Context, target: cst.Subscript, method: str, value: cst.BaseExpr
 
 
 def _augmented(
-    context: Context, node: ast.AugAssign, target: cst.Subscript, updated: cst.AugAssign, *, is_direct: bool = True
+    context: Context,
+    node: ast.AugAssign,
+    target: cst.Subscript,
+    updated: cst.AugAssign,
+    *,
+    is_direct: bool = True,
+    is_held: bool = True,
 ) -> cst.Call:
     """The array after an augmented assignment; by a method of `xarrayops.at`, if no element is selected twice."""
     method = UPDATES.get(type(node.op))
-    if method is not None and is_direct:
+    if method is not None and is_direct and is_held:
         return at(context, target, method, updated.value)
     operator = getattr(cst, type(updated.operator).__name__.removesuffix("Assign"))()
     value = updated.value if isinstance(updated.value, cst.Name | cst.Integer | cst.Float) else operand(updated.value)
     left = updated.target.with_changes(lpar=[], rpar=[])
-    return at(context, target, "set", cst.BinaryOperation(left, operator, value))
+    new = cst.BinaryOperation(left, operator, value)
+    return at(context, target, "set", new) if is_held else _assigned(context, target, new)
 
 
 def whole(array: cst.BaseExpression) -> cst.Subscript:

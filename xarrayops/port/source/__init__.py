@@ -17,8 +17,9 @@ from typing import TypeVar
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.files import PortError, Source, read, write
 from xarrayops.port.source.module_arrays import Meeting, meetings
-from xarrayops.port.source.names import Comprehension, FunctionNode, Names
+from xarrayops.port.source.names import Comprehension, FunctionNode, Names, arguments, evaluated_outside
 from xarrayops.port.source.ownership import Ownership, Returning
+from xarrayops.port.source.reference import References
 from xarrayops.port.source.value import Value
 from xarrayops.port.source.values import Values
 from xarrayops.port.source.writes import Write, writes_of
@@ -84,6 +85,37 @@ class Program:
         """The places that change an array, in the order of the source."""
         nodes = ((node, place.function) for node, place in self.places.items())
         return tuple(writes_of(nodes, self.values))
+
+    def functions(self, node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """The functions whose variables a node can use, from the inside outwards.
+
+        Decorators, annotations and defaults of a function belong to the scope around it.
+        """
+        inside = {node}
+        for outer in self.around(node):
+            if isinstance(outer, FunctionNode) and inside.isdisjoint(evaluated_outside(outer)):
+                if not isinstance(outer, ast.Lambda):
+                    yield outer
+                inside = set()
+            inside.add(outer)
+
+    def hidden_names(self, node: ast.AST, function: ast.AST) -> frozenset[str]:
+        """The variables of comprehensions and lambdas between a node and the function around it."""
+        found: set[str] = set()
+        for outer in self.around(node):
+            if outer is function:
+                break
+            if isinstance(outer, FunctionNode):
+                found |= {each.arg for each in arguments(outer)}
+            elif isinstance(outer, Comprehension):
+                targets = (name for each in outer.generators for name in ast.walk(each.target))
+                found |= {name.id for name in targets if isinstance(name, ast.Name)}
+        return frozenset(found)
+
+    @cached_property
+    def references(self) -> References:
+        """The reference arrays of the functions."""
+        return References(self.source.tree, self.values)
 
     @cached_property
     def meetings(self) -> tuple[Meeting, ...]:

@@ -225,7 +225,7 @@ class Names:
             self._inner[node] = inner
             for argument in arguments(node):
                 self._bind(argument.arg, inner, Binding())
-        for outside in _evaluated_outside(node):
+        for outside in evaluated_outside(node):
             if outside is not None:
                 self._visit(outside, scope)
                 self._visited.add(outside)
@@ -236,7 +236,7 @@ class Names:
     _visit_ListComp = _visit_SetComp = _visit_GeneratorExp = _visit_DictComp = _visit_scope
 
 
-def _evaluated_outside(node: FunctionNode | ast.ClassDef | Comprehension) -> Sequence[ast.expr | ast.keyword | None]:
+def evaluated_outside(node: FunctionNode | ast.ClassDef | Comprehension) -> Sequence[ast.expr | ast.keyword | None]:
     """The parts that belong to the scope around it: decorators, defaults and annotations, or the first iterable."""
     if isinstance(node, Comprehension):
         return [node.generators[0].iter]

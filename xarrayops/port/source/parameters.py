@@ -9,7 +9,7 @@ import numpy as np
 
 from xarrayops._core.numpy_names import METHODS
 from xarrayops._surface import CREATION
-from xarrayops.port.source.names import FunctionNode, Names, arguments, last_name
+from xarrayops.port.source.names import FunctionNode, Names, arguments, is_none, last_name
 from xarrayops.port.source.numpy_results import is_elementwise
 from xarrayops.port.source.value import ARRAY, NOTHING, OTHER, SCALAR, WEAK, Value, of_constant, words
 
@@ -47,6 +47,13 @@ def parameter_values(node: FunctionNode, names: Names) -> dict[str, Value]:
         value = value or NOTHING
         values[name] = value if value.kind == SCALAR else value._replace(views=frozenset((argument_of(name),)))
     return values
+
+
+def may_be_none(node: FunctionNode, name: str) -> bool:
+    """Whether a parameter may be None, by its default or its annotation."""
+    annotation = next((each.annotation for each in arguments(node) if each.arg == name), None)
+    text = "" if annotation is None else ast.unparse(annotation)
+    return is_none(_defaults(node).get(name)) or "None" in text or "Optional" in text
 
 
 def _defaults(node: FunctionNode) -> dict[str, ast.expr]:

@@ -141,7 +141,7 @@ def test_the_difference(tmp_path, capsys):
     path.write_text(PROGRAM)
     assert main(["rewrite", str(path), "--diff"]) == 0
     shown = capsys.readouterr().out
-    assert "-    y[0] = x[1]\n+    y = xo.at(y)[0].set(x[1], copy=None)\n" in shown
+    assert "-    y[0] = x[1]\n+    y = xo.at(y)[0].assign(x[1])\n" in shown
     assert path.read_text() == PROGRAM
 
 

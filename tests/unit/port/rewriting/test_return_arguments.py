@@ -10,7 +10,7 @@ X = np.arange(12.0).reshape(3, 4)
 IN_PLACE = ("numpy", "torch")
 
 WRITES = {
-    "elements": ("y[0, 1:] = 1", "y = xo.at(y)[0, 1:].set(1, copy=None)"),
+    "elements": ("y[0, 1:] = 1", "y = xo.at(y)[0, 1:].assign(1)"),
     "augmented elements": ("y[1:, 0] += x[1:, 0]", "y = xo.at(y)[1:, 0].add(x[1:, 0], copy=None)"),
     "all elements": ("y[:] = x * 2 + y.mean()", "y = xo.at(y)[:].set("),
     "an operator": ("y -= x.T.T", "y = xo.at(y)[...].subtract("),
@@ -38,7 +38,7 @@ RETURNS = {
     "a tuple": ("    y[0, 1:] = 1\n    return x.sum(), x.max()\n", "    return (np.sum(x), np.max(x)), y\n"),
     "nothing, early": (
         "    if x.size == 3:\n        return\n    y[0, 1:] = 1\n",
-        "        return y\n    y = xo.at(y)[0, 1:].set(1, copy=None)\n    return y\n",
+        "        return y\n    y = xo.at(y)[0, 1:].assign(1)\n    return y\n",
     ),
     "a value or nothing": (
         "    y[0, 1:] = 1\n    if x.size == 12:\n        return 3\n",

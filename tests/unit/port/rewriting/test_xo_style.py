@@ -193,6 +193,8 @@ def test_our_functions_do_the_same_for_every_dtype(function, library, programs):
             found = result(after, values(dtype), library)
             if isinstance(wanted[0], str):
                 assert isinstance(found[0], str) or wanted[0] in NO_LOOP, (dtype, wanted)
+            elif function == "astype" and isinstance(found[0], str) and dtype.startswith("complex"):
+                continue  # NumPy warns and drops imaginary parts; xo.astype raises
             else:
                 assert not isinstance(found[0], str), (dtype, found)
                 if function == "empty_like":

@@ -1,0 +1,170 @@
+"""The reference array of a new array: the parameter whose library it must have, for ``like=``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from xarrayops.plugin.arrays import Record
+from xarrayops.port.source.names import Names, arguments, given_by, has_starred, last_name
+from xarrayops.port.source.parameters import is_of_arrays, may_be_none
+from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, words
+from xarrayops.port.source.values import Values, root
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+MADE = words("arange array asarray empty eye full identity indices linspace logspace ones tri zeros")
+"""NumPy functions whose result does not depend on the library of an argument."""
+_QUESTIONS = words("isinstance hasattr callable type isscalar iterable")
+_ELEMENTS = ("enumerate", "zip", "map", "reversed", "len", "iter", "list", "tuple", "sum", "max", "min", "sorted")
+
+
+class Reference(Record):
+    """A parameter that may be the reference array, and whether it certainly is an array."""
+
+    name: str
+    certain: bool
+
+
+class References:
+    """The reference arrays of the functions of a program."""
+
+    def __init__(self, tree: ast.Module, values: Values) -> None:
+        self._tree, self._values, self._names = tree, values, values.names
+        self._of_function: dict[Function, list[Reference]] = {}
+        self._given = _arguments_of_calls(tree, self._names)
+
+    def of(self, function: Function, made: ast.expr, hidden: frozenset[str] = frozenset()) -> Reference | None:
+        """The best reference for an array that a function makes: certain ones first, then what fills the array.
+
+        None if no parameter may be an array. ``hidden`` are names that mean something else at this place.
+        """
+        found = [each for each in self._parameters(function) if each.name not in hidden]
+        fills = _fills(function, made)
+        named = {each.id for each in ast.walk(made) if isinstance(each, ast.Name)}
+        ranked = [(not each.certain, each.name not in fills, each.name not in named) for each in found]
+        return min(zip(ranked, range(len(found)), found, strict=True), default=(None, 0, None))[2]
+
+    def _parameters(self, function: Function) -> list[Reference]:
+        if function not in self._of_function:
+            found = (self._reference(function, each) for each in arguments(function))
+            self._of_function[function] = [each for each in found if each is not None]
+        return self._of_function[function]
+
+    def _reference(self, function: Function, parameter: ast.arg) -> Reference | None:
+        name = parameter.arg
+        special = (function.args.vararg, function.args.kwarg)
+        if name in ("self", "cls") or parameter in special or _is_bound_again(function, name):
+            return None
+        value = self._values.parameter(function, name)
+        given = [self._values.of(each).kind for each in self._given.get((function, name), ())]
+        if value.kind in (SCALAR, OTHER, SEQUENCE) or {SCALAR, OTHER, SEQUENCE} & {*given}:
+            return None
+        is_open = may_be_none(function, name) or self._is_questioned(function, name)
+        if value.is_proved or (given and {*given} == {ARRAY}):
+            return Reference(name, not is_open)
+        return Reference(name, False) if self._may_be_array(function, name, is_guess=value.is_array) else None
+
+    def _is_questioned(self, function: Function, name: str) -> bool:
+        """Whether the function asks what a parameter is, so that it may be several things."""
+        calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and node.args)
+        return any(
+            isinstance(call.args[0], ast.Name) and call.args[0].id == name and last_name(call.func) in _QUESTIONS
+            for call in calls
+        )
+
+    def _may_be_array(self, function: Function, name: str, *, is_guess: bool) -> bool:
+        """Whether a parameter of unknown kind is used as an array can be, and as nothing else."""
+        parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
+        uses = [node for node in parents if isinstance(node, ast.Name) and node.id == name]
+        kinds = {self._values.of(use).kind for use in uses if isinstance(use.ctx, ast.Load)}
+        if kinds & {SCALAR, OTHER, SEQUENCE} or any(counts(use, parents, self._names) for use in uses):
+            return False
+        attributes = [parents[use].attr for use in uses if isinstance(parents[use], ast.Attribute)]  # type: ignore[attr-defined]
+        if not all(map(is_of_arrays, attributes)):
+            return False
+        return is_guess or any(self._is_operand(use, parents[use]) for use in uses)
+
+    def _is_operand(self, use: ast.Name, parent: ast.AST) -> bool:
+        """Whether a variable is calculated with, iterated over, indexed, or an argument of a function of NumPy."""
+        match parent:
+            case ast.Subscript(value=operand, slice=index):
+                is_key = isinstance(index, ast.Constant) and isinstance(index.value, str)
+                return operand is use and not is_key
+            case ast.For(iter=operand) | ast.comprehension(iter=operand):
+                return operand is use
+            case ast.BinOp() | ast.UnaryOp() | ast.AugAssign() | ast.Compare():
+                return True
+            case ast.Call(func=function):
+                is_array = self._names.numpy_name(function) is not None and use in parent.args
+                return is_array or last_name(function) in _ELEMENTS
+        return False
+
+
+def counts(use: ast.Name, parents: dict[ast.AST, ast.AST], names: Names) -> bool:
+    """Whether a variable is used as a number: a length, a bound or an index."""
+    node: ast.AST = use
+    while isinstance(parent := parents.get(node), ast.BinOp | ast.UnaryOp | ast.Tuple | ast.List | ast.keyword):
+        node = parent
+    if isinstance(parent, ast.Call):
+        is_range = names.resolve(parent.func) == "builtins.range"
+        name = names.numpy_name(parent.func)
+        is_shape = name in MADE and name not in ("array", "asarray") and node in (*parent.args, *parent.keywords)
+        return is_range or is_shape
+    return isinstance(parent, ast.Slice) or (isinstance(parent, ast.Subscript) and parent.slice is node)
+
+
+def _is_bound_again(function: Function, name: str) -> bool:
+    nodes = (node for node in ast.walk(function) if isinstance(node, ast.Name))
+    return any(node.id == name and not isinstance(node.ctx, ast.Load) for node in nodes)
+
+
+def _fills(function: Function, made: ast.expr) -> set[str]:
+    """The parameters whose values get into the variable that holds a new array."""
+    holders = {
+        target.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and made in ast.walk(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    sources: dict[str, set[str]] = {}
+    for name, value in _bindings(function):
+        sources.setdefault(name, set()).update(each.id for each in ast.walk(value) if isinstance(each, ast.Name))
+    found, level = set(), holders
+    while level:
+        level = set().union(*(sources.get(name, set()) for name in level)) - found
+        found |= level
+    return found
+
+
+def _bindings(function: Function) -> Iterable[tuple[str, ast.expr]]:
+    """The variables and what is assigned to them or to their elements."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                roots = (root(each) for target in targets for each in _single(target))
+                yield from ((name, value) for name in roots if name is not None)
+            case ast.AugAssign(target=target, value=value):
+                if (name := root(target)) is not None:
+                    yield name, value
+            case ast.For(target=target, iter=value):
+                yield from ((name, value) for name in map(root, _single(target)) if name is not None)
+
+
+def _single(target: ast.expr) -> Iterable[ast.expr]:
+    if isinstance(target, ast.Tuple | ast.List):
+        for each in target.elts:
+            yield from _single(each)
+    else:
+        yield target
+
+
+def _arguments_of_calls(tree: ast.Module, names: Names) -> dict[tuple[Function, str], list[ast.expr]]:
+    """What the calls in the file give to each parameter of the functions of the module."""
+    found: dict[tuple[Function, str], list[ast.expr]] = {}
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        function = names.function(call)
+        if function is not None and not has_starred(call.args):
+            for name, argument in given_by(function, call).items():
+                found.setdefault((function, name), []).append(argument)
+    return found
