@@ -103,6 +103,7 @@ if _typing.TYPE_CHECKING:
     from xarrayops._ops.quantization.schemes import Calibration as Calibration, Quantized as Quantized
     from xarrayops._ops.sets import unique as unique
     from xarrayops._ops.transfers.blocks import profile as profile, strict as strict
+    from xarrayops._ops.transfers.host import on_host as on_host
     from xarrayops._ops.transformations.batches import vmap as vmap
     from xarrayops._ops.transformations.gradients import grad as grad, value_and_grad as value_and_grad
     from xarrayops._ops.transformations.memory import checkpoint as checkpoint, no_grad as no_grad

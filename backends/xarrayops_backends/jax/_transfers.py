@@ -11,8 +11,11 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 
+from xarrayops.errors import Unsupported
 from xarrayops.plugin import ReportingMethods
 
 _PULLS = ("item", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__format__")
@@ -37,3 +40,22 @@ def _methods() -> ReportingMethods:
 def crossings(report: Callable[..., None], /) -> AbstractContextManager[Any]:
     """Let the methods of arrays report, in all threads."""
     return _methods().reporting(report)
+
+
+def host_callback(function: Callable[..., Any], arrays: tuple[Any, ...], result: Any, /) -> Any:
+    """`jax.pure_callback`, if an array is traced; batches of `jax.vmap` are called one by one."""
+    if not any(isinstance(x, jax.core.Tracer) for x in arrays):
+        return None
+    if result is None:
+        raise Unsupported(
+            "JAX traces the arguments, so that their values are unknown here. Instead: "
+            "xo.on_host(f, result=jax.ShapeDtypeStruct(shape, dtype)), or a function of the arguments that returns it"
+        )
+    shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), result)
+
+    def of_numpy(*given: Any) -> Any:
+        """The result in the dtypes that were announced; those of NumPy may be wider than JAX has."""
+        found = function(*map(np.asarray, given))
+        return jax.tree.map(lambda x, announced: np.asarray(x, announced.dtype), found, shapes)
+
+    return jax.pure_callback(of_numpy, shapes, *arrays, vmap_method="sequential")

@@ -16,3 +16,12 @@ def crossings(xp: ModuleType, report: Callable[..., None], /) -> AbstractContext
     to one thread, and contexts of this hook are not nested in a thread.
     """
     return nullcontext()  # the standard reports no transfers
+
+
+def host_callback(xp: ModuleType, function: Callable[..., Any], arrays: tuple[Any, ...], result: Any, /) -> Any:
+    """The result of a function of NumPy's arrays, while the library traces one of its arrays; None if it does not.
+
+    The function runs with the values of the arrays when the traced program runs. ``result`` has the shapes and dtypes
+    of its results; without it, raise `xarrayops.Unsupported`.
+    """
+    return None  # the standard traces nothing

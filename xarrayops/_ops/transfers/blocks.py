@@ -44,6 +44,18 @@ def _report(kind: str, what: str, nbytes: int = 0) -> None:
             _require_limit(count, kind)
 
 
+class counted_as_one(Scope):  # noqa: N801 - used as a statement
+    """Count one crossing for all that a block moves, if an outer block counts."""
+
+    def __init__(self, kind: str, what: str, nbytes: int) -> None:
+        super().__init__()
+        _report(kind, what, nbytes)
+
+    def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
+        """No counts inside."""
+        return [(_watched, (), ())]
+
+
 def _require_limit(count: _Count, kind: str) -> None:
     found, limit = count.ledger.count(kind), count.limits.get(kind)
     if limit is not None and found > limit:

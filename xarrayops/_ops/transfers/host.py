@@ -1,0 +1,115 @@
+"""on_host: functions that take NumPy's arrays only, called with the arrays of any library."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from xarrayops._core.backends import find
+from xarrayops._core.dispatch.errors import explaining_arrays
+from xarrayops._ops.arrays import is_lazy
+from xarrayops._ops.exchange.convert import convert
+from xarrayops._ops.transfers.blocks import counted_as_one
+from xarrayops._ops.transformations.arguments import name_of
+from xarrayops._ops.transformed import transformed
+from xarrayops.plugin.arrays import Array
+from xarrayops.plugin.nested import VALUES, arrays_in, fill, is_array
+
+
+def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[..., Any]:
+    """Call a function that takes NumPy's arrays only, such as those of SciPy, with the arrays of any library.
+
+    Each array among the arguments becomes NumPy's, in nested lists, tuples and dictionaries too, and each array of
+    numbers in the result moves to the library and the device of the first array that is not NumPy's. NumPy's scalars
+    become arrays without axes. If all arrays are NumPy's, the function is simply called. The moves are transfers: they
+    wait for the device and count in `profile` and `strict`.
+
+    Parameters
+    ----------
+    function : callable
+        Any function. Its arguments that are not arrays stay as they are.
+    result : array, or a nested structure of arrays, or a callable, optional
+        Arrays with the shapes and dtypes of the result, such as `jax.ShapeDtypeStruct`, or a function that gives them
+        for the arguments. `jax.jit` needs them: it calls the function when the compiled program runs. Outside of
+        ``jax.jit`` it is not used.
+
+    Returns
+    -------
+    callable
+        It has the arguments of the function.
+
+    Raises
+    ------
+    MixedBackends
+        By a call: the arguments hold arrays of two libraries besides NumPy's.
+    ExchangeError
+        By a call: an array cannot move without losing something, such as a tensor that requires grad.
+    Unsupported
+        By a call: JAX traces the arguments, and ``result`` is not given.
+
+    Notes
+    -----
+    Law: ``on_host(f)(x)`` equals ``convert(f(convert(x, "numpy")), x)``. It has no gradient.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> import xarrayops as xo
+    >>> xo.on_host(np.polynomial.polynomial.polyroots)(torch.tensor([-6.0, 1.0, 1.0], dtype=torch.float64))
+    tensor([-3.,  2.], dtype=torch.float64)
+    """
+
+    @explaining_arrays("on_host")
+    def called(*args: Any, **kwargs: Any) -> Any:
+        given = {name: x for name, x in arrays_in({"args": args, **kwargs}) if not _is_numpys(x)}
+        if not given:
+            return function(*args, **kwargs)
+        backend = find.one_of("on_host", given)
+        like = next(iter(given.values()))
+
+        def of_numpy(*arrays: Any) -> Any:
+            """The result for the arrays of ``given`` in NumPy's memory."""
+            moved = iter(arrays)
+            positional, named = fill([args, kwargs], lambda x: x if not _is_foreign(x) else next(moved))
+            return function(*positional, **named)
+
+        expected = result(*args, **kwargs) if callable(result) and not is_array(result) else result
+        traced = backend.functions["host_callback"](of_numpy, tuple(given.values()), expected)
+        if traced is not None:
+            return traced
+        kind = "compute" if any(map(is_lazy, given.values())) else "transfer"
+        with counted_as_one(kind, f"xo.on_host({name_of(function)})", sum(map(_nbytes, given.values()))):
+            host = [convert(x, "numpy") for x in given.values()]
+        return _moved(of_numpy(*host), like)
+
+    return transformed(called, function, partial(on_host, function, result=result))
+
+
+def _nbytes(x: Array) -> int:
+    memory = find.of(x).functions["memory"](x)
+    return 0 if memory is None else int(memory.nbytes)
+
+
+def _is_numpys(x: Any) -> bool:
+    return find.of_class(type(x)) in (None, find.named("numpy"))
+
+
+def _is_foreign(x: Any) -> bool:
+    return type(x) not in VALUES and is_array(x) and not _is_numpys(x)
+
+
+def _moved(value: Any, like: Array) -> Any:
+    """A result with its arrays of numbers in the library of another array."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {each.name: _moved(getattr(value, each.name), like) for each in dataclasses.fields(value) if each.init}
+        return dataclasses.replace(value, **fields)
+    if isinstance(value, tuple) and type(value) is not tuple and not hasattr(value, "_make"):
+        made = tuple.__new__(type(value), (_moved(member, like) for member in value))  # a record of SciPy
+        vars(made).update({name: _moved(member, like) for name, member in vars(value).items()})
+        return made
+    if isinstance(value, (list, tuple, dict)):
+        return fill(value, lambda x: _moved(x, like))
+    is_numpys = find.of_class(type(value)) is find.named("numpy")
+    return convert(value, like) if is_numpys and value.dtype.kind in "biufc" else value
