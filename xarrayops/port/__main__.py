@@ -110,7 +110,8 @@ def _rewrite(arguments: argparse.Namespace) -> int:
         show(f"line {edit.line}: {edit.kind}: {edit.reason}")
     for todo in result.todos:
         show(f"line {todo.line}: TODO(port): {todo.problem}")
-    show(f"{out}: {len(result.edits)} edits, {len(result.todos)} places to decide")
+    places = "1 place" if len(result.todos) == 1 else f"{len(result.todos)} places"
+    show(f"{out}: {len(result.edits)} edits, {places} to decide")
     return 0
 
 

@@ -10,13 +10,12 @@ from xarrayops.numpy.random import Generator
 from xarrayops.port.findings import NUMPY_CODE, Finding, finding
 from xarrayops.port.source import Program
 from xarrayops.port.source.interface import has, signature
-from xarrayops.port.source.names import NUMPY, call_arguments, has_starred, is_foreign
+from xarrayops.port.source.names import NUMPY, call_arguments, has_starred
 from xarrayops.port.source.numpy_results import is_elementwise
 from xarrayops.port.source.value import words
 
 _SUBMODULES = ("linalg", "fft", "random")
 _DTYPE_NAMES = words("object_ str_ bytes_ void datetime64 timedelta64 longdouble clongdouble float128")
-_COMPILERS = ("numba", "pythran", "transonic", "cython", "numexpr")
 
 
 def of_stars(program: Program) -> Iterator[Finding]:
@@ -87,22 +86,22 @@ def of_generators(program: Program) -> Iterator[Finding]:
 
 def of_foreign(program: Program, node: ast.Call) -> Iterator[Finding]:
     """Arrays passed to another package, which needs host memory."""
-    name = program.names.resolve(node.func)
-    if name is None or not is_foreign(name):
+    name = program.foreign.called(node)
+    if name is None:
         return
     arrays = [each for each in call_arguments(node) if program.value(each).is_array]
     if arrays:
         what = f"{name} takes NumPy arrays in host memory: it refuses arrays on a device, and returns NumPy arrays"
-        text = program.text(arrays[0])
-        instead = f'{name}(xo.convert({text}, "numpy")), and xo.convert(result, {text}) for the result'
+        given = ", ".join(map(program.text, (*node.args, *node.keywords)))
+        instead = f"xo.on_host({program.text(node.func)})({given})"
         certain = all(program.value(each).certain for each in arrays)
         yield finding(program, node, "foreign call", what, instead, certain=certain)
 
 
 def of_compiled(program: Program, node: ast.FunctionDef) -> Iterator[Finding]:
     """A function that another package compiles."""
-    for decorator in node.decorator_list:
-        name = program.names.resolve(decorator.func if isinstance(decorator, ast.Call) else decorator)
-        if name is not None and name.partition(".")[0] in _COMPILERS:
-            instead = "the same computation on whole arrays, without the decorator; or keep the function on the CPU"
-            yield finding(program, decorator, "foreign call", f"{name} {NUMPY_CODE}", instead)
+    name = program.foreign.compiled.get(node)
+    if name is not None:
+        place = node.decorator_list[0] if node.decorator_list else node
+        instead = "the same computation on whole arrays, without the decorator; or keep the function on the CPU"
+        yield finding(program, place, "foreign call", f"{name} {NUMPY_CODE}", instead)

@@ -12,12 +12,11 @@ import libcst as cst
 
 from xarrayops.port.rewriting.edits import Edit, Returned, Todo
 from xarrayops.port.source import Program
+from xarrayops.port.source.foreign import OTHER_ARRAYS
 from xarrayops.port.source.ownership import Ownership
 from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
-from xarrayops.port.source.value import ARRAY, UNKNOWN, words
+from xarrayops.port.source.value import ARRAY, UNKNOWN
 
-OTHER_ARRAYS = words("awkward cudf cupy dask jax pandas pint polars sparse statsmodels sympy tensorflow torch xarray")
-"""Packages whose objects have the same methods as arrays."""
 _INDEXED = "[]"
 """Stands for an index among the attributes of a variable."""
 BUILTINS = frozenset(dir(builtins)) - {"_"}
@@ -141,6 +140,11 @@ class Context:
     def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The innermost function around a node; None at the level of the module."""
         return next(self.program.functions(node), None)
+
+    def is_compiled(self, node: ast.AST) -> bool:
+        """Whether another package compiles the code of a node for NumPy's arrays."""
+        compiled = self.program.foreign.compiled
+        return bool(compiled) and any(function in compiled for function in self.program.functions(node))
 
     @cached_property
     def numpy(self) -> str:

@@ -11,7 +11,7 @@ from libcst.helpers import get_full_name_for_node as name_of
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN
 from xarrayops.port.rewriting.context import Context, dotted
 from xarrayops.port.source.interface import has
-from xarrayops.port.source.names import call_arguments, is_foreign, of_numpy
+from xarrayops.port.source.names import of_numpy
 
 _QUIET = ("random", "typing", "testing", "exceptions")
 """NumPy modules that a port uses unchanged."""
@@ -53,15 +53,6 @@ def _is_of_module(node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
-
-
-def foreign(context: Context, node: ast.Call) -> None:
-    """A note about a call of another package, which needs host memory."""
-    name = context.names.resolve(node.func)
-    is_given = any(context.value(each).is_array for each in call_arguments(node))
-    if name is not None and is_foreign(name) and is_given:
-        instead = 'f(xo.convert(x, "numpy")), and xo.asarray(.., like=x) of the result'
-        context.todo(node, f"{name} may take NumPy arrays only. Then: {instead}")
 
 
 def compare(context: Context, node: ast.Compare, updated: cst.BaseExpression) -> cst.BaseExpression | None:

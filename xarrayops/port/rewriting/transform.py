@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from xarrayops.port.rewriting import calls, methods, names, returning, stores, xo_names
+from xarrayops.port.rewriting import calls, foreign, methods, names, returning, stores, xo_names
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.rewriting.edits import MARK, Edit, Returned, Rewritten, Todo
 from xarrayops.port.rewriting.returned import Refusal, chosen
@@ -21,7 +21,7 @@ _RULES: dict[str, tuple[Any, ...]] = {
     "Assign": (returning.assignment, stores.assign),
     "Attribute": (methods.attribute, names.reference, xo_names.constant),
     "AugAssign": (stores.augment,),
-    "Call": (calls.call, methods.method, calls.random_numbers, xo_names.call),
+    "Call": (calls.call, methods.method, calls.random_numbers, xo_names.call, foreign.call),
     "Compare": (names.compare,),
     "Expr": (returning.expression, calls.statement),
     "Name": (calls.of_module,),
@@ -151,10 +151,9 @@ class _Transformer(cst.CSTTransformer):
     def on_leave(self, original_node: Any, updated_node: Any) -> Any:
         """The new node."""
         twin = self._twin(original_node)
-        for rule in _RULES.get(type(twin).__name__, ()):
+        is_compiled = twin is not None and self._context.is_compiled(twin)
+        for rule in (foreign.in_compiled,) if is_compiled else _RULES.get(type(twin).__name__, ()):
             updated_node = rule(self._context, twin, updated_node) or updated_node
-        if isinstance(twin, ast.Call):
-            names.foreign(self._context, twin)
         if not hasattr(original_node, "leading_lines"):
             return updated_node
         line = self._positions[original_node].start.line

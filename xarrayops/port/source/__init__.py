@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.files import PortError, Source, read, write
+from xarrayops.port.source.foreign import Foreign
 from xarrayops.port.source.module_arrays import Meeting, meetings
 from xarrayops.port.source.names import Comprehension, FunctionNode, Names, arguments, evaluated_outside
 from xarrayops.port.source.ownership import Ownership, Returning
@@ -111,6 +112,11 @@ class Program:
                 targets = (name for each in outer.generators for name in ast.walk(each.target))
                 found |= {name.id for name in targets if isinstance(name, ast.Name)}
         return frozenset(found)
+
+    @cached_property
+    def foreign(self) -> Foreign:
+        """The calls of other packages, and the functions that they compile."""
+        return Foreign(self.source.tree, self.names, self.source.path)
 
     @cached_property
     def references(self) -> References:

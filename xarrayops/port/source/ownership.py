@@ -93,6 +93,8 @@ class Ownership:
         if not isinstance(node, ast.Call):
             return False
         name = self._names.numpy_name(node.func)
+        if name in ("array", "copy") and self._values.of(node).dtype is None:
+            return False  # it may hold objects
         return name in CREATED or (isinstance(node.func, ast.Attribute) and node.func.attr in ("copy", "astype"))
 
     def summary(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Summary:

@@ -178,11 +178,6 @@ def test_notes(name, checked):
     checked(body(lines), X, todo=problem, runs=runs)
 
 
-def test_calls_of_other_packages(checked):
-    start = "import numpy as np\nimport scipy.special"
-    checked(body("scipy.special.expit(x)", start), X, todo="may take NumPy arrays only", runs=("numpy", "torch"))
-
-
 def test_a_creation_without_proof(checked):
     """A function takes lists, too: nothing proves that its argument is an array."""
     checked(

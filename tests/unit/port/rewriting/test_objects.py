@@ -152,7 +152,7 @@ def test_the_output(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "line 7: item assignment: nothing else refers to the array" in shown
     assert "line 6: TODO(port): x is written in place" in shown
-    assert "2 edits, 1 places to decide" in shown
+    assert "2 edits, 1 place to decide" in shown
     assert path.read_text() != out.read_text()
     assert out.read_text() == rewrite(path).text
 
