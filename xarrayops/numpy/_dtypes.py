@@ -9,7 +9,8 @@ from __future__ import annotations
 import builtins
 from contextlib import suppress
 from math import log10
-from typing import TYPE_CHECKING, Any
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Self
 
 import xarrayops as xo
 from xarrayops._core.backends.dtype_names import DTypeName, name_of
@@ -25,7 +26,34 @@ DTYPES: dict[str, dtype] = {}
 """The dtypes, by NumPy's names."""
 
 
-class dtype(DTypeName):  # noqa: N801 - NumPy's name
+class _Union(tuple[Any, ...]):
+    """``float64 | int``: in annotations, and for ``isinstance``, which takes tuples."""
+
+    __slots__ = ()
+
+    def __or__(self, other: Any) -> _Union:
+        return _Union((*self, other))
+
+    def __ror__(self, other: Any) -> _Union:
+        return _Union((other, *self))
+
+
+class _InAnnotations:
+    """What stands for a class in annotations, such as ``float64 | None`` and ``floating[Any]``."""
+
+    __iter__ = None  # Python would iterate by __getitem__
+
+    def __or__(self, other: Any) -> _Union:
+        return _Union((self, other))
+
+    def __ror__(self, other: Any) -> _Union:
+        return _Union((other, self))
+
+    def __getitem__(self, parameter: Any) -> Self:
+        return self
+
+
+class dtype(_InAnnotations, DTypeName):  # noqa: N801 - NumPy's name
     """A dtype by its name, with NumPy's notations: ``dtype("f4")``, ``dtype(float)``, ``dtype(x.dtype)``.
 
     It is equal to the native dtypes of that name on every library. A call casts its value: an array by
@@ -50,6 +78,8 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
         value = int(value) if type(value) is float and self.kind in "iu" else value  # NaN raises ValueError
         x = ops.new_array(value, dtype=self.name)
         return x[()] if x.ndim == 0 else x
+
+    __class_getitem__ = classmethod(GenericAlias)  # for annotations
 
     def __instancecheck__(self, x: Any) -> bool:
         return is_scalar(x) and name_of(x.dtype) == self.name
@@ -98,7 +128,7 @@ def _of_numpy(name: str) -> tuple[str, str, int]:
     return _found[name]
 
 
-class Kind:
+class Kind(_InAnnotations):
     """A class of NumPy's scalars, such as ``np.floating``: for `issubdtype`, ``isinstance`` and ``issubclass``."""
 
     def __init__(self, name: str, kinds: str) -> None:
@@ -320,6 +350,8 @@ class _Arrays(type):
 
 class ndarray(metaclass=_Arrays):  # noqa: N801 - NumPy's name
     """The arrays of all known libraries, for ``isinstance(x, np.ndarray)``. It has no direct instances."""
+
+    __class_getitem__ = classmethod(GenericAlias)  # for annotations
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("np.ndarray is for isinstance only. Instead: np.empty(shape, dtype)")

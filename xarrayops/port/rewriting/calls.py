@@ -13,7 +13,7 @@ import numpy
 
 from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.rewriting.reference import reference_array, unproved
-from xarrayops.port.rewriting.stores import at, bound, note, whole, why
+from xarrayops.port.rewriting.stores import assigned, at, bound, note, whole, why
 from xarrayops.port.source import interface
 from xarrayops.port.source.value import SCALAR, words
 
@@ -55,9 +55,19 @@ def _created(context: Context, node: ast.Call, name: str, updated: cst.Call) -> 
     """A new array in the library of the reference array."""
     takes_like = _takes_like(context, node, name)
     is_made = takes_like or name in WITHOUT_LIKE or _is_of_literals(context, node)
-    if not is_made or any(each.arg in ("like", None) for each in node.keywords) or is_moved(context, node):
+    is_given = any(each.arg in ("like", None) for each in node.keywords)
+    if not is_made or is_given or is_moved(context, node) or _is_of_numpy_alone(context, node, name):
         return updated
     return moved(context, node, updated, f"np.{name}", takes_like=takes_like) or updated
+
+
+def _is_of_numpy_alone(context: Context, node: ast.Call, name: str) -> bool:
+    """Whether the elements are certainly not numbers, such as text, so that only NumPy has the array."""
+    dtype = context.value(node).dtype
+    if context.is_array(node) and dtype is not None and context.value(node).dtype_kind is None:
+        return True
+    filled = node.args[1:2] if name == "full" else []
+    return any(isinstance(each, ast.Constant) and isinstance(each.value, str | type(None)) for each in filled)
 
 
 def moved(
@@ -184,9 +194,11 @@ def _method(context: Context, node: ast.Call, updated: cst.Call) -> cst.BaseSmal
         _note(context, node, base)
         return None
     array, is_filled = cst.Name(ast.unparse(base)), method == "fill"
-    value = updated.args[0].value if is_filled else context.np_call("sort", argument(array), *updated.args)
-    if is_filled or context.ownership.is_returned(node):
-        value = at(context, whole(array), "set", value)
+    if is_filled:
+        value = assigned(context, whole(array), updated.args[0].value)
+    else:
+        value = context.np_call("sort", argument(array), *updated.args)
+        value = at(context, whole(array), "set", value) if context.ownership.is_returned(node) else value
     context.edit(node, "in place", why(context, node))
     return bound(array, value)
 

@@ -59,7 +59,7 @@ class Context:
         """Whether an expression with this method or attribute is certainly an array."""
         if self.is_array(node):
             return True
-        if self.value(node).kind not in (ARRAY, UNKNOWN) or self._foreign_arrays:
+        if self.value(node).kind not in (ARRAY, UNKNOWN) or self.has_foreign_arrays:
             return False
         if name not in ARRAY_NAMES and name != "size":
             return False
@@ -105,7 +105,7 @@ class Context:
         return found
 
     @cached_property
-    def _foreign_arrays(self) -> bool:
+    def has_foreign_arrays(self) -> bool:
         """Whether the program may have other objects with array methods: data frames, or its own classes."""
         classes = [*self.program.nodes(ast.ClassDef)]
         methods = {each.name for node in classes for each in node.body if isinstance(each, FUNCTIONS)}

@@ -31,28 +31,26 @@ def reference(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     parent = context.parent(node)
     if name is None or (isinstance(parent, ast.Attribute) and context.names.numpy_name(parent) is not None):
         return None
-    is_index = isinstance(parent, ast.Subscript) and parent.value is node
-    is_base = isinstance(parent, ast.ClassDef) and node in parent.bases
-    is_class = name == "ndarray" and (is_index or is_base)  # where it must be NumPy's class
-    if not is_host(name) and not is_class:
+    is_base = name == "ndarray" and isinstance(parent, ast.ClassDef) and node in parent.bases
+    if not is_host(name) and not is_base:
         return None
     module = name.partition(".")[0]
-    if not is_class and module not in _QUIET:
+    if not is_base and module not in _QUIET:
         names = {"linalg": LINALG, "fft": FFT}.get(module, MAIN)
         answer = names.answer(name.rpartition(".")[2]) or ": it works on NumPy arrays only"
         context.todo(node, f"only NumPy has {name}{answer}")
-    if context.numpy_name(node) is None or not _is_of_module(node):
+    if context.numpy_name(node) is None or not _is_of_moved(context, node):
         return None
     context.needs.add("numpy")
     context.edit(node, "name", f"numpy.{name} stays NumPy's own")
     return dotted(f"{context.host}.{name}")
 
 
-def _is_of_module(node: ast.expr) -> bool:
-    """Whether this is an attribute of a module, not a name imported from it."""
+def _is_of_moved(context: Context, node: ast.expr) -> bool:
+    """Whether this is an attribute of a module whose import changes: not of ``import numpy.typing as npt``."""
     while isinstance(node, ast.Attribute):
         node = node.value
-    return isinstance(node, ast.Name)
+    return isinstance(node, ast.Name) and context.names.resolve(node) in _MOVED
 
 
 def compare(context: Context, node: ast.Compare, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -141,7 +139,8 @@ def _import(statement: cst.ImportFrom, module: str, names: Sequence[cst.ImportAl
 
 def _used(context: Context, prefix: str) -> list[str]:
     """The names of a star import that the program uses."""
-    loaded = (node for node in context.program.nodes(ast.Name) if isinstance(node.ctx, ast.Load))
+    names = (node for node in context.program.nodes(ast.Name) if isinstance(node.ctx, ast.Load))
+    loaded = (node for node in names if context.names.scope_of(node).owner(node.id) is None)
     found = set() if prefix else {of_numpy(context.names.resolve(node)) for node in loaded}
     return sorted(name for name in found if name is not None and "." not in name)
 

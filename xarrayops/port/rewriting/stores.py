@@ -97,7 +97,7 @@ def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cs
         if not (context.is_array(node.target) or ARRAY in context.assigned_kinds(node.target)):
             return None
         note(context, node, node.target, node, "others may refer to it")
-        return _kept_in_place(context, node, updated)
+        return None if context.has_foreign_arrays else _kept_in_place(context, node, updated)
     if not _may_change(context, node.target, node):
         return None
     assert isinstance(updated.target, cst.Subscript)
@@ -106,6 +106,7 @@ def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cs
     is_element = found == {indices.INTEGER}  # NumPy makes a scalar and casts it in the assignment
     base = context.value(node.target.value)
     is_held = not is_element or _holds(base, operated(node.op, base, context.value(node.value)))
+    is_held &= not context.ownership.may_hold_objects(node)
     new = _augmented(context, node, updated.target, updated, is_direct=found <= _DIRECT, is_held=is_held)
     return bound(updated.target.value, new)
 
@@ -131,7 +132,8 @@ def _augment_name(
         note(context, node, name, node, reason)
         is_array = value.is_array or context.ownership.is_made(node)
         is_read = any(isinstance(use.ctx, ast.Load) for use in uses)  # else it matters only to the caller's array
-        return None if is_read and not is_array else _kept_in_place(context, node, updated)
+        is_open = context.has_foreign_arrays and not value.is_proved
+        return None if is_open or (is_read and not is_array) else _kept_in_place(context, node, updated)
     is_created = context.ownership.is_created(node) and _may_widen(context, node)
     if not (is_created or context.ownership.is_returned(node)):
         return None
@@ -214,10 +216,10 @@ def _set(
         if isinstance(node, ast.List | ast.Tuple | ast.ListComp) and not isinstance(value, cst.Name):
             value = context.np_call("asarray", argument(value), argument(target.value, "like"))
         return at(context, target, "set", value)
-    return _assigned(context, target, value)
+    return assigned(context, target, value)
 
 
-def _assigned(context: Context, target: cst.Subscript, value: cst.BaseExpression) -> cst.Call:
+def assigned(context: Context, target: cst.Subscript, value: cst.BaseExpression) -> cst.Call:
     """``xo.at(x)[i].assign(value)``: NumPy's cast of the value to the dtype of the array."""
     made = at(context, target, "assign", value)
     return made.with_changes(args=made.args[:1])
@@ -255,7 +257,7 @@ def _augmented(
     value = updated.value if isinstance(updated.value, cst.Name | cst.Integer | cst.Float) else operand(updated.value)
     left = updated.target.with_changes(lpar=[], rpar=[])
     new = cst.BinaryOperation(left, operator, value)
-    return at(context, target, "set", new) if is_held else _assigned(context, target, new)
+    return at(context, target, "set", new) if is_held else assigned(context, target, new)
 
 
 def whole(array: cst.BaseExpression) -> cst.Subscript:

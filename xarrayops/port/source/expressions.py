@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from xarrayops.plugin.dtypes import REAL_OF
 from xarrayops.port.source.indices import element_of
 from xarrayops.port.source.interface import IN_PLACE_METHODS
-from xarrayops.port.source.names import Names, has_starred, of_numpy
+from xarrayops.port.source.names import Names, has_starred, is_foreign, of_numpy
 from xarrayops.port.source.numpy_results import Call, product_ndim, result, ufunc_dtype
 from xarrayops.port.source.value import (
     ARRAY,
@@ -178,6 +178,8 @@ class Expressions(Walker[Value, State]):
             return self._updated(node, at)
         if name is not None and name.startswith("builtins."):
             return _builtin(name.removeprefix("builtins."), values, of_all)
+        if name is not None and is_foreign(name) and name.rpartition(".")[2][:1].isupper():
+            return Value(OTHER, views=of_all)  # an object of a class of another package
         if isinstance(node.func, ast.Attribute) and base is not None:
             if base.is_array:
                 return self._method(node.func.attr, node, base, values, keywords)

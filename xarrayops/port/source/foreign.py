@@ -27,14 +27,23 @@ class Foreign:
         """The functions that another package compiles, with the name of what compiles them."""
         for node in found:
             for decorator in node.decorator_list:
-                name = self.name(decorator.func if isinstance(decorator, ast.Call) else decorator)
-                if name is not None and name.partition(".")[0] in COMPILERS:
+                name = self._compiler(decorator.func if isinstance(decorator, ast.Call) else decorator)
+                if name is not None:
                     self.compiled[node] = name
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            name = self.name(call.func.func if isinstance(call.func, ast.Call) else call.func)
-            if name is not None and name.partition(".")[0] in COMPILERS:
+            name = self._compiler(call.func.func if isinstance(call.func, ast.Call) else call.func)
+            if name is not None:
                 given = (names.functions.get(each.id) for each in call.args if isinstance(each, ast.Name))
                 self.compiled |= {node: name for node in given if node is not None}
+
+    def _compiler(self, node: ast.AST) -> str | None:
+        """The name of a function that compiles, or may: ``compile = numba.njit if is_quick else skip``."""
+        found = {self._names.resolve(node)}
+        if isinstance(node, ast.Name) and (owner := self._names.scope_of(node).owner(node.id)) is not None:
+            values = [each.value for each in owner.bindings.get(node.id, ()) if each.value is not None]
+            found |= {self._names.resolve(part) for value in values for part in ast.walk(value)}
+        named = (name for name in found if name is not None and name.partition(".")[0] in COMPILERS)
+        return min(named, default=None)
 
     def name(self, node: ast.AST) -> str | None:
         """The dotted name of an object of another package; None for NumPy, the standard library and the own package."""

@@ -77,6 +77,7 @@ _FLOATING_DRAWS = words(
 )
 _INTEGER_DRAWS = words("randint integers poisson binomial permutation")
 _DRAWN = dict.fromkeys(_FLOATING_DRAWS, "float64") | dict.fromkeys(_INTEGER_DRAWS, "int64")
+_NOT_NUMBERS = {"object": object, "str": str, "bytes": bytes}
 CREATED = CREATION | words("array copy identity zeros_like ones_like empty_like full_like")
 """Functions that make arrays, never scalars."""
 
@@ -92,7 +93,7 @@ def dtype_of(node: ast.expr | None, numpy_name: Callable[[ast.AST], str | None])
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         code: object = DTYPE_CODES.get(node.value.lstrip("<>=|"), node.value)
     elif isinstance(node, ast.Name) and numpy_name(node) is None:
-        code = DEFAULT_DTYPES.get(node.id)
+        code = DEFAULT_DTYPES.get(node.id, _NOT_NUMBERS.get(node.id))
     else:
         name = None if node is None else numpy_name(node)
         code = None if name is None else getattr(np, name, None)

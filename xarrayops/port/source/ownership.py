@@ -80,6 +80,14 @@ class Ownership:
         """Whether the array of a write is certainly the result of arithmetic that lists do not support."""
         return self._comes_from(node, _is_arithmetic)
 
+    def may_hold_objects(self, node: ast.AST) -> bool:
+        """Whether the array of a write may be made from values of unknown kind, which may be Python objects."""
+        return any(map(self._may_be_of_objects, (label.what for label in self.seen.get(node, NONE))))
+
+    def _may_be_of_objects(self, node: object) -> bool:
+        is_open = isinstance(node, ast.Call) and self._values.of(node).dtype is None
+        return is_open and self._names.numpy_name(node.func) in ("array", "asarray", "asanyarray", "copy")  # type: ignore[attr-defined]
+
     def _comes_from(self, node: ast.AST, makes: Callable[[object], bool]) -> bool:
         """Whether all nodes that may have made the array of a write belong to a set."""
         origins = self.seen.get(node, NONE)
@@ -92,9 +100,9 @@ class Ownership:
     def _creates(self, node: object) -> bool:
         if not isinstance(node, ast.Call):
             return False
+        if self._may_be_of_objects(node):
+            return False
         name = self._names.numpy_name(node.func)
-        if name in ("array", "copy") and self._values.of(node).dtype is None:
-            return False  # it may hold objects
         return name in CREATED or (isinstance(node.func, ast.Attribute) and node.func.attr in ("copy", "astype"))
 
     def summary(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Summary:

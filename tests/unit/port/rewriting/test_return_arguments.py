@@ -17,7 +17,7 @@ WRITES = {
     "a mask": ("y[y.clip(0, 9) > 3] = 0", "y = xo.at(y)[np.clip(y, 0, 9) > 3].set(0, copy=None)"),
     "out": ("np.add(x, y.max(), out=y)", "y = xo.at(y)[...].set(np.add(x, np.max(y)), copy=None)"),
     "copyto": ("np.copyto(y, x + y.size)", "y = xo.at(y)[...].set("),
-    "fill": ("y.fill(y.shape[0])", "y = xo.at(y)[...].set("),
+    "fill": ("y.fill(y.shape[0])", "y = xo.at(y)[...].assign("),
     "sort": ("y.sort(axis=y.ndim - 2)", "y = xo.at(y)[...].set(np.sort("),
     "fill_diagonal": ("np.fill_diagonal(y, y.sum())", "y = xo.at(y)[...].set(xo.fill_diagonal("),
     "a loop": ("for i in range(3):\n        y[i, :2] = x[i, 2:]", "y = xo.at(y)[i, :2].set("),
