@@ -212,8 +212,10 @@ def _set(
     context: Context, target: cst.Subscript, node: ast.expr, value: cst.BaseExpression, base: ast.expr
 ) -> cst.Call:
     """``xo.at(x)[i].set(value, copy=None)``, or ``assign(value)`` if x may not hold the value as it is."""
-    if _holds(context.value(base), context.value(node)):
-        if isinstance(node, ast.List | ast.Tuple | ast.ListComp) and not isinstance(value, cst.Name):
+    is_list = isinstance(node, ast.List | ast.Tuple | ast.ListComp)
+    known = context.value(node)._replace(kind=ARRAY) if is_list else context.value(node)
+    if _holds(context.value(base), known):
+        if is_list and not isinstance(value, cst.Name):
             value = context.np_call("asarray", argument(value), argument(target.value, "like"))
         return at(context, target, "set", value)
     return assigned(context, target, value)
@@ -226,10 +228,12 @@ def assigned(context: Context, target: cst.Subscript, value: cst.BaseExpression)
 
 
 def _holds(array: Value, value: Value) -> bool:
-    """Whether the dtype of an array certainly holds a value of this kind."""
+    """Whether a value is certainly an array or a number that the dtype of an array holds."""
+    if value.kind not in (ARRAY, SCALAR) or not value.certain:
+        return False
     if array.dtype_kind in ("float", "complex"):
         return True
-    kind = value.dtype_kind if value.kind in (ARRAY, SCALAR) else None
+    kind = value.dtype_kind
     return None not in (array.dtype_kind, kind) and _KINDS.index(kind) <= _KINDS.index(array.dtype_kind)
 
 
