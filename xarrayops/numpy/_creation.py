@@ -147,7 +147,14 @@ def full(
     """An array of one value, which broadcasts, by `xarrayops.full`."""
     _require_extents(ops.integers(shape))
     x = ops.new_array(fill_value, dtype=named(dtype), like=ops.reference(like), device=device)
-    return ops.ordered("full", xo.asarray(xo.broadcast_to(x, ops.integers(shape)), copy=True), _c_or_f(order))
+    return ops.ordered("full", _filled(x, ops.integers(shape)), _c_or_f(order))
+
+
+def _filled(value: Any, shape: tuple[int, ...]) -> Any:
+    """A new array of a value, which broadcasts to the shape without its first axes of size 1, as in an assignment."""
+    extra = max(value.ndim - len(shape), 0)
+    value = xo.reshape(value, value.shape[extra:]) if extra and {*value.shape[:extra]} == {1} else value
+    return xo.asarray(xo.broadcast_to(value, shape), copy=True)
 
 
 def _another(verb: str, a: Any, dtype: Any, order: str, subok: bool, shape: Any, device: Any) -> Any:
@@ -207,9 +214,7 @@ def full_like(
         return ops.ordered("full_like", found, _order_of(x, order))
     of_shape = tuple(x.shape) if shape is None else ops.integers(shape)
     _require_extents(of_shape)
-    extra = max(value.ndim - len(of_shape), 0)
-    value = xo.reshape(value, value.shape[extra:]) if {*value.shape[:extra]} == {1} else value
-    return ops.ordered("full_like", xo.asarray(xo.broadcast_to(value, of_shape), copy=True), _order_of(x, order))
+    return ops.ordered("full_like", _filled(value, of_shape), _order_of(x, order))
 
 
 def eye(

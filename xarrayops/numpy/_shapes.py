@@ -7,6 +7,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
+from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops.numpy import _operands as ops
 
 
@@ -162,7 +163,8 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     ops.no_subclass("broadcast_arrays", subok)
     members = ops.arrays(*args)
     shape = tuple(xo.broadcast_shapes(*(x.shape for x in members)))
-    return tuple(x if tuple(x.shape) == shape else xo.broadcast_to(x, shape) for x in members)
+    kept = (tuple(x.shape) == shape and not is_numpy_scalar(x) for x in members)
+    return tuple(x if is_kept else xo.broadcast_to(x, shape) for x, is_kept in zip(members, kept, strict=True))
 
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:

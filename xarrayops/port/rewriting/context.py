@@ -12,7 +12,7 @@ import libcst as cst
 
 from xarrayops.port.rewriting.edits import Edit, Returned, Todo
 from xarrayops.port.source import Program
-from xarrayops.port.source.foreign import OTHER_ARRAYS
+from xarrayops.port.source.names import OTHER_ARRAYS
 from xarrayops.port.source.ownership import Ownership
 from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
 from xarrayops.port.source.value import ARRAY, UNKNOWN
@@ -109,7 +109,7 @@ class Context:
         """Whether the program may have other objects with array methods: data frames, or its own classes."""
         classes = [*self.program.nodes(ast.ClassDef)]
         methods = {each.name for node in classes for each in node.body if isinstance(each, FUNCTIONS)}
-        return bool(methods & ARRAY_NAMES) or any(each.partition(".")[0] in OTHER_ARRAYS for each in self._modules)
+        return bool(methods & ARRAY_NAMES) or bool(self.names.packages & OTHER_ARRAYS)
 
     @cached_property
     def _modules(self) -> set[str]:

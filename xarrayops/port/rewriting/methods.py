@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import libcst as cst
+import numpy
 
 from xarrayops._core.numpy_names import METHODS
 from xarrayops.port.rewriting.context import Context, argument
@@ -30,7 +31,8 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
         return None
     name, base = node.func.attr, node.func.value
     function = "ravel" if name == "flatten" else name
-    if name in _SAME | IN_PLACE_METHODS or not has(function) or context.names.updated(node) is not None:
+    is_method = hasattr(numpy.ndarray, name) and name not in _SAME | IN_PLACE_METHODS
+    if not is_method or not has(function) or context.names.updated(node) is not None:
         return None
     if not context.has_array_method(base, name):
         if context.value(base).kind in (ARRAY, UNKNOWN) and (name in ARRAY_NAMES or name == "copy"):

@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from xarrayops.port.source.names import Names, is_foreign
+from xarrayops.port.source.names import OTHER_ARRAYS, Names, is_foreign
 from xarrayops.port.source.parameters import is_of_arrays
 from xarrayops.port.source.value import words
 
 COMPILERS = ("numba", "pythran", "transonic", "cython", "numexpr")
-OTHER_ARRAYS = words("awkward cudf cupy dask jax pandas pint polars sparse statsmodels sympy tensorflow torch xarray")
-"""Packages whose objects have the same methods as arrays."""
 _OF_NUMPY = words("cv2 imageio librosa matplotlib numba PIL pywt scipy skimage sklearn soundfile")
 """Packages that take NumPy's arrays: an argument of unknown kind may be one."""
 

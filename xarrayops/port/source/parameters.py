@@ -9,7 +9,7 @@ import numpy as np
 
 from xarrayops._core.numpy_names import METHODS
 from xarrayops._surface import CREATION
-from xarrayops.port.source.names import FunctionNode, Names, arguments, is_none, last_name
+from xarrayops.port.source.names import OTHER_ARRAYS, FunctionNode, Names, arguments, is_none, last_name
 from xarrayops.port.source.numpy_results import is_elementwise
 from xarrayops.port.source.value import ARRAY, NOTHING, OTHER, SCALAR, WEAK, Value, of_constant, words
 
@@ -38,8 +38,8 @@ def parameter_values(node: FunctionNode, names: Names) -> dict[str, Value]:
     for argument in arguments(node):
         name = argument.arg
         value = _annotated(argument.annotation)
-        if value is None and name in used:
-            value = Value(ARRAY, certain=used[name])
+        if value is None and name in used:  # data frames have the same attributes
+            value = Value(ARRAY, certain=used[name] and not names.packages & OTHER_ARRAYS)
         if value is None and name in integers:
             value = Value(SCALAR, "int")
         if value is None and isinstance(default := defaults.get(name), ast.Constant) and default.value is not None:

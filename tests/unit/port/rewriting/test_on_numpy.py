@@ -189,7 +189,8 @@ def g(df: pd.DataFrame, x: pd.Series):
     y[y > 1.5] = 0
     df["z"] = np.log1p(df["a"])
     df.loc[df["a"] > 1, "z"] = -1
-    return y, df, np.where(x > 1, x, 0), np.maximum(x, 2), x.to_numpy().mean()
+    df["w"] = df["a"].where(df["a"] > 1, 5.0)
+    return y, df, np.where(x > 1, x, 0), np.maximum(x, 2), x.to_numpy().mean(), x.std(), x.T.std()
 def f(): return g(pd.DataFrame({"a": [1.0, 2.0]}), pd.Series([1.0, 4.0, 9.0]))
 """,
 }
