@@ -11,7 +11,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
-from numbers import Number
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -460,7 +459,7 @@ def is_fortran(x: Any) -> bool:
 
 
 def reference(like: Any) -> Any:
-    """The reference array of ``like=``: an array, or one in a sequence. Numbers and None have no library.
+    """The reference array of ``like=``: an array, or one in a sequence. Numbers, None and objects have no library.
 
     It is a tensor if torch.compile traces and there is none.
     """
@@ -468,9 +467,9 @@ def reference(like: Any) -> Any:
         return xo.empty(0, dtype="float64", backend="torch")
     if like is None or is_array(like):
         return like
-    if isinstance(like, (list, tuple, Number)) or hasattr(type(like), "__array__"):
-        return first_array((like,))
-    raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
+    if isinstance(like, (str, bytes, dict, set, type)) or hasattr(like, "itemsize"):
+        raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
+    return first_array((like,)) if isinstance(like, (list, tuple)) else None
 
 
 def plain_number(value: Any) -> Any:

@@ -20,7 +20,7 @@ def of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
     is_given = any(keyword.arg == "like" for keyword in node.keywords)
     found = None if is_given else next(_references(program, node), None)
     if found is not None:
-        name, certain = found
+        name, certain = found.name, found.certain
         what = f"the new array belongs to the default library, which is NumPy, and {name} to the caller's"
         instead = f"{program.text(node)[:-1]}, like={name}), or the call in a block with xo.use({name})"
         yield finding(program, node, "creation", what, instead, certain=certain)

@@ -9,7 +9,7 @@ from xarrayops.port.source.reference import MADE
 
 
 def reference_array(context: Context, node: ast.expr) -> str | None:
-    """The name of an array that certainly exists before a call, in the library of the arguments; None without one.
+    """The name of an array that exists before a call, in the library of the arguments; None without one.
 
     It is a parameter of a function around the call, or a variable made from one.
     """
@@ -21,6 +21,8 @@ def reference_array(context: Context, node: ast.expr) -> str | None:
         variable = _variable(context, function, node)
         if variable is not None and variable not in hidden:
             return variable
+        if found is not None and found.probable:
+            return found.name
     return None
 
 

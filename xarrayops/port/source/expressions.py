@@ -58,6 +58,8 @@ _RESULTS = {
 }
 """The results of Python's functions that do not depend on the arguments."""
 _CONSTANTS = ("pi", "e", "inf", "nan", "euler_gamma")
+_WHOLE = ("ceil", "comb", "factorial", "floor", "gcd", "isqrt", "lcm", "perm", "trunc")
+"""The functions of Python's math whose results are integers."""
 _SAME_MEMBERS = ("list", "tuple", "sorted", "reversed", "iter", "set")
 
 
@@ -176,6 +178,8 @@ class Expressions(Walker[Value, State]):
             return result(Call(numpy_name, node.args, values, keywords, self.names.function_name))
         if (at := self.names.updated(node)) is not None:
             return self._updated(node, at)
+        if name is not None and name.startswith("math."):
+            return INTEGER if name.removeprefix("math.") in _WHOLE else FLOAT
         if name is not None and name.startswith("builtins."):
             return _builtin(name.removeprefix("builtins."), values, of_all)
         if name is not None and is_foreign(name) and name.rpartition(".")[2][:1].isupper():

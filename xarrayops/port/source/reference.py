@@ -15,14 +15,20 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 MADE = words("arange array asarray empty eye full identity indices linspace logspace ones tri zeros")
 """NumPy functions whose result does not depend on the library of an argument."""
 _QUESTIONS = words("isinstance hasattr callable type isscalar iterable")
-_ELEMENTS = ("enumerate", "zip", "map", "reversed", "len", "iter", "list", "tuple", "sum", "max", "min", "sorted")
+_ELEMENTS = words("enumerate zip map reversed len iter list tuple sum max min sorted shape ndim size")
+"""Functions of things that have elements."""
 
 
 class Reference(Record):
-    """A parameter that may be the reference array, and whether it certainly is an array."""
+    """A parameter that may be the reference array.
+
+    It is certainly an array, or probably, or perhaps a number. ``like=`` accepts a number and has no effect then, so
+    that a probable reference is as good on NumPy.
+    """
 
     name: str
     certain: bool
+    probable: bool
 
 
 class References:
@@ -41,7 +47,7 @@ class References:
         found = [each for each in self._parameters(function) if each.name not in hidden]
         fills = _fills(function, made)
         named = {each.id for each in ast.walk(made) if isinstance(each, ast.Name)}
-        ranked = [(not each.certain, each.name not in fills, each.name not in named) for each in found]
+        ranked = [(not e.certain, not e.probable, e.name not in fills, e.name not in named) for e in found]
         return min(zip(ranked, range(len(found)), found, strict=True), default=(None, 0, None))[2]
 
     def _parameters(self, function: Function) -> list[Reference]:
@@ -61,8 +67,8 @@ class References:
             return None
         is_open = may_be_none(function, name) or self._is_questioned(function, name)
         if value.is_proved or (given and {*given} == {ARRAY}):
-            return Reference(name, not is_open)
-        return Reference(name, False) if self._may_be_array(function, name, is_guess=value.is_array) else None
+            return Reference(name, not is_open, True)
+        return self._guess(function, name, is_guess=value.is_array and not is_open)
 
     def _is_questioned(self, function: Function, name: str) -> bool:
         """Whether the function asks what a parameter is, so that it may be several things."""
@@ -72,32 +78,48 @@ class References:
             for call in calls
         )
 
-    def _may_be_array(self, function: Function, name: str, *, is_guess: bool) -> bool:
-        """Whether a parameter of unknown kind is used as an array can be, and as nothing else."""
+    def _guess(self, function: Function, name: str, *, is_guess: bool) -> Reference | None:
+        """A parameter of unknown kind that is used as an array can be, and as nothing else."""
         parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
         uses = [node for node in parents if isinstance(node, ast.Name) and node.id == name]
         kinds = {self._values.of(use).kind for use in uses if isinstance(use.ctx, ast.Load)}
         if kinds & {SCALAR, OTHER, SEQUENCE} or any(counts(use, parents, self._names) for use in uses):
-            return False
-        attributes = [parents[use].attr for use in uses if isinstance(parents[use], ast.Attribute)]  # type: ignore[attr-defined]
-        if not all(map(is_of_arrays, attributes)):
-            return False
-        return is_guess or any(self._is_operand(use, parents[use]) for use in uses)
+            return None
+        around = [parents[use] for use in uses]
+        if not all(is_of_arrays(node.attr) for node in around if isinstance(node, ast.Attribute)):
+            return None
+        has_elements = any(_is_of_elements(use, parents[use]) for use in uses)
+        is_calculated = any(self._is_operand(use, parents[use]) for use in uses)
+        if not (is_guess or has_elements or is_calculated):
+            return None
+        return Reference(name, False, is_calculated and (has_elements or is_guess))
 
     def _is_operand(self, use: ast.Name, parent: ast.AST) -> bool:
-        """Whether a variable is calculated with, iterated over, indexed, or an argument of a function of NumPy."""
+        """Whether a variable is calculated with, or an argument of a function of NumPy."""
         match parent:
-            case ast.Subscript(value=operand, slice=index):
-                is_key = isinstance(index, ast.Constant) and isinstance(index.value, str)
-                return operand is use and not is_key
-            case ast.For(iter=operand) | ast.comprehension(iter=operand):
-                return operand is use
-            case ast.BinOp() | ast.UnaryOp() | ast.AugAssign() | ast.Compare():
+            case ast.BinOp(left=left, right=right):
+                other = right if left is use else left
+                return self._values.of(other).kind != OTHER and not isinstance(other, ast.JoinedStr)
+            case ast.UnaryOp() | ast.AugAssign():
                 return True
             case ast.Call(func=function):
-                is_array = self._names.numpy_name(function) is not None and use in parent.args
-                return is_array or last_name(function) in _ELEMENTS
+                return self._names.numpy_name(function) is not None and use in parent.args
         return False
+
+
+def _is_of_elements(use: ast.Name, parent: ast.AST) -> bool:
+    """Whether a variable is iterated over, indexed or measured, so that it has elements."""
+    match parent:
+        case ast.Subscript(value=operand, slice=index):
+            is_key = isinstance(index, ast.Constant) and isinstance(index.value, str)
+            return operand is use and not is_key
+        case ast.For(iter=operand) | ast.comprehension(iter=operand):
+            return operand is use
+        case ast.Attribute(attr=name):
+            return name in ("shape", "ndim", "size", "dtype", "T")
+        case ast.Call(func=function):
+            return last_name(function) in _ELEMENTS and use in parent.args
+    return False
 
 
 def counts(use: ast.Name, parents: dict[ast.AST, ast.AST], names: Names) -> bool:
@@ -114,8 +136,45 @@ def counts(use: ast.Name, parents: dict[ast.AST, ast.AST], names: Names) -> bool
 
 
 def _is_bound_again(function: Function, name: str) -> bool:
-    nodes = (node for node in ast.walk(function) if isinstance(node, ast.Name))
-    return any(node.id == name and not isinstance(node.ctx, ast.Load) for node in nodes)
+    """Whether a parameter may become something that is not made from it: ``x = np.asarray(x)`` keeps its library."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                is_bound = any(isinstance(each, ast.Name) and each.id == name for each in targets)
+                is_other = any(_binds(each, name) for each in targets if not isinstance(each, ast.Name))
+                if is_other or (is_bound and not _is_of(value, name)):
+                    return True
+            case ast.For(target=target) | ast.comprehension(target=target) | ast.NamedExpr(target=target):
+                if _binds(target, name):
+                    return True
+            case ast.withitem(optional_vars=ast.expr() as target):
+                if _binds(target, name):
+                    return True
+            case ast.Delete(targets=targets):
+                if any(_binds(target, name) for target in targets):
+                    return True
+    return False
+
+
+def _binds(target: ast.expr, name: str) -> bool:
+    names = (node for node in ast.walk(target) if isinstance(node, ast.Name))
+    return any(node.id == name and not isinstance(node.ctx, ast.Load) for node in names)
+
+
+def _is_of(value: ast.expr, name: str) -> bool:
+    """Whether a value is calculated from a variable: the first argument of a call, an operand, or a part of it."""
+    match value:
+        case ast.Name(id=found):
+            return found == name
+        case ast.Call(args=[first, *_], func=ast.Attribute()):
+            return _is_of(first, name) or _is_of(value.func.value, name)  # type: ignore[attr-defined]
+        case ast.Call(args=[], func=ast.Attribute(value=owner)):
+            return _is_of(owner, name)
+        case ast.BinOp(left=left, right=right):
+            return _is_of(left, name) or _is_of(right, name)
+        case ast.UnaryOp(operand=part) | ast.Subscript(value=part) | ast.Attribute(value=part):
+            return _is_of(part, name)
+    return False
 
 
 def _fills(function: Function, made: ast.expr) -> set[str]:
