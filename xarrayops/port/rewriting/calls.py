@@ -15,7 +15,7 @@ from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.rewriting.reference import reference_array, unproved
 from xarrayops.port.rewriting.stores import assigned, at, bound, note, whole, why
 from xarrayops.port.source import interface
-from xarrayops.port.source.value import SCALAR, words
+from xarrayops.port.source.value import SCALAR, SEQUENCE, UNKNOWN, words
 
 WITHOUT_LIKE = words("bartlett blackman fft.fftfreq fft.rfftfreq geomspace hamming hanning kaiser linspace logspace")
 """Functions that make arrays from numbers and take no ``like=``."""
@@ -53,7 +53,7 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
 
 def _created(context: Context, node: ast.Call, name: str, updated: cst.Call) -> cst.BaseExpression | None:
     """A new array in the library of the reference array."""
-    takes_like = _takes_like(context, node, name)
+    takes_like = _takes_like(context, node, name) or _is_of_sequence(context, node, name)
     is_made = takes_like or name in WITHOUT_LIKE or _is_of_literals(context, node)
     is_given = any(each.arg in ("like", None) for each in node.keywords)
     if not is_made or is_given or is_moved(context, node) or _is_of_numpy_alone(context, node, name):
@@ -100,6 +100,17 @@ def _takes_like(context: Context, node: ast.Call, name: str) -> bool:
     if taken is None or "like" not in taken.parameters or name == "from_dlpack":
         return False
     return name not in _OF_VALUES or (bool(node.args) and _is_of_numbers(context, node.args[0]))
+
+
+def _is_of_sequence(context: Context, node: ast.Call, name: str) -> bool:
+    """Whether an array is made from a list, or from a parameter that may be one, beside an array that is certain."""
+    given = node.args[0] if node.args and name in _OF_VALUES else None
+    reference = None if given is None else reference_array(context, node, is_certain=True)
+    if given is None or reference is None:
+        return False
+    kind = context.value(given).kind
+    names = {each.id for each in ast.walk(given) if isinstance(each, ast.Name)}
+    return reference not in names and (kind == SEQUENCE or (kind == UNKNOWN and isinstance(given, ast.Name)))
 
 
 def _is_of_literals(context: Context, node: ast.Call) -> bool:

@@ -8,7 +8,7 @@ from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source.reference import MADE
 
 
-def reference_array(context: Context, node: ast.expr) -> str | None:
+def reference_array(context: Context, node: ast.expr, *, is_certain: bool = False) -> str | None:
     """The name of an array that exists before a call, in the library of the arguments; None without one.
 
     It is a parameter of a function around the call, or a variable made from one.
@@ -21,7 +21,7 @@ def reference_array(context: Context, node: ast.expr) -> str | None:
         variable = _variable(context, function, node)
         if variable is not None and variable not in hidden:
             return variable
-        if found is not None and found.probable:
+        if found is not None and found.probable and not is_certain:
             return found.name
     return None
 

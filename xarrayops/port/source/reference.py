@@ -88,7 +88,7 @@ class References:
         around = [parents[use] for use in uses]
         if not all(is_of_arrays(node.attr) for node in around if isinstance(node, ast.Attribute)):
             return None
-        has_elements = any(_is_of_elements(use, parents[use]) for use in uses)
+        has_elements = any(_is_of_elements(use, parents[use]) for use in uses) or _has_elements(function, name, parents)
         is_calculated = any(self._is_operand(use, parents[use]) for use in uses)
         if not (is_guess or has_elements or is_calculated):
             return None
@@ -105,6 +105,15 @@ class References:
             case ast.Call(func=function):
                 return self._names.numpy_name(function) is not None and use in parent.args
         return False
+
+
+def _has_elements(function: Function, name: str, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether a variable that is calculated from this parameter alone has elements."""
+    sources, others = _sources(function), {each.arg for each in arguments(function)} - {name}
+    made = {each for each in sources if name in _closure({each}, sources)}
+    made = {each for each in made if not others & _closure({each}, sources)}
+    uses = (node for node in parents if isinstance(node, ast.Name) and node.id in made)
+    return any(_is_of_elements(use, parents[use]) for use in uses)
 
 
 def _is_of_elements(use: ast.Name, parent: ast.AST) -> bool:
@@ -186,10 +195,20 @@ def _fills(function: Function, made: ast.expr) -> set[str]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    sources: dict[str, set[str]] = {}
+    return _closure(holders, _sources(function))
+
+
+def _sources(function: Function) -> dict[str, set[str]]:
+    """The names from which each variable is calculated directly."""
+    found: dict[str, set[str]] = {}
     for name, value in _bindings(function):
-        sources.setdefault(name, set()).update(each.id for each in ast.walk(value) if isinstance(each, ast.Name))
-    found, level = set(), holders
+        found.setdefault(name, set()).update(each.id for each in ast.walk(value) if isinstance(each, ast.Name))
+    return found
+
+
+def _closure(names: set[str], sources: dict[str, set[str]]) -> set[str]:
+    """The names from which some variables are calculated, directly or not."""
+    found, level = set(), names
     while level:
         level = set().union(*(sources.get(name, set()) for name in level)) - found
         found |= level
