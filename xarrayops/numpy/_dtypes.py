@@ -26,20 +26,8 @@ DTYPES: dict[str, dtype] = {}
 """The dtypes, by NumPy's names."""
 
 
-class _Union(tuple[Any, ...]):
-    """``float64 | int``: in annotations, and for ``isinstance``, which takes tuples."""
-
-    __slots__ = ()
-
-    def __or__(self, other: Any) -> _Union:
-        return _Union((*self, other))
-
-    def __ror__(self, other: Any) -> _Union:
-        return _Union((other, *self))
-
-
 class _InAnnotations:
-    """What stands for a class in annotations, such as ``float64 | None`` and ``floating[Any]``."""
+    """What stands for a class in annotations and ``isinstance``, such as ``float64 | None`` and ``floating[Any]``."""
 
     __iter__ = None  # Python would iterate by __getitem__
 
@@ -51,6 +39,26 @@ class _InAnnotations:
 
     def __getitem__(self, parameter: Any) -> Self:
         return self
+
+
+class _Union(_InAnnotations):
+    """Several classes, of which one suffices."""
+
+    def __init__(self, members: tuple[Any, ...]) -> None:
+        self.members = tuple(type(None) if each is None else each for each in members)
+
+    def __repr__(self) -> str:
+        return " | ".join(map(repr, self.members))
+
+    def __call__(self, *args: Any) -> Any:
+        """Never called: `typing` accepts callables only."""
+        raise TypeError(f"{self!r} cannot be instantiated")
+
+    def __instancecheck__(self, x: Any) -> bool:
+        return isinstance(x, self.members)
+
+    def __subclasscheck__(self, cls: Any) -> bool:
+        return issubclass(cls, self.members)
 
 
 class dtype(_InAnnotations, DTypeName):  # noqa: N801 - NumPy's name

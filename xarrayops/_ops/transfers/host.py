@@ -81,10 +81,15 @@ def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[
             return traced
         kind = "compute" if any(map(is_lazy, given.values())) else "transfer"
         with counted_as_one(kind, f"xo.on_host({name_of(function)})", sum(map(_nbytes, given.values()))):
-            host = [convert(x, "numpy") for x in given.values()]
+            host = [_writable(convert(x, "numpy")) for x in given.values()]
         return _moved(of_numpy(*host), like)
 
     return transformed(called, function, partial(on_host, function, result=result))
+
+
+def _writable(x: Array) -> Array:
+    """The array, or a copy: JAX gives views that cannot be written, which compiled functions refuse."""
+    return x if x.flags.writeable else x.copy()
 
 
 def _nbytes(x: Array) -> int:

@@ -11,7 +11,7 @@ import re
 import libcst as cst
 import numpy
 
-from xarrayops.port.rewriting.context import Context, argument
+from xarrayops.port.rewriting.context import Context, argument, dotted
 from xarrayops.port.rewriting.reference import reference_array, unproved
 from xarrayops.port.rewriting.stores import assigned, at, bound, note, whole, why
 from xarrayops.port.source import interface
@@ -82,7 +82,7 @@ def moved(
             context.todo(node, text)
         return None
     context.edit(node, "creation", f"the new array is in the library of {reference}")
-    like = argument(cst.Name(reference), "like")
+    like = argument(dotted(reference), "like")
     if takes_like and isinstance(updated, cst.Call):
         return updated.with_changes(args=[*updated.args, like])
     return context.np_call("asarray", argument(updated), like)
@@ -240,7 +240,7 @@ def random_numbers(context: Context, node: ast.Call, updated: cst.BaseExpression
         return None
     reference = reference_array(context, node)
     context.edit(node, "random", "NumPy draws the same numbers; they move to the library of the arrays")
-    like = cst.Name(reference) if reference else context.np_call("empty", argument(cst.Integer("0")))
+    like = dotted(reference) if reference else context.np_call("empty", argument(cst.Integer("0")))
     return context.np_call("asarray", argument(updated), argument(like, "like"))
 
 

@@ -23,6 +23,9 @@ def reference_array(context: Context, node: ast.expr, *, is_certain: bool = Fals
             return variable
         if found is not None and found.probable and not is_certain:
             return found.name
+        attribute = None if is_certain else _attribute(function, node)
+        if attribute is not None:
+            return attribute
     return None
 
 
@@ -32,6 +35,36 @@ def unproved(context: Context, node: ast.expr) -> str | None:
         found = context.program.references.of(function, node, context.program.hidden_names(node, function))
         if found is not None:
             return found.name
+    return None
+
+
+def _attribute(function: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.expr) -> str | None:
+    """An attribute such as ``self.x`` from which slices are copied into the new array."""
+    holders = {
+        each.targets[0].id
+        for each in ast.walk(function)
+        if isinstance(each, ast.Assign) and each.value is node and isinstance(each.targets[0], ast.Name)
+    }
+    stored = {ast.unparse(each) for each in ast.walk(function) if _is_stored(each)}
+    for each in ast.walk(function):
+        match each:
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))], value=value) if name in holders:
+                found = _sliced_attribute(value)
+                return None if found in stored else found
+    return None
+
+
+def _is_stored(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+
+
+def _sliced_attribute(value: ast.expr) -> str | None:
+    """The first attribute of which slices along several axes are taken, as only arrays have."""
+    for each in ast.walk(value):
+        match each:
+            case ast.Subscript(value=ast.Attribute(value=ast.Name()) as base, slice=ast.Tuple(elts=parts)):
+                if any(isinstance(part, ast.Slice) for part in parts):
+                    return ast.unparse(base)
     return None
 
 
