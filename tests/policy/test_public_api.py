@@ -27,6 +27,7 @@ IMPROVED = {
     "sigmoid": "(x, /)",
     "nanargmax": "(x, /, *, axis=None, keepdims=False)",
     "nanargmin": "(x, /, *, axis=None, keepdims=False)",
+    "on_host": "(function, /, *, result=None)",
     "operation": "(name, /, *, blockwise=None)",
     "profile": "class(*, show=True, inside='')",
     "set_default": "(backend=None, /, *, device=None, dtype=None)",

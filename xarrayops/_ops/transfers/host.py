@@ -15,7 +15,11 @@ from xarrayops._ops.transfers.blocks import counted_as_one
 from xarrayops._ops.transformations.arguments import name_of
 from xarrayops._ops.transformed import transformed
 from xarrayops.plugin.arrays import Array
+from xarrayops.plugin.dtypes import INTEGER_LIMITS
 from xarrayops.plugin.nested import VALUES, arrays_in, fill, is_array
+
+_NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
+"""The dtypes of results on a library that lacks those of 64 bits, as JAX does by default."""
 
 
 def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[..., Any]:
@@ -23,7 +27,8 @@ def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[
 
     Each array among the arguments becomes NumPy's, in nested lists, tuples and dictionaries too, and each array of
     numbers in the result moves to the library and the device of the first array that is not NumPy's. NumPy's scalars
-    become arrays without axes. If all arrays are NumPy's, the function is simply called. The moves are transfers: they
+    become arrays without axes, and results of 64 bits have 32 on JAX while its 64-bit types are off. If all arrays are
+    NumPy's, the function is simply called. The moves are transfers: they
     wait for the device and count in `profile` and `strict`.
 
     Parameters
@@ -116,5 +121,15 @@ def _moved(value: Any, like: Array) -> Any:
         return made
     if isinstance(value, (list, tuple, dict)):
         return fill(value, lambda x: _moved(x, like))
-    is_numpys = find.of_class(type(value)) is find.named("numpy")
-    return convert(value, like) if is_numpys and value.dtype.kind in "biufc" else value
+    if find.of_class(type(value)) is not find.named("numpy") or value.dtype.kind not in "biufc":
+        return value
+    lacks = find.of(like).functions["import_refusal"](value.dtype.name) is not None
+    narrow = _NARROW.get(value.dtype.name) if lacks else None
+    if narrow is None or (value.dtype.kind in "iu" and not _fits(value, narrow)):
+        return convert(value, like)  # raises where the library lacks the dtype
+    return convert(value.astype(narrow), like)
+
+
+def _fits(value: Array, dtype: str) -> bool:
+    low, high = INTEGER_LIMITS[dtype]
+    return not value.size or bool(low <= value.min() and value.max() <= high)

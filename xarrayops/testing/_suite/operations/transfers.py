@@ -1,6 +1,8 @@
-"""`xo.strict` and `xo.profile`."""
+"""`xo.strict`, `xo.profile` and `xo.on_host`."""
 
 from __future__ import annotations
+
+import numpy as np
 
 import xarrayops as xo
 from xarrayops.testing._suite.compare import check_array
@@ -27,3 +29,14 @@ class TransferSuite:
             truth = bool(xo.any(xo.greater(x, -1e30)))
         assert truth
         assert (crossings.transfers, crossings.waits + crossings.computes) == (0, int(reports))
+
+    @exercises("on_host")
+    def test_on_host(self, variant: Variant) -> None:
+        """The function gets NumPy's arrays, and its results are in the library of the arguments."""
+        x = variant.array(X)
+        with xo.profile(show=False) as crossings:
+            found, total = xo.on_host(lambda x: (np.sort(x), float(np.sum(x))))(x)
+        check_array(variant, found, np.sort(X), dtype="float32")
+        assert total == float(np.sum(X))
+        is_numpys = variant.backend.name == "numpy"
+        assert crossings.transfers + crossings.computes == (0 if is_numpys else 1)
