@@ -45,20 +45,20 @@ class _Union(_InAnnotations):
     """Several classes, of which one suffices."""
 
     def __init__(self, members: tuple[Any, ...]) -> None:
-        self.members = tuple(type(None) if each is None else each for each in members)
+        self.__args__ = tuple(type(None) if each is None else each for each in members)
 
     def __repr__(self) -> str:
-        return " | ".join(map(repr, self.members))
+        return " | ".join(map(repr, self.__args__))
 
     def __call__(self, *args: Any) -> Any:
         """Never called: `typing` accepts callables only."""
         raise TypeError(f"{self!r} cannot be instantiated")
 
     def __instancecheck__(self, x: Any) -> bool:
-        return isinstance(x, self.members)
+        return isinstance(x, self.__args__)
 
     def __subclasscheck__(self, cls: Any) -> bool:
-        return issubclass(cls, self.members)
+        return issubclass(cls, self.__args__)
 
 
 class dtype(_InAnnotations, DTypeName):  # noqa: N801 - NumPy's name
