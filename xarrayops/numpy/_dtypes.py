@@ -45,7 +45,8 @@ class _Union(_InAnnotations):
     """Several classes, of which one suffices."""
 
     def __init__(self, members: tuple[Any, ...]) -> None:
-        self.__args__ = tuple(type(None) if each is None else each for each in members)
+        listed = [part for each in members for part in (each.__args__ if isinstance(each, _Union) else (each,))]
+        self.__args__ = tuple(type(None) if each is None else each for each in listed)
 
     def __repr__(self) -> str:
         return " | ".join(map(repr, self.__args__))
