@@ -97,6 +97,10 @@ class dtype(_InAnnotations, DTypeName):  # noqa: N801 - NumPy's name
         return name_of(cls) == self.name
 
     @property
+    def __name__(self) -> builtins.str:  # type: ignore[override]
+        return self.name
+
+    @property
     def type(self) -> dtype:
         """The dtype itself, which casts when called."""
         return self

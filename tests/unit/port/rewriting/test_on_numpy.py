@@ -85,7 +85,9 @@ def k(x: np.floating[Any], y: np.int64 | np.int32 | None, z: None | np.float32):
 def f():
     x = np.float64(1)
     kinds = np.ndarray | float, (np.floating, int), int | np.integer, np.float64 | np.int32, np.generic | None
-    return [isinstance(x, kind) for kind in kinds]
+    union = np.int8 | np.int16 | np.int32
+    names = np.uint8.__name__, np.int16 in union.__args__, npt.NDArray[union] is not None
+    return [isinstance(x, kind) for kind in kinds], names
 """,
     "range as an index": """
 def f():
