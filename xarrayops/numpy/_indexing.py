@@ -9,17 +9,21 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
+from xarrayops._core.dispatch.refused import NotGiven
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import can_cast
+from xarrayops.numpy._own import OnlyNumPy
 
 
-def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+def where(condition: Any, x: Any = NotGiven, y: Any = NotGiven, /) -> Any:
     """The elements of x where the condition is true, else of y, by `xarrayops.where`; without x and y `nonzero`."""
-    if x is None and y is None:
+    if x is NotGiven:
         return nonzero(condition)
-    if x is None or y is None:
+    if y is NotGiven:
         raise ValueError("either both or neither of x and y should be given")
+    if x is None or y is None:
+        raise OnlyNumPy("np.where: None is not a number; only NumPy has arrays of objects")
     like = ops.first_array((condition, x, y))
     mask = ops.indices(condition, like)
     mask = mask if xo.isdtype(mask.dtype, "bool") else mask != 0

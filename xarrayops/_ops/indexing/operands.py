@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import cache
+from math import nan
+from numbers import Number, Real
 from types import EllipsisType
 from typing import Any
 
@@ -75,6 +78,10 @@ def is_assigned_by_python(x: Any) -> bool:
 def cast(x: Array, value: Any) -> Any:
     """The value of an assignment in the dtype of x, by the rule of NumPy's assignments."""
     kind, value = _kind(x), with_numbers(value)
+    if value is None and kind >= _REAL:
+        value = nan
+    elif type(value) not in NON_ARRAY_TYPES and find.if_array(value) is None:
+        value = _as_values(value)
     if type(value) in NON_ARRAY_TYPES:
         is_narrowed = _BOOL <= kind < _KIND_OF_NUMBER.get(type(value), _UNKNOWN) < _COMPLEX
         return _NUMBERS[kind](value) if is_narrowed else value
@@ -83,6 +90,17 @@ def cast(x: Array, value: Any) -> Any:
         f = backend.functions
         value = f["asarray"](value, dtype=x.dtype if kind >= _REAL else None, device=f["device"](x))
     return value if _kind(value) <= kind else backend.functions["astype"](value, x.dtype)
+
+
+def _as_values(value: Any) -> Any:
+    """Any other number, such as a fraction, or text of one, as Python's; any other sequence as a list."""
+    if isinstance(value, (list, tuple)):
+        return value
+    if isinstance(value, str):
+        return float(value)
+    if isinstance(value, Number):
+        return complex(value) if not isinstance(value, Real | Decimal) else float(value)  # type: ignore[call-overload]
+    return value.__array__().tolist() if hasattr(type(value), "__array__") else list(value)
 
 
 def check(x: Array, index: Any, op: str, value: Any) -> tuple[Backend, _Conversion | None]:

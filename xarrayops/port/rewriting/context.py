@@ -15,7 +15,7 @@ from xarrayops.port.source import Program
 from xarrayops.port.source.names import OTHER_ARRAYS
 from xarrayops.port.source.ownership import Ownership
 from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
-from xarrayops.port.source.value import ARRAY, UNKNOWN
+from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
 
 _INDEXED = "[]"
 """Stands for an index among the attributes of a variable."""
@@ -93,15 +93,19 @@ class Context:
 
     def assigned_kinds(self, node: ast.Attribute) -> set[str]:
         """The known kinds of the values that the program assigns to an attribute such as ``self.x``."""
-        return self._assigned.get(ast.unparse(node), set()) - {UNKNOWN}
+        return {value.kind for value in self.assigned_values(node)} - {UNKNOWN}
+
+    def assigned_values(self, node: ast.Attribute) -> list[Value]:
+        """What is known of the values that the program assigns to an attribute."""
+        return self._assigned.get(ast.unparse(node), [])
 
     @cached_property
-    def _assigned(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
+    def _assigned(self) -> dict[str, list[Value]]:
+        found: dict[str, list[Value]] = {}
         for node in self.program.nodes(ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Attribute):
-                    found.setdefault(ast.unparse(target), set()).add(self.value(node.value).kind)
+                    found.setdefault(ast.unparse(target), []).append(self.value(node.value))
         return found
 
     @cached_property

@@ -96,8 +96,9 @@ def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cs
     if isinstance(node.target, ast.Attribute):  # another name may see the change of ``self.x += v``
         if not (context.is_array(node.target) or ARRAY in context.assigned_kinds(node.target)):
             return None
+        has_axes = any(each.is_array and each.ndim for each in context.assigned_values(node.target))
         note(context, node, node.target, node, "others may refer to it")
-        return None if context.has_foreign_arrays else _kept_in_place(context, node, updated)
+        return _kept_in_place(context, node, updated) if has_axes and not context.has_foreign_arrays else None
     if not _may_change(context, node.target, node):
         return None
     assert isinstance(updated.target, cst.Subscript)
@@ -130,7 +131,7 @@ def _augment_name(
         return None
     if reason is not None:
         note(context, node, name, node, reason)
-        is_array = value.is_array or context.ownership.is_made(node)
+        is_array = (value.is_array and bool(value.ndim)) or context.ownership.is_made(node)
         is_read = any(isinstance(use.ctx, ast.Load) for use in uses)  # else it matters only to the caller's array
         is_open = context.has_foreign_arrays and not value.is_proved
         return None if is_open or (is_read and not is_array) else _kept_in_place(context, node, updated)

@@ -125,6 +125,32 @@ def f():
     b.step()
     return b.x, b.y
 """,
+    "numbers in attributes": """
+class Loss:
+    def __init__(self, x):
+        self.total, self.mean = 0.0, np.mean(x)
+    def step(self, x):
+        self.mean += np.sum(x)
+        self.total += x.max()
+        best = x.min()
+        best -= 2 * np.pi
+        return best
+def f():
+    loss = Loss(np.ones(3))
+    return loss.step(np.arange(3.0)), loss.mean, loss.total
+""",
+    "sequences": """
+from collections import deque
+def f():
+    x = np.zeros((2, 3))
+    x[0] = range(3)
+    x[1, 1:] = deque([4, 5])
+    y = np.zeros(3, int)
+    y[:] = (1.5, 2.5, True)
+    x[1, 0] = "1.5"
+    x[0, 0] = None
+    return x, y, np.where(x > 3, x, None), np.where(x > 3, None, None)
+""",
     "tuple targets": """
 def f():
     a = np.arange(4.0)
