@@ -102,6 +102,8 @@ class References:
                 return self._values.of(other).kind != OTHER and not isinstance(other, ast.JoinedStr)
             case ast.UnaryOp() | ast.AugAssign():
                 return True
+            case ast.Assign(targets=[ast.Subscript()]):
+                return True
             case ast.Call(func=function):
                 return self._names.numpy_name(function) is not None and use in parent.args
         return False
