@@ -29,7 +29,7 @@ DTYPES: dict[str, dtype] = {}
 class _InAnnotations:
     """What stands for a class in annotations and ``isinstance``, such as ``float64 | None`` and ``floating[Any]``."""
 
-    __iter__ = None  # Python would iterate by __getitem__
+    __iter__: Any = None  # Python would iterate by __getitem__
 
     def __or__(self, other: Any) -> _Union:
         return _Union((self, other))
@@ -43,6 +43,8 @@ class _InAnnotations:
 
 class _Union(_InAnnotations):
     """Several classes, of which one suffices."""
+
+    __args__: tuple[Any, ...]
 
     def __init__(self, members: tuple[Any, ...]) -> None:
         listed = [part for each in members for part in (each.__args__ if isinstance(each, _Union) else (each,))]
@@ -88,7 +90,7 @@ class dtype(_InAnnotations, DTypeName):  # noqa: N801 - NumPy's name
         x = ops.new_array(value, dtype=self.name)
         return x[()] if x.ndim == 0 else x
 
-    __class_getitem__ = classmethod(GenericAlias)  # for annotations
+    __class_getitem__: Any = classmethod(GenericAlias)  # for annotations
 
     def __instancecheck__(self, x: Any) -> bool:
         return is_scalar(x) and name_of(x.dtype) == self.name
@@ -97,7 +99,7 @@ class dtype(_InAnnotations, DTypeName):  # noqa: N801 - NumPy's name
         return name_of(cls) == self.name
 
     @property
-    def __name__(self) -> builtins.str:  # type: ignore[override]
+    def __name__(self) -> builtins.str:
         return self.name
 
     @property
@@ -364,7 +366,7 @@ class _Arrays(type):
 class ndarray(metaclass=_Arrays):  # noqa: N801 - NumPy's name
     """The arrays of all known libraries, for ``isinstance(x, np.ndarray)``. It has no direct instances."""
 
-    __class_getitem__ = classmethod(GenericAlias)  # for annotations
+    __class_getitem__: Any = classmethod(GenericAlias)  # for annotations
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("np.ndarray is for isinstance only. Instead: np.empty(shape, dtype)")

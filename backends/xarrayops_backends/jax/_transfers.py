@@ -51,7 +51,7 @@ def host_callback(function: Callable[..., Any], arrays: tuple[Any, ...], result:
             "JAX traces the arguments, so that their values are unknown here. Instead: "
             "xo.on_host(f, result=jax.ShapeDtypeStruct(shape, dtype)), or a function of the arguments that returns it"
         )
-    shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), result)
+    shapes = jax.eval_shape(lambda: jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), result))
 
     def of_numpy(*given: Any) -> Any:
         """The result in the dtypes that were announced; those of NumPy may be wider than JAX has."""

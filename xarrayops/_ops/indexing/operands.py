@@ -78,8 +78,10 @@ def is_assigned_by_python(x: Any) -> bool:
 def cast(x: Array, value: Any) -> Any:
     """The value of an assignment in the dtype of x, by the rule of NumPy's assignments."""
     kind, value = _kind(x), with_numbers(value)
-    if value is None and kind >= _REAL:
-        value = nan
+    if value is None and kind != _INTEGER:
+        value = nan if kind >= _REAL else False
+    elif isinstance(value, str):
+        value = _NUMBERS[kind](value)
     elif type(value) not in NON_ARRAY_TYPES and find.if_array(value) is None:
         value = _as_values(value)
     if type(value) in NON_ARRAY_TYPES:
@@ -93,11 +95,9 @@ def cast(x: Array, value: Any) -> Any:
 
 
 def _as_values(value: Any) -> Any:
-    """Any other number, such as a fraction, or text of one, as Python's; any other sequence as a list."""
+    """Any other number, such as a fraction, as Python's; any other sequence as a list."""
     if isinstance(value, (list, tuple)):
         return value
-    if isinstance(value, str):
-        return float(value)
     if isinstance(value, Number):
         return complex(value) if not isinstance(value, Real | Decimal) else float(value)  # type: ignore[call-overload]
     return value.__array__().tolist() if hasattr(type(value), "__array__") else list(value)

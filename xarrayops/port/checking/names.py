@@ -92,7 +92,7 @@ def of_foreign(program: Program, node: ast.Call) -> Iterator[Finding]:
     arrays = [each for each in call_arguments(node) if program.value(each).is_array]
     if arrays:
         what = f"{name} takes NumPy arrays in host memory: it refuses arrays on a device, and returns NumPy arrays"
-        given = ", ".join(map(program.text, (*node.args, *node.keywords)))
+        given = ", ".join(map(ast.unparse, (*node.args, *node.keywords)))
         instead = f"xo.on_host({program.text(node.func)})({given})"
         certain = all(program.value(each).certain for each in arrays)
         yield finding(program, node, "foreign call", what, instead, certain=certain)

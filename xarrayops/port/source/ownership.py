@@ -85,8 +85,9 @@ class Ownership:
         return any(map(self._may_be_of_objects, (label.what for label in self.seen.get(node, NONE))))
 
     def _may_be_of_objects(self, node: object) -> bool:
-        is_open = isinstance(node, ast.Call) and self._values.of(node).dtype is None
-        return is_open and self._names.numpy_name(node.func) in ("array", "asarray", "asanyarray", "copy")  # type: ignore[attr-defined]
+        if not isinstance(node, ast.Call) or self._values.of(node).dtype is not None:
+            return False
+        return self._names.numpy_name(node.func) in ("array", "asarray", "asanyarray", "copy")
 
     def _comes_from(self, node: ast.AST, makes: Callable[[object], bool]) -> bool:
         """Whether all nodes that may have made the array of a write belong to a set."""

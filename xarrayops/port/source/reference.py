@@ -210,7 +210,8 @@ def _sources(function: Function) -> dict[str, set[str]]:
 
 def _closure(names: set[str], sources: dict[str, set[str]]) -> set[str]:
     """The names from which some variables are calculated, directly or not."""
-    found, level = set(), names
+    found: set[str] = set()
+    level = names
     while level:
         level = set().union(*(sources.get(name, set()) for name in level)) - found
         found |= level
