@@ -37,6 +37,7 @@ class References:
     def __init__(self, tree: ast.Module, values: Values) -> None:
         self._tree, self._values, self._names = tree, values, values.names
         self._of_function: dict[Function, list[Reference]] = {}
+        self._read: dict[Function, _Read] = {}
         self._given = _arguments_of_calls(tree, self._names)
 
     def of(self, function: Function, made: ast.expr, hidden: frozenset[str] = frozenset()) -> Reference | None:
@@ -45,7 +46,7 @@ class References:
         None if no parameter may be an array. ``hidden`` are names that mean something else at this place.
         """
         found = [each for each in self._parameters(function) if each.name not in hidden]
-        fills = _fills(function, made)
+        fills = self._reading(function).fills(made)
         named = {each.id for each in ast.walk(made) if isinstance(each, ast.Name)}
         ranked = [(not e.certain, not e.probable, e.name not in fills, e.name not in named) for e in found]
         return min(zip(ranked, range(len(found)), found, strict=True), default=(None, 0, None))[2]
@@ -59,7 +60,7 @@ class References:
     def _reference(self, function: Function, parameter: ast.arg) -> Reference | None:
         name = parameter.arg
         special = (function.args.vararg, function.args.kwarg)
-        if name in ("self", "cls") or parameter in special or _is_bound_again(function, name):
+        if name in ("self", "cls") or parameter in special or self._reading(function).is_bound_again(name):
             return None
         value = self._values.parameter(function, name)
         given = [self._values.of(each).kind for each in self._given.get((function, name), ())]
@@ -69,6 +70,11 @@ class References:
         if value.is_proved or (given and {*given} == {ARRAY}):
             return Reference(name, not is_open, True)
         return self._guess(function, name, is_guess=value.is_array and not is_open)
+
+    def _reading(self, function: Function) -> _Read:
+        if function not in self._read:
+            self._read[function] = _Read(function)
+        return self._read[function]
 
     def _is_questioned(self, function: Function, name: str) -> bool:
         """Whether the function asks what a parameter is, so that it may be several things."""
@@ -80,15 +86,15 @@ class References:
 
     def _guess(self, function: Function, name: str, *, is_guess: bool) -> Reference | None:
         """A parameter of unknown kind that is used as an array can be, and as nothing else."""
-        parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
-        uses = [node for node in parents if isinstance(node, ast.Name) and node.id == name]
+        read = self._reading(function)
+        parents, uses = read.parents, read.uses.get(name, [])
         kinds = {self._values.of(use).kind for use in uses if isinstance(use.ctx, ast.Load)}
         if kinds & {SCALAR, OTHER, SEQUENCE} or any(counts(use, parents, self._names) for use in uses):
             return None
         around = [parents[use] for use in uses]
         if not all(is_of_arrays(node.attr) for node in around if isinstance(node, ast.Attribute)):
             return None
-        has_elements = any(_is_of_elements(use, parents[use]) for use in uses) or _has_elements(function, name, parents)
+        has_elements = any(_is_of_elements(use, parents[use]) for use in uses) or read.has_elements(name)
         is_calculated = any(self._is_operand(use, parents[use]) for use in uses)
         if not (is_guess or has_elements or is_calculated):
             return None
@@ -107,15 +113,6 @@ class References:
             case ast.Call(func=function):
                 return self._names.numpy_name(function) is not None and use in parent.args
         return False
-
-
-def _has_elements(function: Function, name: str, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether a variable that is calculated from this parameter alone has elements."""
-    sources, others = _sources(function), {each.arg for each in arguments(function)} - {name}
-    made = {each for each in sources if name in _closure({each}, sources)}
-    made = {each for each in made if not others & _closure({each}, sources)}
-    uses = (node for node in parents if isinstance(node, ast.Name) and node.id in made)
-    return any(_is_of_elements(use, parents[use]) for use in uses)
 
 
 def _is_of_elements(use: ast.Name, parent: ast.AST) -> bool:
@@ -146,32 +143,6 @@ def counts(use: ast.Name, parents: dict[ast.AST, ast.AST], names: Names) -> bool
     return isinstance(parent, ast.Slice) or (isinstance(parent, ast.Subscript) and parent.slice is node)
 
 
-def _is_bound_again(function: Function, name: str) -> bool:
-    """Whether a parameter may become something that is not made from it: ``x = np.asarray(x)`` keeps its library."""
-    for node in ast.walk(function):
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                is_bound = any(isinstance(each, ast.Name) and each.id == name for each in targets)
-                is_other = any(_binds(each, name) for each in targets if not isinstance(each, ast.Name))
-                if is_other or (is_bound and not _is_of(value, name)):
-                    return True
-            case ast.For(target=target) | ast.comprehension(target=target) | ast.NamedExpr(target=target):
-                if _binds(target, name):
-                    return True
-            case ast.withitem(optional_vars=ast.expr() as target):
-                if _binds(target, name):
-                    return True
-            case ast.Delete(targets=targets):
-                if any(_binds(target, name) for target in targets):
-                    return True
-    return False
-
-
-def _binds(target: ast.expr, name: str) -> bool:
-    names = (node for node in ast.walk(target) if isinstance(node, ast.Name))
-    return any(node.id == name and not isinstance(node.ctx, ast.Load) for node in names)
-
-
 def _is_of(value: ast.expr, name: str) -> bool:
     """Whether a value is calculated from a variable: the first argument of a call, an operand, or a part of it."""
     match value:
@@ -188,26 +159,6 @@ def _is_of(value: ast.expr, name: str) -> bool:
     return False
 
 
-def _fills(function: Function, made: ast.expr) -> set[str]:
-    """The parameters whose values get into the variable that holds a new array."""
-    holders = {
-        target.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assign) and made in ast.walk(node.value)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    return _closure(holders, _sources(function))
-
-
-def _sources(function: Function) -> dict[str, set[str]]:
-    """The names from which each variable is calculated directly."""
-    found: dict[str, set[str]] = {}
-    for name, value in _bindings(function):
-        found.setdefault(name, set()).update(each.id for each in ast.walk(value) if isinstance(each, ast.Name))
-    return found
-
-
 def _closure(names: set[str], sources: dict[str, set[str]]) -> set[str]:
     """The names from which some variables are calculated, directly or not."""
     found: set[str] = set()
@@ -218,9 +169,9 @@ def _closure(names: set[str], sources: dict[str, set[str]]) -> set[str]:
     return found
 
 
-def _bindings(function: Function) -> Iterable[tuple[str, ast.expr]]:
+def _bindings(nodes: Iterable[ast.AST]) -> Iterable[tuple[str, ast.expr]]:
     """The variables and what is assigned to them or to their elements."""
-    for node in ast.walk(function):
+    for node in nodes:
         match node:
             case ast.Assign(targets=targets, value=value):
                 roots = (root(each) for target in targets for each in _single(target))
@@ -238,6 +189,48 @@ def _single(target: ast.expr) -> Iterable[ast.expr]:
             yield from _single(each)
     else:
         yield target
+
+
+class _Read:
+    """One function, read once: its nodes, the uses of its names, and from which names each variable is calculated."""
+
+    def __init__(self, function: Function) -> None:
+        self.parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
+        self.uses: dict[str, list[ast.Name]] = {}
+        self.sources: dict[str, set[str]] = {}
+        self._parameters = {each.arg for each in arguments(function)}
+        for node in self.parents:
+            if isinstance(node, ast.Name):
+                self.uses.setdefault(node.id, []).append(node)
+        for name, value in _bindings(self.parents):
+            named = (each.id for each in ast.walk(value) if isinstance(each, ast.Name))
+            self.sources.setdefault(name, set()).update(named)
+
+    def fills(self, made: ast.expr) -> set[str]:
+        """The names whose values get into the variable that holds a new array."""
+        node: ast.AST = made
+        while node in self.parents and not isinstance(node, ast.stmt):
+            node = self.parents[node]
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        return _closure({each.id for each in targets if isinstance(each, ast.Name)}, self.sources)
+
+    def has_elements(self, name: str) -> bool:
+        """Whether a variable that is calculated from this parameter alone has elements."""
+        made = {each for each in self.sources if _closure({each}, self.sources) & self._parameters == {name}}
+        return any(_is_of_elements(use, self.parents[use]) for each in made for use in self.uses.get(each, ()))
+
+    def is_bound_again(self, name: str) -> bool:
+        """Whether a parameter may become what is not made from it: ``x = np.asarray(x)`` keeps its library."""
+        stores = [use for use in self.uses.get(name, ()) if not isinstance(use.ctx, ast.Load)]
+        return any(not self._is_kept(use, name) for use in stores)
+
+    def _is_kept(self, store: ast.Name, name: str) -> bool:
+        match self.parents[store]:
+            case ast.Assign(targets=targets, value=value):
+                return store in targets and _is_of(value, name)
+            case ast.AugAssign():
+                return True
+        return False
 
 
 def _arguments_of_calls(tree: ast.Module, names: Names) -> dict[tuple[Function, str], list[ast.expr]]:
