@@ -90,7 +90,7 @@ def environment(work: Path) -> Path:
     if not python.exists():
         venv.create(folder, with_pip=True, symlinks=True)
         pip = [str(python), "-m", "pip", "install", "--quiet"]
-        subprocess.run([*pip, *NEEDED], check=True)
+        subprocess.run([*pip, *NEEDED, *filter(None, (each.requirement for each in PACKAGES))], check=True)
         subprocess.run([*pip, "--no-deps", "-e", str(ROOT)], check=True)
         subprocess.run([*pip, "array-api-compat>=1.16"], check=True)
     return python
