@@ -360,7 +360,10 @@ class _Arrays(type):
     """The class of `ndarray`: an array of any known library is an instance."""
 
     def __instancecheck__(cls, x: Any) -> bool:
-        return not is_numpy_scalar(x) and ops.is_array(x)
+        try:
+            return not is_numpy_scalar(x) and ops.is_array(x)
+        except Unsupported:  # a subclass of NumPy's, such as a matrix
+            return True
 
 
 class ndarray(metaclass=_Arrays):  # noqa: N801 - NumPy's name

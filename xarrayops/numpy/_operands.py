@@ -463,13 +463,14 @@ def reference(like: Any) -> Any:
 
     It is a tensor if torch.compile traces and there is none.
     """
-    if like is None and is_traced():  # new arrays are tensors then: it cannot combine arrays of NumPy with tensors
-        return xo.empty(0, dtype="float64", backend="torch")
-    if like is None or is_array(like):
+    if like is not None and is_array(like) and not is_numpy_scalar(like):
         return like
-    if isinstance(like, (str, bytes, dict, set, type)) or hasattr(like, "itemsize"):
+    if isinstance(like, type) or (hasattr(like, "itemsize") and not is_numpy_scalar(like)):
         raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
-    return first_array((like,)) if isinstance(like, (list, tuple)) else None
+    found = first_array((like,)) if isinstance(like, (list, tuple)) else None
+    if found is None and is_traced():  # new arrays are tensors then: it cannot combine arrays of NumPy with tensors
+        return xo.empty(0, dtype="float64", backend="torch")
+    return found
 
 
 def plain_number(value: Any) -> Any:

@@ -56,8 +56,8 @@ def _is_of_numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     has_array = False
     for x in nested.leaves([*args, kwargs]):
         owner = find.of_class(type(x))
-        if (owner is not None and owner.name != "numpy") or isinstance(x, Iterator):
-            return False
+        if (owner is not None and owner.name != "numpy") or isinstance(x, Iterator) or find.of_container(type(x)):
+            return False  # NumPy's functions read a sparse container as one object
         has_array |= owner is not None
     return has_array or is_default()
 

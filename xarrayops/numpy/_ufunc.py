@@ -24,6 +24,7 @@ from xarrayops.numpy._own import by_numpy
 from xarrayops.numpy._reductions import COMBINED, reduced
 from xarrayops.plugin.candidates import constant_while_tracing
 
+_DEFAULTS = {"out": None, "where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True}
 MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 REDUCTIONS = {function: verb for verb, function in COMBINED.items()}
 """Our reduction for each function of two operands."""
@@ -108,6 +109,7 @@ class ufunc:  # noqa: N801 - NumPy's name
             return self._result(values, out, where, casting, order, dtype, subok)
         except Exception as error:  # JAX has classes of its own
             options = {"out": out, "where": where, "casting": casting, "order": order, "dtype": dtype, "subok": subok}
+            options = {name: value for name, value in options.items() if value is not _DEFAULTS[name]}
             try:
                 given = dict(zip(("x1", "x2"), values, strict=False))
                 refuse_arguments(error, f"np.{self.__name__}", given, ("x1", "x2"))

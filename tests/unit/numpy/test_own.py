@@ -169,3 +169,16 @@ def test_handlers_of_floating_point_errors_are_those_of_numpy():
     pytest.importorskip("torch")
     with xo.use("torch"), pytest.raises(xo.Unsupported, match="isfinite"):
         ours.errstate(all="raise")
+
+
+def test_numpy_gets_only_the_options_that_are_given():
+    pandas = pytest.importorskip("pandas")
+    series, frame = pandas.Series([5, 7]), pandas.DataFrame({"a": [-1, 2**53 + 1], "b": [1.5, 2.0]})
+    assert repr(ours.divmod(series, 2)) == repr(numpy.divmod(series, 2))
+    assert repr(ours.abs(frame)) == repr(numpy.abs(frame))
+
+
+def test_sparse_containers_are_refused():
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(xo.Unsupported, match="sparse"):
+        ours.dot(sparse.csr_array(numpy.eye(3)), numpy.arange(3.0))

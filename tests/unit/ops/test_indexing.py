@@ -439,3 +439,13 @@ def test_ranges_are_indices(library):
     x = array(library, np.arange(12).reshape(4, 3).tolist())
     assert host(xo.at(x)[range(1, 3)].set(0))[:, 0].tolist() == [0, 0, 0, 9]
     assert host(xo.at(x)[range(0, 4, 2), 1].get()).tolist() == [1, 7]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_assign_takes_each_number_of_a_list_by_itself(library):
+    x = array(library, [0, 0], dtype="int32")
+    assert host(xo.at(x)[:].assign([16777217.5, 1])).tolist() == [16777217, 1]
+    for value in (b"12", {1: 2}, {1, 2}, iter([1, 2])):
+        with pytest.raises(TypeError, match="assign takes"):
+            xo.at(x)[:].assign(value)
+    assert host(xo.at(array(library, [0, 0], dtype="uint8"))[:].assign(np.int64(300))).tolist() == [44, 44]

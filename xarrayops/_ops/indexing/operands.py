@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import cache
 from math import nan
-from numbers import Number, Real
+from numbers import Real
 from types import EllipsisType
 from typing import Any
 
@@ -77,30 +77,45 @@ def is_assigned_by_python(x: Any) -> bool:
 
 def cast(x: Array, value: Any) -> Any:
     """The value of an assignment in the dtype of x, by the rule of NumPy's assignments."""
-    kind, value = _kind(x), with_numbers(value)
+    kind = _kind(x)
+    if is_numpy_scalar(value) and kind == _INTEGER and _kind(value) <= _REAL:
+        backend = find.of(x)
+        value = value.astype(backend.functions["dtype_name"](x.dtype))  # integers wrap
+    value = with_numbers(value)
     if value is None and kind != _INTEGER:
         value = nan if kind >= _REAL else False
-    elif isinstance(value, str):
-        value = _NUMBERS[kind](value)
+    elif isinstance(value, str) or (type(value) not in NON_ARRAY_TYPES and isinstance(value, (Real, Decimal))):
+        number: Any = value
+        value = _NUMBERS[kind](number)
     elif type(value) not in NON_ARRAY_TYPES and find.if_array(value) is None:
-        value = _as_values(value)
+        value = _listed(value)
     if type(value) in NON_ARRAY_TYPES:
         is_narrowed = _BOOL <= kind < _KIND_OF_NUMBER.get(type(value), _UNKNOWN) < _COMPLEX
         return _NUMBERS[kind](value) if is_narrowed else value
     backend = one_backend(x, (), value)
     if isinstance(value, (list, tuple)):
+        is_plain = NON_ARRAY_TYPES.issuperset(map(type, members(value)))
+        if is_plain and kind < _REAL:  # each by itself: an array of them would have their common dtype
+            value = _each(value, _NUMBERS[kind])
         f = backend.functions
-        value = f["asarray"](value, dtype=x.dtype if kind >= _REAL else None, device=f["device"](x))
+        value = f["asarray"](value, dtype=x.dtype if is_plain or kind >= _REAL else None, device=f["device"](x))
     return value if _kind(value) <= kind else backend.functions["astype"](value, x.dtype)
 
 
-def _as_values(value: Any) -> Any:
-    """Any other number, such as a fraction, as Python's; any other sequence as a list."""
+def _each(value: Any, function: Any) -> Any:
+    """A nested sequence with a function of each number."""
+    return [_each(member, function) for member in value] if isinstance(value, (list, tuple)) else function(value)
+
+
+def _listed(value: Any) -> list[Any] | tuple[Any, ...]:
+    """Any other sequence, or what NumPy makes an array of, as a list."""
     if isinstance(value, (list, tuple)):
         return value
-    if isinstance(value, Number):
-        return complex(value) if not isinstance(value, Real | Decimal) else float(value)  # type: ignore[call-overload]
-    return value.__array__().tolist() if hasattr(type(value), "__array__") else list(value)
+    if hasattr(type(value), "__array__"):
+        return list(value.__array__().tolist())
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+        return list(value)
+    raise TypeError(f"xo.at(x)[index].assign takes numbers, sequences and arrays, not {type(value).__name__}")
 
 
 def check(x: Array, index: Any, op: str, value: Any) -> tuple[Backend, _Conversion | None]:

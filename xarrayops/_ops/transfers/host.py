@@ -14,6 +14,7 @@ from xarrayops._ops.exchange.convert import convert
 from xarrayops._ops.transfers.blocks import counted_as_one
 from xarrayops._ops.transformations.arguments import name_of
 from xarrayops._ops.transformed import transformed
+from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
 from xarrayops.plugin.nested import VALUES, arrays_in, fill, is_array
@@ -52,7 +53,8 @@ def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[
     ExchangeError
         By a call: an array cannot move without losing something, such as a tensor that requires grad.
     Unsupported
-        By a call: JAX traces the arguments, and ``result`` is not given.
+        By a call: JAX traces the arguments, and ``result`` is not given; or the function wrote into an array of which
+        it got a copy, because NumPy cannot write the memory of the library.
 
     Notes
     -----
@@ -86,15 +88,30 @@ def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[
             return traced
         kind = "compute" if any(map(is_lazy, given.values())) else "transfer"
         with counted_as_one(kind, f"xo.on_host({name_of(function)})", sum(map(_nbytes, given.values()))):
-            host = [_writable(convert(x, "numpy")) for x in given.values()]
-        return _moved(of_numpy(*host), like)
+            views = [convert(x, "numpy") for x in given.values()]
+        host = [view if _is_memory_of(view, x) else view.copy() for view, x in zip(views, given.values(), strict=True)]
+        found = of_numpy(*host)
+        for name, view, copy in zip(given, views, host, strict=True):
+            if copy is not view and not _has_same_bytes(view, copy):
+                raise Unsupported(
+                    f"xo.on_host: {name_of(function)} wrote into {name}, of which it got a copy. "
+                    f"Instead: let it return the result"
+                )
+        return _moved(found, like)
 
     return transformed(called, function, partial(on_host, function, result=result))
 
 
-def _writable(x: Array) -> Array:
-    """The array, or a copy: JAX gives views that cannot be written, which compiled functions refuse."""
-    return x if x.flags.writeable else x.copy()
+def _is_memory_of(view: Array, x: Array) -> bool:
+    """Whether writes into a view of NumPy change the array, as on the CPU with PyTorch."""
+    memory = find.of(x).functions["memory"](x)
+    is_shared = memory is not None and memory.device == "cpu" and memory.pointer == view.ctypes.data
+    return bool(is_shared and view.flags.writeable)
+
+
+def _has_same_bytes(a: Array, b: Array) -> bool:
+    """Whether two arrays of NumPy have the same bytes."""
+    return bool(a.tobytes() == b.tobytes())
 
 
 def _nbytes(x: Array) -> int:
@@ -121,7 +138,8 @@ def _moved(value: Any, like: Array) -> Any:
         return made
     if isinstance(value, (list, tuple, dict)):
         return fill(value, lambda x: _moved(x, like))
-    if find.of_class(type(value)) is not find.named("numpy") or value.dtype.kind not in "biufc":
+    numpy = find.named("numpy")
+    if find.of_class(type(value)) is not numpy or numpy.functions["dtype_name"](value.dtype) is None:
         return value
     lacks = find.of(like).functions["import_refusal"](value.dtype.name) is not None
     narrow = _NARROW.get(value.dtype.name) if lacks else None

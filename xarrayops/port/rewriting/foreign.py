@@ -31,6 +31,9 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
         name, is_given = found, any(_may_be_array(context, found, each) for each in call_arguments(node))
     if not is_given:
         return None
+    if any(each.arg in ("out", "output") for each in node.keywords):
+        context.todo(node, f"{name} writes into an array of NumPy: let it return the result, in xo.on_host({name})(..)")
+        return None
     context.edit(node, "foreign call", f"{name} takes NumPy's arrays: xo.on_host converts the arguments and the result")
     return updated.with_changes(func=context.xo_call("on_host", argument(updated.func)))
 

@@ -35,7 +35,7 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
     if not is_method or not has(function) or context.names.updated(node) is not None:
         return None
     if not context.has_array_method(base, name):
-        if context.value(base).kind in (ARRAY, UNKNOWN) and (name in ARRAY_NAMES or name == "copy"):
+        if context.value(base).kind in (ARRAY, UNKNOWN) and (name in ARRAY_NAMES or name in ("copy", "dot")):
             text = f"the method {name} differs by library; write np.{name} if {ast.unparse(base)} is an array"
             context.todo(node, text)
         return None

@@ -45,7 +45,7 @@ def assign(context: Context, node: ast.Assign, updated: cst.Assign) -> cst.BaseS
     if len(node.targets) > 1 or not isinstance(target, ast.Subscript):
         for each in node.targets:
             if isinstance(each, ast.Tuple | ast.List):
-                _of_tuple(context, each)
+                _of_tuple(context, each, node.value)
             elif isinstance(each, ast.Attribute) and each.attr == "shape" and context.value(each.value).is_array:
                 text = ast.unparse(each.value)
                 context.todo(node, f"only NumPy's shape can be assigned. Instead: {text} = np.reshape({text}, shape)")
@@ -107,7 +107,7 @@ def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cs
     is_element = found == {indices.INTEGER}  # NumPy makes a scalar and casts it in the assignment
     base = context.value(node.target.value)
     is_held = not is_element or _holds(base, operated(node.op, base, context.value(node.value)))
-    is_held &= not context.ownership.may_hold_objects(node)
+    is_held &= not context.ownership.may_hold_objects(node) and _is_wide(base, context.value(node.value))
     new = _augmented(context, node, updated.target, updated, is_direct=found <= _DIRECT, is_held=is_held)
     return bound(updated.target.value, new)
 
@@ -176,8 +176,18 @@ def _may_change(context: Context, target: ast.Subscript, place: ast.AST) -> bool
     return False
 
 
-def _of_tuple(context: Context, target: ast.Tuple | ast.List) -> None:
-    """``x[i], x[j] = v, w``: a note."""
+def _of_tuple(context: Context, target: ast.Tuple | ast.List, value: ast.expr) -> None:
+    """``x[i], x[j] = v, w``: a note; another one if v and w are elements of x, which are views on PyTorch."""
+    written = {ast.unparse(each.value) for each in target.elts if isinstance(each, ast.Subscript)}
+    for part in value.elts if isinstance(value, ast.Tuple) else ():
+        if not isinstance(part, ast.Subscript) or ast.unparse(part.value) not in written:
+            continue
+        if context.value(part.value).kind in (ARRAY, UNKNOWN):
+            text = (
+                f"elements are views on PyTorch: the first assignment changes {ast.unparse(part)} where it is an array"
+            )
+            context.todo(target, f"{text}. Assign np.copy of each element")
+            break
     for each in target.elts:
         if isinstance(each, ast.Subscript) and context.value(each.value).is_array:
             note(context, each, each.value, each, "one of several targets; assign them one by one")
@@ -228,12 +238,19 @@ def assigned(context: Context, target: cst.Subscript, value: cst.BaseExpression)
     return made.with_changes(args=made.args[:1])
 
 
+def _is_wide(array: Value, value: Value) -> bool:
+    """Whether an operator with a value is computed in the dtype of the array, and not in a wider one."""
+    return array.dtype in _WIDEST or value.kind == SCALAR or (array.dtype is not None and array.dtype == value.dtype)
+
+
 def _holds(array: Value, value: Value) -> bool:
     """Whether a value is certainly an array or a number that the dtype of an array holds."""
     if value.kind not in (ARRAY, SCALAR) or not value.certain:
         return False
     if array.dtype_kind in ("float", "complex"):
         return True
+    if value.is_array and value.dtype != array.dtype:
+        return False  # NumPy wraps integers
     kind = value.dtype_kind
     return None not in (array.dtype_kind, kind) and _KINDS.index(kind) <= _KINDS.index(array.dtype_kind)
 

@@ -27,7 +27,9 @@ NUMPY = ("numpy", "xarrayops.numpy")
 """The modules with NumPy's names."""
 FOR_ALL = ("numpy", "xarrayops", "array_api_compat", "array_api_extra")
 """The packages whose functions take arrays of every library."""
-OTHER_ARRAYS = words("awkward cudf cupy dask jax pandas pint polars sparse statsmodels sympy tensorflow torch xarray")
+OTHER_ARRAYS = words(
+    "awkward cudf cupy dask jax pandas pint polars scipy.sparse sparse statsmodels sympy tensorflow torch xarray"
+)
 """Packages whose objects have the same methods as arrays."""
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 T = TypeVar("T")
@@ -82,7 +84,7 @@ class Names:
     def __init__(self, tree: ast.Module) -> None:
         self.module = Scope(tree, None)
         self.packages: set[str] = set()
-        """The packages that the program imports."""
+        """The packages that the program imports, and their modules."""
         self.stars: list[tuple[str, ast.ImportFrom]] = []
         """The modules with a star import, and the statements."""
         self._scopes: dict[ast.Name, Scope] = {}
@@ -184,12 +186,12 @@ class Names:
     def _visit_Import(self, node: ast.Import, scope: Scope) -> None:
         for alias in node.names:
             root = alias.name.partition(".")[0]
-            self.packages.add(root)
+            self.packages |= {root, alias.name}
             self._bind(alias.asname or root, scope, Binding(alias.name if alias.asname else root))
 
     def _visit_ImportFrom(self, node: ast.ImportFrom, scope: Scope) -> None:
         module = "." * node.level + (node.module or "")
-        self.packages.add(module.partition(".")[0])
+        self.packages |= {module.partition(".")[0], module, *(f"{module}.{alias.name}" for alias in node.names)}
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append((module, node))

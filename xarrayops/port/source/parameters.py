@@ -14,7 +14,7 @@ from xarrayops.port.source.numpy_results import is_elementwise
 from xarrayops.port.source.value import ARRAY, NOTHING, OTHER, SCALAR, WEAK, Value, of_constant, words
 
 _PYTHON = {name for kind in (list, dict, set, str, bytes, tuple, int, float, complex) for name in dir(kind)}
-_OF_OTHERS = words("data base device view item take size fill put")
+_OF_OTHERS = words("data base device view item take size fill put dot")
 ARRAY_NAMES = frozenset(METHODS.names() - _PYTHON - _OF_OTHERS)
 """Attributes and methods that only arrays have."""
 _ANNOTATIONS = ("ndarray", "NDArray", "Array", "Tensor")

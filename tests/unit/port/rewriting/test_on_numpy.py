@@ -139,6 +139,20 @@ def f():
     loss = Loss(np.ones(3))
     return loss.step(np.arange(3.0)), loss.mean, loss.total
 """,
+    "containers of scipy": """
+from scipy import sparse
+def g(s, x): return s.dot(x), s.T.sum(axis=0), s.copy().dot(x)
+def f(): return g(sparse.csr_array(np.eye(3)), np.arange(3.0))
+""",
+    "sets": "def g(s, t): return np.zeros(len(s)), len(s - t)\ndef f(): return g({1, 2}, {1})",
+    "operators in wider dtypes": """
+def f():
+    y = np.full(1, 1 / 3, dtype=np.float32)
+    y[:] *= np.array([1 / 3])
+    z = np.zeros(2, np.uint8)
+    z[:] = np.int64(300)
+    return y, z
+""",
     "sequences": """
 from collections import deque
 def f():
