@@ -54,7 +54,7 @@ def equalise(images, bins=128):
     for i in range(len(images)):
         counts, edges = np.histogram(images[i], bins)
         share = np.cumsum(counts) / np.sum(counts)
-        result = xo.at(result)[i].set(np.reshape(np.interp(np.ravel(images[i]), edges[1:], share), images[i].shape), copy=None)
+        result = xo.at(result)[i].assign(np.reshape(np.interp(np.ravel(images[i]), edges[1:], share), images[i].shape))
     return result
 
 
@@ -62,8 +62,8 @@ def gradient(images):
     """The length of the gradient; 0 at the border."""
     down = np.zeros_like(images)
     right = np.zeros_like(images)
-    down = xo.at(down)[:, 1:-1].set((images[:, 2:] - images[:, :-2]) / 2, copy=None)
-    right = xo.at(right)[:, :, 1:-1].set((images[:, :, 2:] - images[:, :, :-2]) / 2, copy=None)
+    down = xo.at(down)[:, 1:-1].assign((images[:, 2:] - images[:, :-2]) / 2)
+    right = xo.at(right)[:, :, 1:-1].assign((images[:, :, 2:] - images[:, :, :-2]) / 2)
     return np.sqrt(down**2 + right**2)
 
 

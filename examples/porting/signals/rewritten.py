@@ -47,7 +47,7 @@ def overlap_add(frames, window, hop, length):
     """The signal whose frames these are, each weighted by the window."""
     size = frames.shape[2]
     signal = np.zeros((frames.shape[0], length), like=frames)
-    weight = np.zeros(length, like=frames)
+    weight = np.zeros(length, like=window)
     for i in range(frames.shape[1]):
         part = signal[:, i * hop : i * hop + size]
         # TODO(port): part is written in place (signal may share its memory and is read later); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
@@ -71,7 +71,7 @@ def onsets(x, size=400):
     loudness = np.empty_like(x)
     for channel, out in zip(x, loudness, strict=True):
         # TODO(port): out is written in place (out may share the memory of x); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
-        out[:] = np.convolve(channel**2, np.ones(size, like=loudness) / size, "same")
+        out[:] = np.convolve(channel**2, np.ones(size, like=x) / size, "same")
     loud = loudness > 0.5 * np.max(loudness, 1)[:, None]
     rises = np.diff(np.astype(loud, int), axis=1) > 0
     return np.argwhere(rises)

@@ -46,13 +46,13 @@ def solve(conductivity, heat, tolerance=1e-8, most_steps=2000):
     flow = np.empty_like(heat)
     rho = np.vdot(residual, z)
     target = tolerance * np.linalg.norm(heat)
-    norms = np.zeros(most_steps, like=flow)
+    norms = np.zeros(most_steps, like=heat)
     for step in range(most_steps):
         apply(direction, down, right, out=flow)
         alpha = rho / np.vdot(direction, flow)
         u = xo.at(u)[...].add(alpha * direction, copy=None)
         # TODO(port): residual is written in place (z may share its memory and is read later); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
-        residual[...] -= alpha * flow
+        residual -= alpha * flow
         norms = xo.at(norms)[step].set(np.linalg.norm(residual), copy=None)
         if norms[step] < target:
             break

@@ -14,6 +14,7 @@ from xarrayops.port.rewriting.context import Context, argument, operand
 from xarrayops.port.source import indices
 from xarrayops.port.source.expressions import operated
 from xarrayops.port.source.interface import UPDATES
+from xarrayops.port.source.names import arguments
 from xarrayops.port.source.reference import counts
 from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN, Value
 
@@ -131,7 +132,9 @@ def _augment_name(
         return None
     if reason is not None:
         note(context, node, name, node, reason)
-        is_array = (value.is_array and bool(value.ndim)) or context.ownership.is_made(node)
+        is_parameter = function is not None and name.id in {each.arg for each in arguments(function)}
+        has_axes = is_parameter or bool(value.ndim)  # elements of arrays are numbers
+        is_array = (value.is_array and has_axes) or context.ownership.is_made(node)
         is_read = any(isinstance(use.ctx, ast.Load) for use in uses)  # else it matters only to the caller's array
         is_open = context.has_foreign_arrays and not value.is_proved
         return None if is_open or (is_read and not is_array) else _kept_in_place(context, node, updated)
