@@ -24,6 +24,7 @@ def where(condition: Any, x: Any = NotGiven, y: Any = NotGiven, /) -> Any:
         raise ValueError("either both or neither of x and y should be given")
     if x is None or y is None:
         raise OnlyNumPy("np.where: None is not a number; only NumPy has arrays of objects")
+    condition, x, y = ops.numpy_numbers(condition, x, y)
     like = ops.first_array((condition, x, y))
     mask = ops.indices(condition, like)
     mask = mask if xo.isdtype(mask.dtype, "bool") else mask != 0

@@ -73,18 +73,22 @@ around = round
 
 def fix(x: Any, out: Any = None) -> Any:
     """The elements without their fractions, by `xarrayops.trunc`."""
-    return ops.written("fix", xo.trunc(ops.array(x)), out)
+    return ops.written("fix", xo.trunc(ops.operand(x)), out)
 
 
 def real(val: Any) -> Any:
     """The real parts, by `xarrayops.real`."""
-    x = ops.array(val)
+    if type(val) in ops.NUMBERS:
+        return val.real
+    x = ops.operand(val)
     return _like_number(val, xo.real(x) if ops.is_complex(x) else x)
 
 
 def imag(val: Any) -> Any:
     """The imaginary parts, by `xarrayops.imag`."""
-    x = ops.array(val)
+    if type(val) in ops.NUMBERS:
+        return val.imag
+    x = ops.operand(val)
     return _like_number(val, xo.imag(x) if ops.is_complex(x) else xo.zeros_like(x))
 
 
@@ -95,14 +99,14 @@ def _like_number(value: Any, result: Any) -> Any:
 
 def angle(z: Any, deg: bool = False) -> Any:
     """The angle of complex numbers in the plane, by `xarrayops.atan2`."""
-    x = ops.array(z)
+    x = ops.operand(z)
     result = xo.atan2(xo.imag(x), xo.real(x)) if ops.is_complex(x) else UFUNCS["arctan2"](0, x)
     return result * (180 / pi) if deg else result
 
 
 def real_if_close(a: Any, tol: float = 100) -> Any:
     """The real parts if all imaginary parts are close to 0, by `xarrayops.real`; the values are read."""
-    x = ops.array(a)
+    x = ops.operand(a)
     if not ops.is_complex(x):
         return x
     ops.require_values("real_if_close", "np.real(a)")
@@ -113,7 +117,7 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """NaN and infinities replaced by numbers, by `xarrayops.nan_to_num`; in place without ``copy``."""
-    values = ops.array(x)
+    values = ops.operand(x)
     result = xo.nan_to_num(values, nan=nan, posinf=posinf, neginf=neginf)
     if copy or not ops.is_array(x):
         return result
@@ -131,7 +135,7 @@ def isneginf(x: Any, out: Any = None) -> Any:
 
 
 def _real_numbers(function: str, x: Any) -> Any:
-    x = ops.array(x)
+    x = ops.operand(x)
     if ops.is_complex(x):
         raise TypeError(
             f"This operation is not supported for complex128 values because it would be ambiguous: {function}"
@@ -141,7 +145,7 @@ def _real_numbers(function: str, x: Any) -> Any:
 
 def sinc(x: Any) -> Any:
     """The function ``sin(pi x) / (pi x)``, by `xarrayops.sin`."""
-    v = ops.inexact(ops.array(x)) * pi
+    v = ops.inexact(ops.operand(x)) * pi
     v = xo.where(v == 0, 1.0e-20 if xo.finfo(v.dtype).bits > 16 else 1.0e-4, v)
     return xo.sin(v) / v
 

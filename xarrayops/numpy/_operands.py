@@ -118,6 +118,12 @@ def numpy_array(numbers: Any) -> Any:
     return xo.asarray(numbers, dtype=_default_of(nested.members(numbers)), backend="numpy")
 
 
+def numpy_numbers(*values: Any) -> Sequence[Any]:
+    """The values, as NumPy's arrays if all are numbers, whatever the default library."""
+    is_alone = SCALARS.issuperset(map(type, values)) and not is_traced()
+    return [numpy_array(each) for each in values] if is_alone else values
+
+
 def operand(x: Any, *others: Any) -> Any:
     """x as an array of the library of all arrays; if all are numbers, NumPy's, whatever the default library."""
     is_number = SCALARS.issuperset(type(each) for each in (x, *others) if each is not None)
@@ -128,7 +134,7 @@ def reduced_array(x: Any, axis: Any) -> Any:
     """The operand of a reduction; numbers that are reduced to one number stay NumPy's, whatever the default library."""
     if is_array(x):
         return x
-    is_one = axis is None and isinstance(x, (list, tuple)) and SCALARS.issuperset(map(type, nested.members(x)))
+    is_one = axis is None and SCALARS.issuperset(map(type, nested.members(x)))
     return numpy_array(x) if is_one and not is_traced() else arrays(x)[0]
 
 

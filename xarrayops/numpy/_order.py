@@ -147,6 +147,7 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
     """Whether the elements of each pair are close, by `xarrayops.isclose`."""
+    a, b = ops.numpy_numbers(a, b)
     x, y = ops.arrays(*ops.with_numbers(a, b))
     if _comparison.lack_common_dtype(x, y):
         return _comparison.isclose(x, y, rtol=rtol, atol=atol, equal_nan=equal_nan)
@@ -185,7 +186,7 @@ def array_equiv(a1: Any, a2: Any) -> bool:
 
 def iscomplex(x: Any) -> Any:
     """Whether the imaginary part of each element is not 0, by `xarrayops.imag`."""
-    z = ops.array(x)
+    z = ops.operand(x)
     return xo.imag(z) != 0 if ops.is_complex(z) else xo.zeros_like(z, dtype="bool")
 
 

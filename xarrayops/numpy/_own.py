@@ -45,6 +45,8 @@ def by_numpy(name: str, error: Exception, args: tuple[Any, ...], kwargs: dict[st
         raise error
     try:
         return function(*args, **{key: value for key, value in kwargs.items() if key != "like"})
+    except Warning:
+        raise
     except Exception as theirs:
         if isinstance(error, type(theirs)):
             raise error from None

@@ -98,9 +98,8 @@ def _numbers(x: Any, where: Any) -> Any:
     return mask if where is True else xo.logical_and(mask, ops.arrays(mask, where)[1])
 
 
-def _replaced(a: Any, value: Any) -> Any:
+def _replaced(x: Any, value: Any) -> Any:
     """The elements with NaN replaced by a value."""
-    x = ops.array(a)
     return x if ops.is_integer(x) else xo.where(xo.isnan(x), value, x)
 
 
@@ -132,7 +131,7 @@ def _total(name: str, text: str) -> _Total:
         initial: Any = None,
         where: Any = True,
     ) -> Any:
-        x = a if name == verb else _replaced(a, NEUTRAL[verb])
+        x = a if name == verb else _replaced(ops.reduced_array(a, axis), NEUTRAL[verb])
         return reduced(verb, x, axis, dtype, out, keepdims, initial, where)
 
     return ops.entitled(function, name, text)
@@ -161,7 +160,7 @@ def _extremum(name: str, text: str) -> _Extremum:
     ) -> Any:
         if name == verb:
             return reduced(verb, a, axis, None, out, keepdims, initial, where)
-        x = ops.array(a)
+        x = ops.reduced_array(a, axis)
         if initial is None and where is True:
             axis = ops.axis_or_axes(axis)
             return ops.written(name, getattr(xo, name)(x, axis=axis, keepdims=bool(keepdims)), out, "unsafe")
@@ -189,13 +188,13 @@ def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, w
 
 def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
     """The largest element minus the smallest along the axes, by `xarrayops.ptp`."""
-    x = ops.widened_for("ptp", out, ops.array(a), None)
+    x = ops.widened_for("ptp", out, ops.reduced_array(a, axis), None)
     return ops.written("ptp", xo.ptp(x, axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The number of elements that are not zero, by `xarrayops.count_nonzero`."""
-    return xo.count_nonzero(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims))
+    return xo.count_nonzero(ops.reduced_array(a, axis), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims))
 
 
 def _in(dtype: Any, x: Any) -> Any:
@@ -236,7 +235,7 @@ def nanmean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
     """The mean of the elements that are not NaN, by `xarrayops.nanmean`."""
-    x = _of_inexact("nanmean", ops.array(a), dtype)
+    x = _of_inexact("nanmean", ops.reduced_array(a, axis), dtype)
     axis = ops.axis_of_scalar(x, ops.axis_or_axes(axis))
     if where is not True or dtype is not None:
         return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where))
@@ -292,7 +291,7 @@ def _spread(name: str, text: str) -> _Spread:
             if ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
-        x, axis, ddof = ops.array(a), ops.axis_or_axes(axis), ops.plain_number(ddof)
+        x, axis, ddof = ops.reduced_array(a, axis), ops.axis_or_axes(axis), ops.plain_number(ddof)
         if where is True:
             _warnings.of_freedom(x, axis, ddof, name.startswith("nan"))
         found = _variance(name, x, axis, dtype, ddof, bool(keepdims), where, mean)
@@ -331,16 +330,16 @@ nanstd = _spread("nanstd", "The standard deviation of the elements that are not 
 
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the largest element along an axis, by `xarrayops.argmax`."""
-    return ops.written("argmax", xo.argmax(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
+    return ops.written("argmax", xo.argmax(ops.reduced_array(a, axis), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the smallest element along an axis, by `xarrayops.argmin`."""
-    return ops.written("argmin", xo.argmin(ops.array(a), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
+    return ops.written("argmin", xo.argmin(ops.reduced_array(a, axis), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
 
 
 def _extreme_place(verb: str, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
-    x, axis = ops.array(a), ops.axis_or_axes(axis)
+    x, axis = ops.reduced_array(a, axis), ops.axis_or_axes(axis)
     axis = None if ops.axis_of_scalar(x, axis) == () else axis
     found = getattr(xo, verb)(x, axis=axis, keepdims=keepdims)
     if not ops.is_integer(x) and not xo.is_lazy(found) and bool(xo.any(found < 0)):
@@ -380,12 +379,12 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
 
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """The partial sums with NaN as 0, by `xarrayops.cumulative_sum`."""
-    return _accumulated("nancumsum", _replaced(a, 0), axis, dtype, out)
+    return _accumulated("nancumsum", _replaced(ops.array(a), 0), axis, dtype, out)
 
 
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """The partial products with NaN as 1, by `xarrayops.cumulative_prod`."""
-    return _accumulated("nancumprod", _replaced(a, 1), axis, dtype, out)
+    return _accumulated("nancumprod", _replaced(ops.array(a), 1), axis, dtype, out)
 
 
 class _Cumulative(Protocol):
@@ -418,7 +417,7 @@ cumulative_prod = _cumulative("cumulative_prod", "The partial products along an 
 
 def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """The weighted mean along the axes, by `xarrayops.average`; with ``returned`` also the sum of the weights."""
-    x, axis = ops.floating(ops.array(a)), ops.axis_or_axes(axis)
+    x, axis = ops.floating(ops.reduced_array(a, axis)), ops.axis_or_axes(axis)
     if weights is None:
         with _warnings.once_of_empty(x, axis):
             result = xo.mean(x, axis=axis, keepdims=keepdims)
@@ -434,7 +433,7 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
 
 def median(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The median along the axes, by `xarrayops.median`; the input is never overwritten."""
-    x, axis = ops.array(a), ops.axis_or_axes(axis)
+    x, axis = ops.reduced_array(a, axis), ops.axis_or_axes(axis)
     if not ops.is_numpys(x):
         _warnings.of_empty(x, axis)
     return ops.written("median", xo.median(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
@@ -442,7 +441,7 @@ def median(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = F
 
 def nanmedian(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The median of the elements that are not NaN, by `xarrayops.nanmedian`; the input is never overwritten."""
-    x, axis = ops.array(a), ops.axis_or_axes(axis)
+    x, axis = ops.reduced_array(a, axis), ops.axis_or_axes(axis)
     if not ops.is_numpys(x):
         _warnings.of_empty(x, axis)
     return ops.written("nanmedian", xo.nanmedian(ops.floating(x), axis=axis, keepdims=bool(keepdims)), out)
