@@ -80,7 +80,8 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     x, axis = (ops.raveled(x), 0) if axis is None else (x, ops.one_axis(axis, x.ndim))
     i = _in_bounds("take", _integers("take", i), x.shape[axis], mode)
     taken = xo.take(x, ops.raveled(i), axis=axis)
-    return ops.written("take", xo.reshape(taken, (*x.shape[:axis], *i.shape, *x.shape[axis + 1 :])), out)
+    taken = xo.reshape(taken, (*x.shape[:axis], *i.shape, *x.shape[axis + 1 :]))
+    return ops.written("take", ops.scalar(taken), out)
 
 
 def _require_vector(indices: Any) -> None:
@@ -147,7 +148,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     result = xo.broadcast_to(members[0], tuple(shape))
     for i, x in enumerate(members[1:], 1):
         result = xo.where(index == i, x, result)
-    return ops.written("choose", result, out, "unsafe")
+    return ops.written("choose", ops.scalar(result), out, "unsafe")
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:

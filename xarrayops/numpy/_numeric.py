@@ -94,7 +94,7 @@ def imag(val: Any) -> Any:
 
 def _like_number(value: Any, result: Any) -> Any:
     """The result for a number: a scalar if the library has scalars."""
-    return result if ops.is_array(value) or result.ndim else result[()]
+    return result if ops.is_array(value) else ops.scalar(result)
 
 
 def angle(z: Any, deg: bool = False) -> Any:

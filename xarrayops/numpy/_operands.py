@@ -257,6 +257,11 @@ def array(value: Any) -> Any:
     return value if is_array(value) else arrays(value)[0]
 
 
+def scalar(x: Any) -> Any:
+    """An array of no dimensions as a scalar, if the library has scalars."""
+    return x if x.ndim else x[()]
+
+
 def together(*values: Any) -> list[Any]:
     """The values as arrays of one library, in NumPy's common dtype."""
     return harmonised(*arrays(*values))

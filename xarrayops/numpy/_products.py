@@ -28,7 +28,7 @@ def inner(a: Any, b: Any, /) -> Any:
         return xo.multiply(x, y)
     if x.shape[-1] != y.shape[-1]:
         raise ValueError(f"shapes {tuple(x.shape)} and {tuple(y.shape)} not aligned")
-    return xo.tensordot(x, y, axes=((x.ndim - 1,), (y.ndim - 1,)))
+    return ops.scalar(xo.tensordot(x, y, axes=((x.ndim - 1,), (y.ndim - 1,))))
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:

@@ -330,12 +330,16 @@ nanstd = _spread("nanstd", "The standard deviation of the elements that are not 
 
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the largest element along an axis, by `xarrayops.argmax`."""
-    return ops.written("argmax", xo.argmax(ops.reduced_array(a, axis), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
+    return ops.written(
+        "argmax", xo.argmax(ops.reduced_array(a, axis), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out
+    )
 
 
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The index of the smallest element along an axis, by `xarrayops.argmin`."""
-    return ops.written("argmin", xo.argmin(ops.reduced_array(a, axis), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out)
+    return ops.written(
+        "argmin", xo.argmin(ops.reduced_array(a, axis), axis=ops.axis_or_axes(axis), keepdims=bool(keepdims)), out
+    )
 
 
 def _extreme_place(verb: str, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:

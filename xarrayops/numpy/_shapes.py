@@ -175,7 +175,7 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
 def flip(m: Any, axis: Any = None) -> Any:
     """The elements in reverse order along the axes, by `xarrayops.flip`."""
     x = ops.array(m)
-    return xo.flip(x, axis=None if axis is None else ops.axes_of(x, axis)) if x.ndim else x
+    return xo.flip(x, axis=None if axis is None else ops.axes_of(x, axis)) if x.ndim else ops.scalar(x)
 
 
 def fliplr(m: Any) -> Any:

@@ -13,7 +13,14 @@ CALLS = (
     *("prod((3, 4))", "sum([1, 2])", "max((3, 4))", "min([1.5, 2])", "mean([1, 2])", "any([True, False])", "prod(())"),
     *("real(2.0)", "imag(1j)", "angle(1j)", "sinc(0.5)", "fix(2.5)", "isposinf(2.0)", "isneginf(2)", "iscomplex(1j)"),
     *("nan_to_num(2.0)", "isclose(1.0, 2.0)", "where(True, 1, 2.5)", "max(2.0)", "median([1, 2])", "ptp([1, 4])"),
-    *("std([1, 2])", "average([1, 2])", "argmax([1, 2])", "argmin([1, 2])", "count_nonzero([1, 0])", "real_if_close(2j)"),
+    *(
+        "std([1, 2])",
+        "average([1, 2])",
+        "argmax([1, 2])",
+        "argmin([1, 2])",
+        "count_nonzero([1, 0])",
+        "real_if_close(2j)",
+    ),
     *("nansum([1.0, 2])", "nanprod([2.0])", "nanmax(2.0)", "nanmean([2, 3])", "nanvar([2, 3])", "nanmedian([2, 3])"),
 )
 
