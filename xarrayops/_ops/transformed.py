@@ -28,6 +28,7 @@ class Transformed(partial[Any]):
     def __init__(self, call: Callable[..., Any], function: Callable[..., Any], make: Callable[[], Any]) -> None:
         """``make`` is the call that returned this: a partial, which can be pickled if ``function`` can."""
         update_wrapper(self, function)
+        self.__qualname__ = getattr(function, "__qualname__", type(function).__qualname__)
         self._make = make
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

@@ -104,6 +104,8 @@ def test_arguments_that_are_not_dtypes(call):
     for bad in (1.0, float, [1], None):
         with pytest.raises(xo.BackendNotFound, match="needs an array, a dtype or the name of a dtype"):
             call(bad)
+    with pytest.raises(xo.Unsupported, match="numpy has no dtype for object: arrays hold numbers"):
+        xo.zeros(2, dtype=object, backend="numpy")
     with pytest.raises(xo.Unsupported, match="numpy has no dtype 'float31'"):
         call("float31")
 

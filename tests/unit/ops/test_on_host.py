@@ -81,6 +81,15 @@ def test_results_of_scipy_keep_their_class(library):
     assert is_of(found[0], library)
 
 
+def test_an_object_that_can_be_called_is_a_function():
+    torch = pytest.importorskip("torch")
+    line = xo.on_host(np.poly1d([2.0, 1.0]))
+    assert line(torch.ones(2)).tolist() == [3, 3]
+    assert "poly1d" in repr(line)
+    with pytest.raises(TypeError, match="takes a function, not int"):
+        xo.on_host(3)
+
+
 def test_numpys_arrays_and_numbers_are_given_as_they_are():
     function = xo.on_host(lambda *args: args)
     assert function(X, 1)[0] is X

@@ -307,6 +307,8 @@ class Backend:
             if kind != "integral" and self.functions["import_refusal"](name) is None:
                 return self.functions["as_dtype"](name)
             return self.namespace.__array_namespace_info__().default_dtypes()[kind]
+        if type(dtype) is type and dtype.__module__ == "builtins":
+            raise Unsupported(f"{self.name} has no dtype for {dtype.__name__}: arrays hold numbers")
         if self.functions["dtype_name"](dtype) is None:
             owner = dtype_backend_name(dtype)
             if owner not in (None, self.name):

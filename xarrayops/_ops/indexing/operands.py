@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from math import nan
 from numbers import Real
 from types import EllipsisType
@@ -92,8 +92,11 @@ def cast(x: Array, value: Any) -> Any:
     if type(value) in NON_ARRAY_TYPES:
         is_narrowed = _BOOL <= kind < _KIND_OF_NUMBER.get(type(value), _UNKNOWN) < _COMPLEX
         return _NUMBERS[kind](value) if is_narrowed else value
+    is_listed = isinstance(value, (list, tuple))
+    if is_listed and any(each is None or isinstance(each, str) for each in members(value)):
+        value = _each(value, partial(cast, x))
     backend = one_backend(x, (), value)
-    if isinstance(value, (list, tuple)):
+    if is_listed:
         is_plain = NON_ARRAY_TYPES.issuperset(map(type, members(value)))
         if is_plain and kind < _REAL:  # each by itself: an array of them would have their common dtype
             value = _each(value, _NUMBERS[kind])

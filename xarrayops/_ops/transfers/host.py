@@ -68,6 +68,9 @@ def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[
     tensor([-3.,  2.], dtype=torch.float64)
     """
 
+    if not callable(function):
+        raise TypeError(f"xo.on_host takes a function, not {type(function).__name__}")
+
     @explaining_arrays("on_host")
     def called(*args: Any, **kwargs: Any) -> Any:
         given = {name: x for name, x in arrays_in({"args": args, **kwargs}) if not _is_numpys(x)}
