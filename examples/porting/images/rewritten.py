@@ -18,20 +18,20 @@ def repair(images, limit):
     """Replace the pixels that are far above their four neighbours by the mean of these, in place."""
     near = np.zeros_like(images)
     inner = near[:, 1:-1, 1:-1]
-    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner + images[:, :-2, 1:-1])  # then give the new array to what else uses it
     inner[...] += images[:, :-2, 1:-1]
-    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner + images[:, 2:, 1:-1])  # then give the new array to what else uses it
     inner[...] += images[:, 2:, 1:-1]
-    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner + images[:, 1:-1, :-2])  # then give the new array to what else uses it
     inner[...] += images[:, 1:-1, :-2]
-    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner + images[:, 1:-1, 2:])  # then give the new array to what else uses it
     inner[...] += images[:, 1:-1, 2:]
-    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner / 4)  # then give the new array to what else uses it
     inner[...] /= 4
     hot = images - near > limit
     hot = xo.at(hot)[:, [0, -1], :].set(False, copy=None)
     hot = xo.at(hot)[:, :, [0, -1]].set(False, copy=None)
-    # TODO(port): images is written in place (the caller passes images, and sees the change); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+    # TODO(port): images is written in place (the caller passes images, and sees the change); JAX and Dask cannot. Instead: images = np.astype(np.where(hot, near, images), images.dtype)  # if the mask has the shape of images  # then give the new array to what else uses it
     images[hot] = near[hot]
     return np.sum(hot)
 
@@ -72,7 +72,7 @@ def brightness(images, samples=2000):
     rng = numpy.random.RandomState(0)
     rows = np.asarray(rng.randint(0, images.shape[1], samples), like=images)
     columns = np.asarray(rng.randint(0, images.shape[2], samples), like=images)
-    # TODO(port): PyTorch refuses unsigned and small integers as indices, and takes uint8 for a mask; if rows may be that: xo.at(images)[:, rows, columns].get()
+    # TODO(port): rows may have another dtype than int64: PyTorch refuses unsigned and small integers as an index, and takes uint8 for a mask. Instead: xo.at(images)[:, rows, columns].get()
     return np.percentile(images[:, rows, columns], 90, axis=1)
 
 

@@ -23,15 +23,15 @@ def faces(conductivity):
 
 def apply(u, down, right, out):
     """Write the heat that flows out of each cell into `out`."""
-    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[:].assign((down[1:] + down[:-1] + right[:, 1:] + right[:, :-1]) * u)  # then give the new array to what else uses it
     out[:] = (down[1:] + down[:-1] + right[:, 1:] + right[:, :-1]) * u
-    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[1:].assign(out[1:] - down[1:-1] * u[:-1])  # then give the new array to what else uses it
     out[1:] -= down[1:-1] * u[:-1]
-    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[:-1].assign(out[:-1] - down[1:-1] * u[1:])  # then give the new array to what else uses it
     out[:-1] -= down[1:-1] * u[1:]
-    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[:, 1:].assign(out[:, 1:] - right[:, 1:-1] * u[:, :-1])  # then give the new array to what else uses it
     out[:, 1:] -= right[:, 1:-1] * u[:, :-1]
-    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[:, :-1].assign(out[:, :-1] - right[:, 1:-1] * u[:, 1:])  # then give the new array to what else uses it
     out[:, :-1] -= right[:, 1:-1] * u[:, 1:]
 
 
@@ -51,12 +51,12 @@ def solve(conductivity, heat, tolerance=1e-8, most_steps=2000):
         apply(direction, down, right, out=flow)
         alpha = rho / np.vdot(direction, flow)
         u = xo.at(u)[...].add(alpha * direction, copy=None)
-        # TODO(port): residual is written in place (z may share its memory and is read later); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+        # TODO(port): residual is written in place (z may share its memory and is read later); JAX and Dask cannot. Instead: residual = xo.at(residual)[...].assign(residual - alpha * flow)  # then give the new array to what else uses it
         residual -= alpha * flow
         norms = xo.at(norms)[step].set(np.linalg.norm(residual), copy=None)
         if norms[step] < target:
             break
-        # TODO(port): z is written in place (z may be a list); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+        # TODO(port): z is written in place (z may be a list); JAX and Dask cannot. Instead: z = xo.at(z)[...].assign(np.divide(residual, diagonal))  # then give the new array to what else uses it
         np.divide(residual, diagonal, out=z)
         rho, before = np.vdot(residual, z), rho
         direction = xo.at(direction)[...].multiply(rho / before, copy=None)
@@ -73,7 +73,7 @@ def hottest(u, count=5):
 def run(conductivity, heat):
     """The temperature without noise of rounding, the norms of the residual, and the hottest cells."""
     u, norms = solve(conductivity, heat)
-    # TODO(port): u is written in place (u may be a list); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
+    # TODO(port): u is written in place (u may be a list); JAX and Dask cannot. Instead: u = xo.at(u)[np.abs(u) < 1e-12].assign(0)  # then give the new array to what else uses it
     u[np.abs(u) < 1e-12] = 0
     return u, norms, hottest(u)
 

@@ -82,12 +82,12 @@ def test_guesses_are_at_most_small_fixes(tmp_path):
         ("np.load('x')", "name", "xo.convert(x, "),
         ("np.vectorize(f)", "name", "whole arrays"),
         ("np.random.seed(0)", "name", "xo.random.default_rng"),
-        ("rng = np.random.default_rng(0)", "random", "xo.asarray(numbers, like=x)"),
+        ("rng = np.random.default_rng(0)", "random", "numpy.random.default_rng(0)"),
         ("np.random.default_rng(0).normal(3)", "random", "like=x"),
         ("rng = np.random.default_rng(0)\nrng.poisson(3)", "name", "NumPy's generator has this distribution"),
-        ("np.add(x, 1, where=x > 0)", "argument", "np.where(mask, np.add(...), other)"),
-        ("np.quantile(x, 0.5, interpolation='lower')", "argument", "leave out interpolation="),
-        ("np.sum(x, 0, None, None, False, 0, True, 3)", "argument", "by keyword"),
+        ("np.add(x, 1, where=x > 0)", "argument", "np.where(x > 0, np.add(x, 1), 0)"),
+        ("np.quantile(x, 0.5, interpolation='lower')", "argument", "np.quantile(x, 0.5, method='lower')"),
+        ("np.arange(0, 3, 1, int)", "argument", "np.arange(0, 3, 1, dtype=int)"),
         ("import scipy.fft\nscipy.fft.dct(x)", "foreign call", "xo.on_host(scipy.fft.dct)(x)"),
         ("import scipy.fft\nscipy.fft.dct(2, x=x)", "foreign call", "xo.on_host(scipy.fft.dct)(2, x=x)"),
         ("x.astype('U5')", "dtype", "numbers for names"),
@@ -96,10 +96,10 @@ def test_guesses_are_at_most_small_fixes(tmp_path):
         ("np.unique(x)", "data-dependent shape", "np.where"),
         ("while x.any():\n    x = x * 0", "scalar", "np.where"),
         ("for v in x:\n    print(v)", "loop", "slices"),
-        ("sum(x)", "loop", "np.sum(x)"),
+        ("sum(x)", "loop", "np.sum(x, axis=0)"),
         ("[float(v) for v in x]", "scalar", "keep it"),
         ("import xarrayops as xo\nfor k in range(3):\n    x = xo.at(x)[k].set(0)", "copy", "copy=None"),
-        ("x.T[0] = 1", "view", "xo.at(x.T)[0].set(1)"),
+        ("x.T[0] = 1", "view", "x = np.transpose(xo.at(np.transpose(x))[0].assign(1))"),
     ],
 )
 def test_kinds_of_findings(line, kind, instead, tmp_path):
@@ -169,7 +169,7 @@ def test_terminal(program, capsys):
     text = capsys.readouterr().out
     assert "line 5: y[i] = float(x[i, 0])" in text
     assert re.search(
-        r"item assignment \[jax\]: JAX arrays cannot change .*Instead: y = xo.at\(y\)\[i\].set\(float", text
+        r"item assignment \[jax\]: JAX arrays cannot change .*Instead: y = xo.at\(y\)\[i\].assign\(float", text
     )
     assert "torch: redesign" in text
 
@@ -246,7 +246,7 @@ def test_the_run_finds_calls_of_other_packages_that_give_arrays(tmp_path):
 def test_a_finding_that_stands_several_times_in_a_line_is_shown_once(tmp_path, capsys):
     path = tmp_path / "program.py"
     path.write_text(
-        "import numpy as np\ndef f(x: np.ndarray):\n    return np.sum(x[x > 0]) + np.max(x[x > 0]) + np.min(x[x > 1])\n"
+        "import numpy as np\ndef f(x: np.ndarray):\n    return np.sum(x[x > 0]) + np.max(x[x > 0]) + np.sum(x[x > 0])\n"
     )
     assert len([each for each in check(path).findings if each.kind == "data-dependent shape"]) == 3
     assert command_line.main(["check", str(path), "--page", str(tmp_path / "out.html")]) == 0

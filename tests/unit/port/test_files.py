@@ -114,5 +114,5 @@ def test_columns_count_characters(tmp_path):
     source = read(write(tmp_path, "name = 'Gauß'; x = f(\n  1)\n"))
     call = source.tree.body[1].value
     assert source.column(call.lineno, call.col_offset) == source.lines[0].index("f(") + 1
-    assert source.segment(call) == "f( 1)"
+    assert source.segment(call) == "f(1)"
     assert source.segment(source.tree.body[0]) == "name = 'Gauß'"

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from xarrayops._surface import CREATION
+from xarrayops.port import advice
 from xarrayops.port.findings import Finding, finding
 from xarrayops.port.source import Program
 from xarrayops.port.source.reference import Reference
 
-_NEW = CREATION - {"asarray"} | {"identity", "array", "tri"}
+_NEW = {name for name in CREATION if not name.startswith("random.")} - {"asarray"} | {"identity", "array", "tri"}
 
 
 def of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
@@ -22,7 +23,7 @@ def of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
     if found is not None:
         name, certain = found.name, found.certain
         what = f"the new array belongs to the default library, which is NumPy, and {name} to the caller's"
-        instead = f"{program.text(node)[:-1]}, like={name}), or the call in a block with xo.use({name})"
+        instead = advice.call_of(node, program.text(node.func), like=name)
         yield finding(program, node, "creation", what, instead, certain=certain)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from xarrayops.plugin.dtypes import DTYPE_NAMES
 from xarrayops.port.findings import NUMPY_DTYPE, Finding, finding
 from xarrayops.port.source import Program
 from xarrayops.port.source.numpy_results import dtype_of
@@ -18,7 +19,7 @@ _CODES = ("O", "U", "S", "V", "M", "m", "g", "G")
 def of_attribute(program: Program, node: ast.Attribute) -> Iterator[Finding]:
     """An attribute of NumPy's dtypes."""
     if node.attr in _ATTRIBUTES and _is_dtype(program, node.value):
-        instead = f'np.isdtype({program.text(node.value)}, "real floating")'
+        instead = f"np.dtype({program.text(node.value)}).{node.attr}"
         yield finding(program, node, "dtype", f"dtypes of torch have no {node.attr}", instead, ("torch",))
 
 
@@ -28,7 +29,7 @@ def of_float64(program: Program) -> Iterator[Finding]:
     float64 = next((call for call in made if program.value(call).dtype == "float64"), None)
     if float64 is not None:
         what = "the program computes in float64 from here on: JAX needs its 64-bit types, and GPUs compute it slowly"
-        instead = 'jax.config.update("jax_enable_x64", True), or xo.use(dtype="float32") where that is enough'
+        instead = 'jax.config.update("jax_enable_x64", True)  # or xo.use(dtype="float32") where that is enough'
         yield finding(program, float64, "dtype", what, instead, ("jax",))
 
 
@@ -39,19 +40,25 @@ def _is_dtype(program: Program, node: ast.expr) -> bool:
 def of_test(program: Program, node: ast.Compare) -> Iterator[Finding]:
     """A test of a dtype or a class."""
     sides = [node.left, *node.comparators]
-    if any(_is_dtype(program, side) for side in sides):
+    if any(_is_dtype(program, side) for side in sides) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
         for side in sides:
             is_python = isinstance(side, ast.Name) and program.names.resolve(side) in PYTHON_NUMBERS
             if is_python or (isinstance(side, ast.Constant) and isinstance(side.value, str)):
                 name = dtype_of(side, program.names.numpy_name)
-                instead = f"np.{name}" if name else "np.float64"
                 what = f"a dtype of torch is not equal to {program.text(side)}, without an error"
-                yield finding(program, node, "dtype", what, instead, ("torch",))
-    is_class = any(program.names.numpy_name(side) == "ndarray" for side in node.comparators)
-    if is_class and isinstance(node.left, ast.Call) and program.names.resolve(node.left.func) == "builtins.type":
+                if name in DTYPE_NAMES:  # no array of torch has another one
+                    yield finding(program, side, "dtype", what, f"np.{name}", ("torch",))
+    is_class = len(node.ops) == 1 and program.names.numpy_name(node.comparators[0]) == "ndarray"
+    if (
+        is_class
+        and isinstance(node.left, ast.Call)
+        and len(node.left.args) == 1
+        and program.names.resolve(node.left.func) == "builtins.type"
+    ):
         what = "the class of the arrays of other libraries is not np.ndarray"
-        tested = program.text(node.left.args[0]) if node.left.args else "x"
-        yield finding(program, node, "dtype", what, f"isinstance({tested}, np.ndarray)")
+        opposite = "not " if isinstance(node.ops[0], ast.IsNot | ast.NotEq) else ""
+        instead = f"{opposite}isinstance({program.text(node.left.args[0])}, np.ndarray)"
+        yield finding(program, node, "dtype", what, instead)
 
 
 def of_dtype(program: Program, node: ast.Call) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from xarrayops.port import advice
 from xarrayops.port.findings import Finding, finding
 from xarrayops.port.source import Program
 from xarrayops.port.source.indices import INTEGERS, MASK, is_negative, kinds, parts, unlike_torch
@@ -20,34 +21,42 @@ _LAZY = ("jax", "dask")
 
 def of_index(program: Program, node: ast.Subscript) -> Iterator[Finding]:
     """An index of an array that not every library takes, or a selection by a mask."""
-    if not program.value(node.value).is_array:
+    base = program.value(node.value)
+    if not base.is_array:
         return
-    certain = program.value(node.value).certain
-    text = program.text(node.value)
-    for axis, part in enumerate(parts(node.slice)):
-        if isinstance(part, ast.Slice) and is_negative(part):
-            instead = f"np.flip({text}, axis={axis})" if part.lower is part.upper is None else "np.flip of the slice"
-            yield finding(program, node, "index", "torch has no negative steps", instead, ("torch",), certain=certain)
-        if part is node.slice and isinstance(part, ast.List):
-            instead = f"{text}[np.array({program.text(part)})]"
-            yield finding(program, node, "index", "JAX takes no lists as indices", instead, ("jax",), certain=certain)
-    found = kinds(node.slice, program.values.known)
+    text, is_read = program.text(node.value), isinstance(node.ctx, ast.Load)
+    statement = next(each for each in program.around(node) if isinstance(each, ast.stmt))
+    place: ast.expr | ast.stmt = node if is_read else statement
+    instead = f"{advice.at(text, node.slice)}.get()" if is_read else advice.assignment(program, statement)
+    instead = instead or f"xo.at for the elements of {text}"
+    for what, backends in _differences(program, node):
+        new = f"np.flip({text}, axis=0)" if is_read and program.text(node.slice) == "::-1" else instead
+        yield finding(program, place, "index", what, new, backends, certain=base.certain)
+    if is_read and MASK in kinds(node.slice, program.values.known):
+        what = "the size of a selection by a mask depends on data: jax.jit refuses it, and Dask does not know it"
+        new = f"np.where({program.text(node.slice)}, {text}, 0)  # in a sum; another number in other reductions"
+        if isinstance(node.slice, ast.Tuple):
+            new = "np.where for all elements, and a reduction"
+        whole = advice.where(program, statement)
+        place = node if whole is None else statement
+        yield finding(program, place, "data-dependent shape", what, whole or new, _LAZY, certain=base.certain)
+
+
+def _differences(program: Program, node: ast.Subscript) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What differs in an index, and on which backends."""
+    index = parts(node.slice)
+    if any(map(is_negative, index)):
+        yield "torch has no negative steps", ("torch",)
+    if isinstance(node.slice, ast.List):
+        yield "JAX takes no lists as indices", ("jax",)
     is_grid = isinstance(node.slice, ast.Call) and program.names.numpy_name(node.slice.func) == "ix_"
-    if found.count(INTEGERS) > 1 or is_grid:
-        what = "Dask takes one array of integers in an index"
-        instead = f"np.reshape({text}, (-1,))[flat_indices]"
-        yield finding(program, node, "index", what, instead, ("dask",), certain=certain)
-    for part in parts(node.slice):
+    if kinds(node.slice, program.values.known).count(INTEGERS) > 1 or is_grid:
+        yield "Dask takes one array of integers in an index", ("dask",)
+    for part in index:
         value = program.value(part)
         if value.is_array and value.dtype_kind == "int" and value.ndim is not None and value.ndim > 1:
-            index = program.text(part)
-            what = f"{index} has {value.ndim} axes: Dask takes an array of integers with one axis as an index"
-            instead = f"np.reshape({index}, (-1,)) as the index, and np.reshape of the result"
-            yield finding(program, node, "index", what, instead, ("dask",), certain=certain)
-    if MASK in found and isinstance(node.ctx, ast.Load):
-        what = "the size of a selection by a mask depends on data: jax.jit refuses it, and Dask does not know it"
-        instead = "np.where(mask, x, fill) for all elements, followed by a reduction"
-        yield finding(program, node, "data-dependent shape", what, instead, _LAZY, certain=certain)
+            text = f"{program.text(part)} has {value.ndim} axes"
+            yield f"{text}: Dask takes an array of integers with one axis as an index", ("dask",)
 
 
 def of_dtype(program: Program, node: ast.Subscript) -> Iterator[Finding]:
@@ -61,7 +70,7 @@ def of_dtype(program: Program, node: ast.Subscript) -> Iterator[Finding]:
     dtype = program.value(part).dtype
     known = f"{program.text(part)} has {dtype}" if dtype else f"{program.text(part)} may have another dtype than int64"
     what = f"{known}: torch refuses it as an index, and takes uint8 for a mask"
-    instead = f"xo.at({program.text(node.value)})[{program.text(node.slice)}].get()"
+    instead = f"{advice.at(program.text(node.value), node.slice)}.get()"
     yield finding(program, node, "index", what, instead, ("torch",), certain=base.is_array and dtype is not None)
 
 

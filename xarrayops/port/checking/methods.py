@@ -8,11 +8,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from xarrayops._core.numpy_names import METHODS
 from xarrayops.plugin.arrays import Record
+from xarrayops.port import advice
 from xarrayops.port.findings import Finding, finding
 from xarrayops.port.source import Program
-from xarrayops.port.source.interface import has
 from xarrayops.port.source.value import Value
 
 
@@ -90,21 +89,5 @@ def of_use(program: Program, node: ast.Attribute) -> Iterator[Finding]:
         by_library = "; ".join(f"{', '.join(backends)}: {what}" for backends, what in found)
         what = f"the {'method' if call is not None else 'attribute'} {node.attr} of arrays differs ({by_library})"
         libraries = tuple(name for backends, _ in found for name in backends)
-        instead = _instead(program, node, call)
+        instead = advice.method(program, node, call)
         yield finding(program, call or node, "method", what, instead, libraries, certain=base.certain)
-
-
-def _instead(program: Program, node: ast.Attribute, call: ast.Call | None) -> str:
-    """The NumPy function of the same name with the array as the first argument, or the advice from the tables."""
-    x, name = program.text(node.value), node.attr
-    args = [] if call is None else [*map(program.text, call.args)]
-    keywords = [] if call is None else [f"{each.arg}={program.text(each.value)}" for each in call.keywords if each.arg]
-    if name == "astype" and args:
-        return f"np.astype({x}, {args[0]})"
-    if name == "size":
-        return f"np.size({x})"
-    if name in ("sort", "fill", "put") or (has(name) and call is not None):
-        function = f"np.{'copyto' if name == 'fill' else name}({', '.join([x, *args, *keywords])})"
-        return f"{x} = {function}" if name == "sort" else function
-    answer = METHODS.answer(name) or ""
-    return answer.removeprefix(". Instead of ").removeprefix(". Instead: ").removeprefix(": ")

@@ -5,15 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+import numpy
+
 from xarrayops._core.numpy_names import RANDOM, missing
 from xarrayops.numpy.random import Generator
+from xarrayops.port import advice
 from xarrayops.port.findings import NUMPY_CODE, Finding, finding
 from xarrayops.port.source import Program
-from xarrayops.port.source.interface import has, signature
+from xarrayops.port.source.interface import has, out_of, signature
 from xarrayops.port.source.names import NUMPY, call_arguments, has_starred
 from xarrayops.port.source.numpy_results import is_elementwise
 from xarrayops.port.source.value import words
 
+_KEPT = ("exceptions", "typing")
+"""Modules of NumPy that a port imports as before."""
 _SUBMODULES = ("linalg", "fft", "random")
 _DTYPE_NAMES = words("object_ str_ bytes_ void datetime64 timedelta64 longdouble clongdouble float128")
 
@@ -23,20 +28,29 @@ def of_stars(program: Program) -> Iterator[Finding]:
     for module, statement in program.names.stars:
         if module in NUMPY:
             what = f"from {module} import * hides which names are NumPy's, and replaces Python's sum, max, min and abs"
-            yield finding(program, statement, "import", what, "import xarrayops.numpy as np, and np. before the names")
+            yield finding(
+                program, statement, "import", what, "import xarrayops.numpy as np  # and np. before the names"
+            )
 
 
 def of_name(program: Program, node: ast.Attribute | ast.Name) -> Iterator[Finding]:
     """A missing name; for ``np.ma.array`` only ``np.ma``."""
-    name = program.names.numpy_name(node)
+    name = None if node in program.unevaluated else program.names.numpy_name(node)
     if name is None or has(name) or (isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)):
         return
     owner, _, last = name.rpartition(".")
-    if owner and owner not in _SUBMODULES:
+    if (owner and owner not in _SUBMODULES) or (isinstance(node, ast.Name) and name in _KEPT):
         return
     text = str(missing(f"xarrayops.numpy.{owner}" if owner else "xarrayops.numpy", last))
     what, mark, instead = text.partition(". Instead" if ". Instead" in text else ": ")
     instead = f"Instead{instead}".removeprefix("Instead: ") if mark.startswith(".") else instead
+    if name in _KEPT:
+        instead = f"numpy.{name}"
+    if not instead:
+        what, _, near = what.partition(";")
+        other = f"a name of dir(np): NumPy has no {last} either"
+        other = f"numpy.exceptions.{last}" if hasattr(numpy.exceptions, last) else other
+        instead = near.removeprefix(" did you mean ").rstrip("?") if near.endswith("?") else other
     yield finding(program, node, "dtype" if last in _DTYPE_NAMES else "name", what, instead)
 
 
@@ -44,26 +58,35 @@ def of_arguments(program: Program, node: ast.Call) -> Iterator[Finding]:
     """Arguments that a function does not take."""
     name = program.names.numpy_name(node.func)
     if name == "ndarray":
-        text = ", ".join(map(program.text, node.args))
-        yield finding(program, node, "name", "np.ndarray is for isinstance only", f"np.empty({text}), with dtype=")
+        yield finding(program, node, "name", "np.ndarray is for isinstance only", _empty(node))
     taken = signature(name) if name is not None else None
     if taken is None:
         return
     given = {keyword.arg: program.text(keyword.value) for keyword in node.keywords if keyword.arg is not None}
-    if is_elementwise(str(name)) and "where" in given and "out" not in given:
+    if is_elementwise(str(name)) and "where" in given and out_of(node, name) is None:
         what = f"np.{name} with where= and without out= leaves elements undefined"
-        yield finding(program, node, "argument", what, f"np.where(mask, np.{name}(...), other)")
+        new = advice.call_of(node, f"np.{name}", without=("where",))
+        instead = f"np.where({given['where']}, {new}, 0)  # 0 where nothing is computed"
+        yield finding(program, node, "argument", what, instead)
     parameters = taken.parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return
     for keyword in given.keys() - taken.parameters.keys():
         what = f"np.{name} has no {keyword}= (here {given[keyword]})"
-        yield finding(program, node, "argument", what, f"leave out {keyword}=")
-    takes = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
-    is_open = any(p.kind is p.VAR_POSITIONAL for p in parameters) or has_starred(node.args)
-    if len(node.args) > takes and not is_open:
-        what = f"np.{name} takes {takes} arguments by position, and here are {len(node.args)}"
-        yield finding(program, node, "argument", what, "name the options by keyword")
+        renamed = {"method": given[keyword]} if keyword == "interpolation" else {}
+        yield finding(
+            program, node, "argument", what, advice.call_of(node, f"np.{name}", without=(keyword,), **renamed)
+        )
+    if name == "arange" and len(node.args) == 4 and not has_starred(node.args):
+        instead = advice.call_of(node, "np.arange", node.args[:3], dtype=program.text(node.args[3]))
+        yield finding(program, node, "argument", "np.arange takes the dtype by keyword", instead)
+
+
+def _empty(node: ast.Call) -> str:
+    """``np.empty(shape)`` for ``np.ndarray(shape)``, or the array of a buffer."""
+    if len(node.args) > 2 or {"buffer", "strides", "offset"} & {each.arg for each in node.keywords}:
+        return "np.frombuffer and np.reshape for the memory of another object"
+    return advice.call_of(node, "np.empty")
 
 
 def of_generators(program: Program) -> Iterator[Finding]:
@@ -75,7 +98,7 @@ def of_generators(program: Program) -> Iterator[Finding]:
             generators |= set(map(ast.unparse, assigned.get(call, ())))
             what = "the numbers come from xo.random: the same on every library, but different from NumPy's generator"
             instead = (
-                "compare distributions; for NumPy's numbers draw them with NumPy, then xo.asarray(numbers, like=x)"
+                f"{advice.call_of(call, 'numpy.random.default_rng')}  # and np.asarray(numbers, like=x) for its numbers"
             )
             yield finding(program, call, "random", what, instead)
     for node in program.nodes(ast.Attribute) if generators else ():

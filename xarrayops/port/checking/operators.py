@@ -8,9 +8,18 @@ from collections.abc import Iterator
 from xarrayops.port.findings import Finding, finding
 from xarrayops.port.source import Program
 from xarrayops.port.source.expressions import UFUNCS
+from xarrayops.port.source.names import call_arguments
 from xarrayops.port.source.value import NOTHING, SCALAR, SEQUENCE, Value
 
 TORCH, TORCH_AND_JAX, NO_LISTS = ("torch",), ("torch", "jax"), ("torch", "jax", "cupy")
+_COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "equal",
+    ast.NotEq: "not_equal",
+    ast.Lt: "less",
+    ast.LtE: "less_equal",
+    ast.Gt: "greater",
+    ast.GtE: "greater_equal",
+}
 _SMALL = {"int8", "int16", "uint8", "uint16"}
 
 
@@ -55,11 +64,12 @@ def _difference(op: ast.operator, left: Value, right: Value) -> tuple[tuple[str,
 def of_comparison(program: Program, node: ast.Compare) -> Iterator[Finding]:
     """A comparison with a list: torch returns False for ==, other libraries raise."""
     values = [program.value(each) for each in (node.left, *node.comparators)]
-    is_of_values = not isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn)
-    if is_of_values and any(v.is_array for v in values) and any(v.kind == SEQUENCE for v in values):
+    function = _COMPARISONS.get(type(node.ops[0])) if len(node.ops) == 1 else None
+    if function is not None and any(v.is_array for v in values) and any(v.kind == SEQUENCE for v in values):
         what = "lists and tuples are not compared with the elements of arrays on torch, JAX and CuPy"
         certain = all(value.certain for value in values)
-        yield finding(program, node, "operator", what, "np.array([...]) instead of the list", NO_LISTS, certain=certain)
+        instead = f"np.{function}({program.text(node.left)}, {program.text(node.comparators[0])})"
+        yield finding(program, node, "operator", what, instead, NO_LISTS, certain=certain)
 
 
 def of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
@@ -68,6 +78,6 @@ def of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
     backends = {"builtins.divmod": TORCH, "builtins.round": ("torch", "dask")}.get(name)
     value = program.value(node.args[0]) if node.args else NOTHING
     if backends is not None and value.is_array:
-        short, text = name.removeprefix("builtins."), ", ".join(map(program.text, node.args))
+        short, text = name.removeprefix("builtins."), ", ".join(map(program.text, call_arguments(node)))
         what = f"{short} of an array is not supported by {' and '.join(backends)}"
         yield finding(program, node, "operator", what, f"np.{short}({text})", backends, certain=value.certain)

@@ -10,9 +10,10 @@ from xarrayops.port.source import Program, indices
 from xarrayops.port.source.value import PYTHON_NUMBERS, Value
 
 _ITERATIONS = {
-    **{name: f"np.{name}({{0}})" for name in ("sum", "min", "max", "any", "all")},
+    **{name: f"np.{name}({{0}})" for name in ("min", "max", "any", "all")},
+    "sum": "np.sum({0}, axis=0)",
     "sorted": "np.sort({0})",
-    **dict.fromkeys(("list", "tuple"), "np.unstack({0}), or {0} itself"),
+    **dict.fromkeys(("list", "tuple"), "np.unstack({0})  # or {0} itself"),
 }
 """What to write instead of Python's functions that iterate over elements."""
 _METHODS = ("item", "tolist")
@@ -54,6 +55,7 @@ def of_iteration(program: Program, node: ast.Call) -> Iterator[Finding]:
     if value.is_array and value.ndim != 0:
         what = f"Python's {name} visits the elements one by one: one operation and one wait for each"
         instead = _ITERATIONS[name].format(program.text(node.args[0]))
+        instead = "functions of NumPy for the whole array" if node.keywords else instead
         yield finding(program, node, "loop", what, instead, certain=value.certain)
 
 

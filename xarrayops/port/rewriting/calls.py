@@ -11,17 +11,14 @@ import re
 import libcst as cst
 import numpy
 
+from xarrayops.port import advice
 from xarrayops.port.rewriting.context import Context, argument, dotted
 from xarrayops.port.rewriting.reference import reference_array, unproved
 from xarrayops.port.rewriting.stores import assigned, at, bound, note, whole, why
 from xarrayops.port.source import interface
 from xarrayops.port.source.value import SCALAR, SEQUENCE, UNKNOWN, words
 
-WITHOUT_LIKE = words("bartlett blackman fft.fftfreq fft.rfftfreq geomspace hamming hanning kaiser linspace logspace")
-"""Functions that make arrays from numbers and take no ``like=``."""
 _OF_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
-_AT = {**{name: name for name in interface.UPDATES.values()}, "maximum": "max", "minimum": "min"}
-"""The method of `xarrayops.at` for ``np.f.at``."""
 _STATE = words("seed get_state set_state default_rng RandomState Generator SeedSequence PCG64 MT19937 Philox")
 _GENERATORS = ("random.default_rng", "random.RandomState", "random.Generator")
 
@@ -44,7 +41,7 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
         updated = updated.with_changes(args=[*numbers, by_keyword, *updated.args[4:]])
     refused = interface.refusal(name, node.args[:3] if name == "arange" else node.args, node.keywords)
     if refused is not None:
-        context.todo(node, f"xarrayops.numpy.{name}: {refused}")
+        context.todo(node, f"np.{name} does not take these arguments: {refused}")
     target = interface.target_of(node, context.numpy_name)
     if target is not None and not isinstance(context.parent(node), ast.Expr):
         _note(context, node, target)
@@ -54,7 +51,7 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
 def _created(context: Context, node: ast.Call, name: str, updated: cst.Call) -> cst.BaseExpression | None:
     """A new array in the library of the reference array."""
     takes_like = _takes_like(context, node, name) or _is_of_sequence(context, node, name)
-    is_made = takes_like or name in WITHOUT_LIKE or _is_of_literals(context, node)
+    is_made = takes_like or _is_of_literals(context, node)
     is_given = any(each.arg in ("like", None) for each in node.keywords)
     if not is_made or is_given or is_moved(context, node) or _is_of_numpy_alone(context, node, name):
         return updated
@@ -78,14 +75,21 @@ def moved(
     if reference is None:
         parameter = unproved(context, node)
         if parameter is not None:
-            text = f"{what} makes an array of the default library; add like={parameter} if that is an array"
-            context.todo(node, text)
+            is_call = takes_like and isinstance(node, ast.Call)
+            new = f"np.asarray({ast.unparse(node)}, like={parameter})"
+            new = advice.call_of(node, what, like=parameter) if is_call else new
+            _meet(context, node, f"{what} makes an array of the default library", parameter, new)
         return None
     context.edit(node, "creation", f"the new array is in the library of {reference}")
     like = argument(dotted(reference), "like")
     if takes_like and isinstance(updated, cst.Call):
         return updated.with_changes(args=[*updated.args, like])
     return context.np_call("asarray", argument(updated), like)
+
+
+def _meet(context: Context, node: ast.expr, what: str, partner: str, instead: str) -> None:
+    """A note on an array of the default library and one that may belong to another library."""
+    context.todo(node, f"{what}, and {partner} may be an array of another one. Instead: {instead}")
 
 
 def is_moved(context: Context, node: ast.expr) -> bool:
@@ -128,8 +132,13 @@ def grid(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> 
     if name == "ogrid":
         parameter = reference_array(context, node) or unproved(context, node)
         if parameter is not None:
-            text = f"np.ogrid makes arrays of the default library; np.asarray(.., like={parameter}) of each"
-            context.todo(node, text)
+            new, several = ast.unparse(node), isinstance(node.slice, ast.Tuple)
+            new = (
+                f"[np.asarray(each, like={parameter}) for each in {new}]"
+                if several
+                else f"np.asarray({new}, like={parameter})"
+            )
+            _meet(context, node, "np.ogrid makes arrays of the default library", parameter, new)
         return None
     return moved(context, node, updated, "np.mgrid")
 
@@ -181,9 +190,9 @@ def _in_place(context: Context, name: str, node: ast.Call, updated: cst.Call, ta
     if name == "fill_diagonal" and len(arguments) == 2:
         filled = context.xo_call("fill_diagonal", argument(array), argument(arguments[1].value))
         return at(context, whole(array), "set", filled) if context.ownership.is_returned(node) else filled
-    if method == "at" and function in _AT and len(arguments) == 3:
+    if method == "at" and function in advice.AT_METHODS and len(arguments) == 3:
         selected = cst.Subscript(array, [cst.SubscriptElement(cst.Index(arguments[1].value))])
-        return at(context, selected, _AT[function], arguments[2].value)
+        return at(context, selected, advice.AT_METHODS[function], arguments[2].value)
     if interface.out_of(node, name) is None:
         return None
     count = interface.operands(name)
@@ -220,9 +229,8 @@ def of_module(context: Context, node: ast.Name, updated: cst.BaseExpression) -> 
     if meeting is None:
         return None
     if not meeting.certain:
-        text = f"{node.id} was made by the default library when the module was loaded; "
-        text += f"np.asarray({node.id}, like={meeting.partner}) if {meeting.partner} is an array"
-        context.todo(node, text)
+        what = f"{node.id} was made by the default library when the module was loaded"
+        _meet(context, node, what, meeting.partner, f"np.asarray({node.id}, like={meeting.partner})")
         return None
     context.edit(node, "creation", f"{node.id} moves to the library of {meeting.partner}")
     return context.np_call("asarray", argument(updated), argument(cst.Name(meeting.partner), "like"))
@@ -231,10 +239,9 @@ def of_module(context: Context, node: ast.Name, updated: cst.BaseExpression) -> 
 def random_numbers(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """``np.random.normal(size=n)``, or the same of a generator."""
     method = _draw(context, node)
+    if method == "shuffle" and node.args and context.value(node.args[0]).is_array:
+        context.todo(node, f"only NumPy's arrays can be shuffled in place. Instead: {_shuffled(node)}")
     if method is None or method in _STATE or isinstance(context.parent(node), ast.Expr):
-        return None
-    if method == "shuffle":
-        context.todo(node, "only NumPy's arrays can be shuffled in place. Instead: x = x[rng.permutation(x.shape[0])]")
         return None
     if not _is_array(node, method) or is_moved(context, node):
         return None
@@ -242,6 +249,12 @@ def random_numbers(context: Context, node: ast.Call, updated: cst.BaseExpression
     context.edit(node, "random", "NumPy draws the same numbers; they move to the library of the arrays")
     like = dotted(reference) if reference else context.np_call("empty", argument(cst.Integer("0")))
     return context.np_call("asarray", argument(updated), argument(like, "like"))
+
+
+def _shuffled(node: ast.Call) -> str:
+    """``x = x[rng.permutation(x.shape[0])]`` for ``rng.shuffle(x)``."""
+    x, permutation = ast.unparse(node.args[0]), ast.unparse(node.func).removesuffix("shuffle") + "permutation"
+    return f"{x} = {x}[np.asarray({permutation}({x}.shape[0]), like={x})]"
 
 
 def _draw(context: Context, node: ast.Call) -> str | None:

@@ -8,6 +8,7 @@ import libcst as cst
 import numpy
 
 from xarrayops._core.numpy_names import METHODS
+from xarrayops.port import advice
 from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.source import indices
 from xarrayops.port.source.interface import IN_PLACE_METHODS, has, refusal
@@ -36,18 +37,18 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
         return None
     if not context.has_array_method(base, name):
         if context.value(base).kind in (ARRAY, UNKNOWN) and (name in ARRAY_NAMES or name in ("copy", "dot")):
-            text = f"the method {name} differs by library; write np.{name} if {ast.unparse(base)} is an array"
-            context.todo(node, text)
+            new = advice.method(context.program, node.func, node)
+            context.todo(
+                node, f"the method {name} differs by library if {ast.unparse(base)} is an array. Instead: {new}"
+            )
         return None
     dtypes = [each for each in node.keywords if each.arg == "dtype" and name == "astype"]  # taken by position
     keywords = [each for each in node.keywords if each not in dtypes]
     refused = refusal(function, [None, *node.args, *(each.value for each in dtypes)], keywords)
     is_taken_apart = name in ("reshape", "transpose") and len(node.args) > 1
     if refused is not None and not is_taken_apart:
-        context.todo(node, f"xarrayops.numpy.{name}, which is the same on every library: {refused}")
+        context.todo(node, f"the method {name} differs by library, and np.{name} does not take this: {refused}")
         return None
-    if any(each.arg == "out" for each in node.keywords):
-        context.todo(node, f"{name} writes into out=, which JAX and Dask cannot. Instead: out = np.{name}(..)")
     context.edit(node, "method", f"np.{name} means the same on every library")
     array, args = argument(updated.func.value), list(updated.args)
     if name == "flatten":
@@ -77,13 +78,17 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
         return None
     if not context.has_array_method(base, node.attr):
         if node.attr == "size" and isinstance(base, ast.Name) and context.may_be_array(base):
-            context.todo(node, f"size differs by library; write np.size({base.id}) if {base.id} is an array")
+            context.todo(node, f"size differs by library if {base.id} is an array. Instead: np.size({base.id})")
         return None
     if node.attr not in _ATTRIBUTES:
-        if node.attr in METHODS.without and node.attr != "dtype":
-            context.todo(node, f"not every library has {node.attr}: {METHODS.without[node.attr]}")
-        elif node.attr in ("flat", "itemsize", "nbytes", "strides"):
-            context.todo(node, f"not every library has {node.attr}{METHODS.answer(node.attr)}")
+        is_called = isinstance(context.parent(node), ast.Call)
+        if (
+            not is_called
+            and node.attr in (*METHODS.without, "flat", "itemsize", "nbytes", "strides")
+            and node.attr != "dtype"
+        ):
+            new = advice.method(context.program, node, None)
+            context.todo(node, f"not every library has {node.attr}. Instead: {new}")
         return None
     if node.attr == "T" and context.value(base).ndim == 2:
         return None
@@ -109,7 +114,8 @@ def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression
         context.edit(node, "index", "xo.at takes negative steps and lists on every library")
         return _got(context, updated)
     if len(axes) > 1 or not all(_is_whole(part) for part in parts):
-        context.todo(node, "PyTorch has no negative steps. xo.at(x)[i].get() has them, and is a copy, not a view")
+        new = advice.at(ast.unparse(node.value), node.slice)
+        context.todo(node, f"PyTorch has no negative steps. Instead: {new}.get()  # a copy, not a view")
         return None
     context.edit(node, "index", "np.flip is the same view on NumPy, and works on every library")
     return context.np_call("flip", argument(updated.value), argument(cst.Integer(str(axes[0]))))
@@ -128,9 +134,9 @@ def _of_dtype(context: Context, node: ast.Subscript, part: ast.expr, updated: cs
     if context.is_array(node.value) and context.is_array(part) and context.value(part).dtype is not None:
         context.edit(node, "index", f"xo.at takes indices of {context.value(part).dtype} on every library")
         return _got(context, updated)
-    problem = "PyTorch refuses unsigned and small integers as indices, and takes uint8 for a mask"
-    at = ast.Subscript(ast.Call(ast.parse("xo.at", mode="eval").body, [node.value], []), node.slice)
-    context.todo(node, f"{problem}; if {ast.unparse(part)} may be that: {ast.unparse(at)}.get()")
+    problem = "PyTorch refuses unsigned and small integers as an index, and takes uint8 for a mask"
+    new = advice.at(ast.unparse(node.value), node.slice)
+    context.todo(node, f"{ast.unparse(part)} may have another dtype than int64: {problem}. Instead: {new}.get()")
     return None
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 import libcst as cst
+import numpy
 from libcst.helpers import get_full_name_for_node as name_of
 
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN
@@ -37,8 +38,12 @@ def reference(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     module = name.partition(".")[0]
     if not is_base and module not in _QUIET:
         names = {"linalg": LINALG, "fft": FFT}.get(module, MAIN)
-        answer = names.answer(name.rpartition(".")[2]) or ": it works on NumPy arrays only"
-        context.todo(node, f"only NumPy has {name}{answer}")
+        last = name.rpartition(".")[2] if module in ("linalg", "fft") else module
+        answer = ": it works on NumPy arrays only" if has(name, numpy) else ", and this version of NumPy has it no more"
+        answer = names.answer(last) or answer
+        answer = f". Instead: numpy.exceptions.{last}" if hasattr(numpy.exceptions, last) else answer
+        if node not in context.program.unevaluated:
+            context.todo(node, f"only NumPy has {name}{answer}")
     if context.numpy_name(node) is None or not _is_of_moved(context, node):
         return None
     context.needs.add("numpy")

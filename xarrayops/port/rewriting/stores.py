@@ -10,6 +10,7 @@ import ast
 
 import libcst as cst
 
+from xarrayops.port import advice
 from xarrayops.port.rewriting.context import Context, argument, operand
 from xarrayops.port.source import indices
 from xarrayops.port.source.expressions import operated
@@ -33,8 +34,10 @@ def why(context: Context, place: ast.AST) -> str:
 
 def note(context: Context, node: ast.expr | ast.stmt, base: ast.expr, place: ast.AST, reason: str) -> None:
     """A note about a write that must stay in place: the function around it cannot return the array."""
-    text = f"{ast.unparse(base)} is written in place ({reason}); JAX and Dask cannot"
-    context.todo(node, f"{text}. Return a new array: x = xo.at(x)[i].set(v)")
+    program, is_call = context.program, isinstance(node, ast.Call)
+    new = advice.in_place(program, node, base) if is_call else advice.statement(program, context.statement(node))
+    new = "a new array, for example by xo.at or np.where" if new is None else advice.shared(new)
+    context.todo(node, f"{ast.unparse(base)} is written in place ({reason}); JAX and Dask cannot. Instead: {new}")
     function = context.function(place)
     if function is not None and context.ownership.is_of_caller(place):
         context.kept.add(function.name)
@@ -48,8 +51,8 @@ def assign(context: Context, node: ast.Assign, updated: cst.Assign) -> cst.BaseS
             if isinstance(each, ast.Tuple | ast.List):
                 _of_tuple(context, each, node.value)
             elif isinstance(each, ast.Attribute) and each.attr == "shape" and context.value(each.value).is_array:
-                text = ast.unparse(each.value)
-                context.todo(node, f"only NumPy's shape can be assigned. Instead: {text} = np.reshape({text}, shape)")
+                new = advice.attribute(context.program, node, "shape") or "a new array, by np.reshape"
+                context.todo(node, f"only NumPy's shape can be assigned. Instead: {new}")
         return None
     if not _may_change(context, target, node):
         return None
@@ -60,6 +63,9 @@ def assign(context: Context, node: ast.Assign, updated: cst.Assign) -> cst.BaseS
     if where is not None:
         context.edit(node, "mask assignment", "np.where gives the same elements, and works under a compiler")
         return bound(cst_target.value, where)
+    compiled = advice.where(context.program, node)
+    if compiled is not None:
+        context.announce(node, f"jax.jit does not take a selection by a mask. Instead: {compiled}")
     context.edit(node, "item assignment", why(context, node))
     return bound(cst_target.value, _set(context, cst_target, node.value, updated.value, target.value))
 
@@ -160,8 +166,7 @@ def _may_widen(context: Context, node: ast.AugAssign) -> bool:
 def _may_change(context: Context, target: ast.Subscript, place: ast.AST) -> bool:
     """Whether an assignment to elements can make a new array; a note if it cannot."""
     base = context.value(target.value)
-    is_key = isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
-    if (not base.is_array and base.kind != UNKNOWN) or is_key:
+    if (not base.is_array and base.kind != UNKNOWN) or indices.has_key(target.slice):
         return False
     kinds = context.assigned_kinds(target.value) if isinstance(target.value, ast.Attribute) else set()
     if kinds & {SEQUENCE, OTHER}:
@@ -175,25 +180,25 @@ def _may_change(context: Context, target: ast.Subscript, place: ast.AST) -> bool
     has_mask = indices.MASK in indices.kinds(target.slice, context.program.values.known)
     if has_mask or context.ownership.is_computed(place) or context.ownership.is_returned(place):
         return True
-    context.todo(target, f"if {ast.unparse(target.value)} is an array: x = xo.at(x)[i].set(v), for JAX and Dask")
+    new = advice.assignment(context.program, context.statement(target))
+    context.todo(target, f"if {ast.unparse(target.value)} is an array, JAX and Dask cannot change it. Instead: {new}")
     return False
 
 
 def _of_tuple(context: Context, target: ast.Tuple | ast.List, value: ast.expr) -> None:
     """``x[i], x[j] = v, w``: a note; another one if v and w are elements of x, which are views on PyTorch."""
-    written = {ast.unparse(each.value) for each in target.elts if isinstance(each, ast.Subscript)}
-    for part in value.elts if isinstance(value, ast.Tuple) else ():
-        if not isinstance(part, ast.Subscript) or ast.unparse(part.value) not in written:
-            continue
-        if context.value(part.value).kind in (ARRAY, UNKNOWN):
-            text = (
-                f"elements are views on PyTorch: the first assignment changes {ast.unparse(part)} where it is an array"
-            )
-            context.todo(target, f"{text}. Assign np.copy of each element")
-            break
-    for each in target.elts:
-        if isinstance(each, ast.Subscript) and context.value(each.value).is_array:
+    targets = [each for each in target.elts if isinstance(each, ast.Subscript)]
+    for each in targets:
+        if context.value(each.value).is_array:
             note(context, each, each.value, each, "one of several targets; assign them one by one")
+            return
+    written = {ast.unparse(each.value) for each in targets}
+    for part in value.elts if isinstance(value, ast.Tuple) else ():
+        is_written = isinstance(part, ast.Subscript) and ast.unparse(part.value) in written
+        if is_written and context.value(part.value).kind in (ARRAY, UNKNOWN):  # type: ignore[attr-defined]
+            text = f"the first assignment changes {ast.unparse(part)} where it is an array"
+            new = advice.assignment(context.program, context.statement(target))
+            context.todo(target, f"elements are views on PyTorch: {text}. Instead: {new}")
             return
 
 

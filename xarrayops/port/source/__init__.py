@@ -18,7 +18,7 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.files import PortError, Source, read, write
 from xarrayops.port.source.foreign import Foreign
 from xarrayops.port.source.module_arrays import Meeting, meetings
-from xarrayops.port.source.names import Comprehension, FunctionNode, Names, arguments, evaluated_outside
+from xarrayops.port.source.names import Comprehension, FunctionNode, Names, arguments, evaluated_outside, last_name
 from xarrayops.port.source.ownership import Ownership, Returning
 from xarrayops.port.source.reference import References
 from xarrayops.port.source.value import Value
@@ -112,6 +112,21 @@ class Program:
                 targets = (name for each in outer.generators for name in ast.walk(each.target))
                 found |= {name.id for name in targets if isinstance(name, ast.Name)}
         return frozenset(found)
+
+    @cached_property
+    def unevaluated(self) -> frozenset[ast.AST]:
+        """The nodes of annotations that nothing evaluates, and of ``if TYPE_CHECKING``."""
+        is_late = any(node.module == "__future__" for node in self.nodes(ast.ImportFrom))
+        found: list[ast.AST] = []
+        for node in self.places:
+            if isinstance(node, ast.AnnAssign) and (is_late or self.places[node].function is not None):
+                found.append(node.annotation)
+            elif is_late and isinstance(node, FunctionNode):
+                found += [each.annotation for each in arguments(node) if each.annotation is not None]
+                found += [] if isinstance(node, ast.Lambda) or node.returns is None else [node.returns]
+            elif isinstance(node, ast.If) and last_name(node.test) == "TYPE_CHECKING":
+                found += node.body
+        return frozenset(inner for node in found for inner in ast.walk(node))
 
     @cached_property
     def foreign(self) -> Foreign:

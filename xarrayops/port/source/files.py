@@ -59,7 +59,9 @@ class Source(Record):
         return node.lineno, self.column(node.lineno, node.col_offset), last, self.column(last, node.end_col_offset or 0)
 
     def segment(self, node: ast.expr | ast.stmt) -> str:
-        """The text of a node, in one line."""
+        """The text of a node, in one line; a node of several lines is written anew, because it may have comments."""
+        if node.end_lineno != node.lineno:
+            return ast.unparse(node)
         first, last = node.lineno, node.end_lineno or node.lineno
         lines = [line.encode() for line in self.lines[first - 1 : last]]
         lines[-1] = lines[-1][: node.end_col_offset]

@@ -19,6 +19,12 @@ def parts(index: ast.expr) -> list[ast.expr]:
     return list(index.elts) if isinstance(index, ast.Tuple) else [index]
 
 
+def has_key(index: ast.expr) -> bool:
+    """Whether an index is a text, as of a dictionary or a data frame, which arrays do not take."""
+    texts = (part.value if isinstance(part, ast.Constant) else part for part in parts(index))
+    return any(isinstance(each, str | ast.JoinedStr) for each in texts)
+
+
 def kind(part: ast.expr, values: Mapping[ast.AST, Value]) -> str:
     """The kind of a part of an index."""
     if isinstance(part, ast.Slice):

@@ -12,11 +12,9 @@ from types import ModuleType
 import numpy
 
 import xarrayops.numpy as ours
-from xarrayops.port.source.names import has_starred, is_none
+from xarrayops.port.source.names import IN_PLACE_FUNCTIONS, has_starred, is_none
 from xarrayops.port.source.value import words
 
-IN_PLACE_FUNCTIONS = words("copyto fill_diagonal place put put_along_axis putmask random.shuffle")
-"""Functions that change their first argument, besides ``np.add.at`` and so on."""
 IN_PLACE_METHODS = words("fill sort put partition itemset resize setflags setfield byteswap")
 """Methods of NumPy's arrays that change the array and return None."""
 UPDATES: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}

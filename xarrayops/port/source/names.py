@@ -23,6 +23,8 @@ _THEIRS = {
     if hasattr(numpy, theirs) and getattr(numpy, ours, getattr(numpy, theirs)) is getattr(numpy, theirs)
 } | {"cumulative_prod": "cumprod", "cumulative_sum": "cumsum", "linalg.matrix_transpose": "matrix_transpose"}
 """The established NumPy name for each of our names that NumPy lacks or has as an alias."""
+IN_PLACE_FUNCTIONS = words("copyto fill_diagonal place put put_along_axis putmask random.shuffle")
+"""NumPy's functions that change their first argument, besides ``np.add.at`` and so on."""
 NUMPY = ("numpy", "xarrayops.numpy")
 """The modules with NumPy's names."""
 FOR_ALL = ("numpy", "xarrayops", "array_api_compat", "array_api_extra")
@@ -140,6 +142,23 @@ class Names:
         if isinstance(name, ast.Name) and self.scope_of(name).owner(name.id) is self.module:
             return self.functions.get(name.id)
         return None
+
+    def choices(self, node: ast.AST) -> list[str]:
+        """The functions of NumPy that a variable may be, if it is certainly one of them, and none works in place."""
+        owner = self.scope_of(node).owner(node.id) if isinstance(node, ast.Name) else None
+        if owner is None or not isinstance(node, ast.Name):
+            return []
+        pending, found = [binding.value for binding in owner.bindings.get(node.id, ())], set()
+        while pending:
+            value = pending.pop()
+            if isinstance(value, ast.IfExp):
+                pending += [value.body, value.orelse]
+                continue
+            name = None if value is None else self.numpy_name(value)
+            if name is None or name in IN_PLACE_FUNCTIONS or name.endswith(".at") or name.startswith("random."):
+                return []
+            found.add(name)
+        return sorted(found)
 
     def updated(self, node: ast.AST) -> ast.Call | None:
         """The call ``xo.at(x)`` of ``xo.at(x)[i].set(v)`` or another method of it; None for all other expressions."""

@@ -58,13 +58,19 @@ _FIXED = dict.fromkeys(words("all any isin isclose in1d"), "bool") | dict.fromke
 _TUPLES = words("nonzero where unravel_index ix_ diag_indices tril_indices triu_indices mgrid ogrid meshgrid")
 _SEQUENCES = words("split array_split hsplit vsplit dsplit broadcast_arrays unstack")
 _SCALARS = {
-    **dict.fromkeys(("allclose", "array_equal", "array_equiv", "isscalar"), BOOLEAN),
+    **dict.fromkeys(
+        words(
+            "allclose array_equal array_equiv can_cast iscomplexobj isdtype isfortran isrealobj isscalar "
+            "issubdtype iterable may_share_memory shares_memory"
+        ),
+        BOOLEAN,
+    ),
     **dict.fromkeys(("ndim", "size"), INTEGER),
     "shape": Value(SEQUENCE, element=INTEGER),
 }
 _NO_ARRAYS = words(
-    "dtype finfo iinfo result_type promote_types can_cast issubdtype errstate seterr printoptions set_printoptions "
-    "broadcast_shapes vectorize ndenumerate ndindex nditer savez save savetxt s_ index_exp r_ c_ poly1d testing"
+    "dtype finfo iinfo result_type promote_types errstate seterr printoptions set_printoptions "
+    "broadcast_shapes vectorize ndenumerate ndindex nditer savez save savetxt s_ index_exp r_ c_ poly1d testing ma"
 )
 ARRAY_ATTRIBUTES = {"T", "mT", "real", "imag", "flat"}
 _WIDE = dict.fromkeys(("bool", "int8", "int16", "int32"), "int64")

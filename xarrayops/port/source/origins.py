@@ -17,6 +17,8 @@ from xarrayops.port.source.walk import Called, Walker
 _METADATA = words("dtype itemsize nbytes ndim shape size strides")
 SHARING = words("broadcast_arrays meshgrid split array_split hsplit vsplit dsplit unstack nan_to_num array astype")
 """Functions whose result may share memory with their arguments, besides those that always may."""
+_OF_ALL = words("atleast_1d atleast_2d atleast_3d broadcast_arrays meshgrid")
+"""Functions whose result may share memory with any argument."""
 _ITERATES = words("dict enumerate filter getattr iter list map max min next reversed set sorted tuple vars zip")
 _CONTAINERS = words("append appendleft add extend insert update setdefault push put")
 
@@ -231,15 +233,17 @@ class OriginWalker(Walker[Origins, State]):
     def call(self, call: Called[Origins]) -> Origins:
         """A call: what it keeps and what it returns."""
         node, name, _, values, _ = call
-        if name is None:
-            return self._call_of_value(call)
         together = self.either(call.arguments)
+        if name is None:
+            chosen = self.names.choices(node.func)
+            return self.either([self._made_by(node, each, together) for each in chosen] or [self._call_of_value(call)])
         if name.startswith("builtins."):
             return together | {CONTAINER} if name.removeprefix("builtins.") in _ITERATES else NONE
         if name == "xarrayops.at":
             return values[0] if values else NONE
         if (numpy_name := self.names.function_name(node.func)) is not None:
-            return self._made_by(node, numpy_name, together)
+            is_of_first = values and numpy_name not in _OF_ALL  # the dtype of astype is no array
+            return self._made_by(node, numpy_name, values[0] if is_of_first else together)
         if name.startswith(("math.", "cmath.")):
             return NONE
         if name.startswith("xarrayops."):

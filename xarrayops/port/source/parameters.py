@@ -20,7 +20,8 @@ ARRAY_NAMES = frozenset(METHODS.names() - _PYTHON - _OF_OTHERS)
 _ANNOTATIONS = ("ndarray", "NDArray", "Array", "Tensor")
 _TAKES_ANYTHING = CREATION | words(
     "array asanyarray ascontiguousarray isscalar size ndim shape round clip dtype can_cast result_type prod savez "
-    "save savetxt load iterable copy array_equal allclose testing"
+    "save savetxt load iterable copy array_equal allclose testing random bartlett blackman fft.fftfreq fft.rfftfreq "
+    "geomspace hamming hanning identity kaiser logspace tri"
 )
 
 
@@ -123,7 +124,7 @@ def _uses(node: ast.AST, names: Names) -> Iterator[tuple[str, bool]]:
             yield from ((name, True) for name in _sliced(node))
         case ast.Call(args=[ast.Name(id=name), *_]):
             function = names.function_name(node.func)
-            is_open = function is None or function.partition(".")[0] in _TAKES_ANYTHING | {"random"}
+            is_open = function is None or not {function, function.partition(".")[0]}.isdisjoint(_TAKES_ANYTHING)
             if function is not None and not is_open and not is_elementwise(function):
                 yield name, True
 

@@ -12,7 +12,10 @@ from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, words
 from xarrayops.port.source.values import Values, root
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-MADE = words("arange array asarray empty eye full identity indices linspace logspace ones tri zeros")
+MADE = words(
+    "arange array asarray bartlett blackman empty eye fft.fftfreq fft.rfftfreq full geomspace hamming hanning identity "
+    "indices kaiser linspace logspace ones tri zeros"
+)
 """NumPy functions whose result does not depend on the library of an argument."""
 _QUESTIONS = words("isinstance hasattr callable type isscalar iterable")
 _ELEMENTS = words("enumerate zip map reversed len iter list tuple sum max min sorted shape ndim size")

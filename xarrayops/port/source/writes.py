@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from xarrayops.plugin.arrays import Record
+from xarrayops.port.source.indices import has_key
 from xarrayops.port.source.interface import IN_PLACE_METHODS, target_of
 from xarrayops.port.source.names import FunctionNode, Names, arguments
 from xarrayops.port.source.parameters import argument_of
@@ -96,11 +97,13 @@ def _targets(node: ast.AST, names: Names) -> Iterator[tuple[str, ast.expr, ast.e
     """What a statement or call changes: the kind, the array and the index."""
     if isinstance(node, ast.Assign | ast.AnnAssign | ast.For | ast.AugAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if isinstance(node, ast.AnnAssign) and node.value is None:
+            return
         augmented = isinstance(node, ast.AugAssign)
         for target in (each for outer in targets for each in _single(outer)):
-            if isinstance(target, ast.Subscript):
+            if isinstance(target, ast.Subscript) and not has_key(target.slice):
                 yield AUGMENTED_ITEM if augmented else ITEM, target.value, target.slice
-            elif augmented:
+            elif augmented and not isinstance(target, ast.Subscript):
                 yield AUGMENTED, target, None
             elif isinstance(target, ast.Attribute) and target.attr in _CHANGED_ATTRIBUTES:
                 yield ATTRIBUTE, target.value, None

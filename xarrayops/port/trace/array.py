@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.port.source.interface import IN_PLACE_FUNCTIONS, IN_PLACE_METHODS
+from xarrayops.port.source.interface import IN_PLACE_METHODS
+from xarrayops.port.source.names import IN_PLACE_FUNCTIONS
 from xarrayops.port.trace import operations
 from xarrayops.port.trace.kinds import flops_of, kind_of, kind_of_ufunc
 from xarrayops.port.trace.record import Trace, arrays_in, timed_call

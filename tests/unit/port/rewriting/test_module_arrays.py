@@ -26,4 +26,5 @@ def test_helpers_get_it_in_the_library_of_the_other_argument(checked):
 
 def test_what_may_be_a_number_gets_a_note(checked):
     source = f"{START}def f(scale):\n    return C * scale\n"
-    checked(source, 2.0, todo="np.asarray(C, like=scale) if scale is an array", lacks="(C, like=scale) *")
+    todo = "scale may be an array of another one. Instead: np.asarray(C, like=scale)"
+    checked(source, 2.0, todo=todo, lacks="(C, like=scale) *")

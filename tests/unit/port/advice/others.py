@@ -1,0 +1,13 @@
+"""Programs with edits, with errors, and with calls of other packages, whose texts have tests of their own."""
+
+OTHERS = (
+    "import scipy.fft\ndef f(x: np.ndarray):\n    return scipy.fft.dct(x, out=x), scipy.fft.dct(x)",
+    "import numba\n@numba.njit\ndef g(x, out):\n    out[0] = np.sqrt(x[0])\n"
+    "def f(x: np.ndarray):\n    out = np.zeros(3)\n    g(x, out)\n    return out",
+    "def f(x: np.ndarray):\n    return np.trapz(x), np.quantile(x, 0.5, interpolation='lower'), np.sin(x).std(foo=1)",
+    "def f(x: np.ndarray):\n    rng = np.random.default_rng(0)\n    return rng.unknown(x)",
+    "def f(x: np.ndarray):\n    y = np.sin(x)\n    y.sort()\n    z = y[::-1]\n    return z",
+    "def f(x: np.ndarray):\n    y = np.ones(3)\n    y[y > 0] = 0\n    y[0] = y[1] = 2\n    return y",
+    "def f(x: np.ndarray, n):\n    y = np.ones(3, np.float32)\n    y *= x\n    return y",
+    "def g(x: np.ndarray):\n    x[0] = 1\n    x *= 2\ndef f():\n    x = np.ones(3)\n    g(x)\n    return x",
+)
