@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Sequence
 
+from xarrayops.numpy._ufunc import UPDATES as AT_METHODS
 from xarrayops.port.source import Program
 from xarrayops.port.source.expressions import operated
 from xarrayops.port.source.indices import MASK, has_key, is_negative, kind, parts
@@ -12,8 +13,6 @@ from xarrayops.port.source.interface import IN_PLACE_METHODS, has, operands, out
 from xarrayops.port.source.numpy_results import is_elementwise
 from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE, UNKNOWN, words
 
-AT_METHODS = {name: name for name in ("add", "subtract", "multiply", "divide")} | {"maximum": "max", "minimum": "min"}
-"""The method of `xarrayops.at` for ``np.f.at``."""
 _ATTRIBUTES, _OF_ARRAYS = words("T imag mT real size"), words("byteswap getfield view")
 """Attributes that are functions of NumPy, and methods whose results are arrays."""
 _COPY = "pass  # it changes a copy, which nothing reads"

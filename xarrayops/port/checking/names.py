@@ -73,10 +73,10 @@ def of_arguments(program: Program, node: ast.Call) -> Iterator[Finding]:
         return
     for keyword in given.keys() - taken.parameters.keys():
         what = f"np.{name} has no {keyword}= (here {given[keyword]})"
-        renamed = {"method": given[keyword]} if keyword == "interpolation" else {}
-        yield finding(
-            program, node, "argument", what, advice.call_of(node, f"np.{name}", without=(keyword,), **renamed)
-        )
+        instead = advice.call_of(node, f"np.{name}", without=(keyword,))
+        if keyword == "interpolation":
+            instead = advice.call_of(node, f"np.{name}", without=(keyword,), method=given[keyword])
+        yield finding(program, node, "argument", what, instead)
     if name == "arange" and len(node.args) == 4 and not has_starred(node.args):
         instead = advice.call_of(node, "np.arange", node.args[:3], dtype=program.text(node.args[3]))
         yield finding(program, node, "argument", "np.arange takes the dtype by keyword", instead)

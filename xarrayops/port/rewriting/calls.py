@@ -11,6 +11,7 @@ import re
 import libcst as cst
 import numpy
 
+from xarrayops.numpy._ufunc import UPDATES as AT_METHODS
 from xarrayops.port import advice
 from xarrayops.port.rewriting.context import Context, argument, dotted
 from xarrayops.port.rewriting.reference import reference_array, unproved
@@ -75,9 +76,9 @@ def moved(
     if reference is None:
         parameter = unproved(context, node)
         if parameter is not None:
-            is_call = takes_like and isinstance(node, ast.Call)
             new = f"np.asarray({ast.unparse(node)}, like={parameter})"
-            new = advice.call_of(node, what, like=parameter) if is_call else new
+            if takes_like and isinstance(node, ast.Call):
+                new = advice.call_of(node, what, like=parameter)
             _meet(context, node, f"{what} makes an array of the default library", parameter, new)
         return None
     context.edit(node, "creation", f"the new array is in the library of {reference}")
@@ -190,9 +191,9 @@ def _in_place(context: Context, name: str, node: ast.Call, updated: cst.Call, ta
     if name == "fill_diagonal" and len(arguments) == 2:
         filled = context.xo_call("fill_diagonal", argument(array), argument(arguments[1].value))
         return at(context, whole(array), "set", filled) if context.ownership.is_returned(node) else filled
-    if method == "at" and function in advice.AT_METHODS and len(arguments) == 3:
+    if method == "at" and function in AT_METHODS and len(arguments) == 3:
         selected = cst.Subscript(array, [cst.SubscriptElement(cst.Index(arguments[1].value))])
-        return at(context, selected, advice.AT_METHODS[function], arguments[2].value)
+        return at(context, selected, AT_METHODS[function], arguments[2].value)
     if interface.out_of(node, name) is None:
         return None
     count = interface.operands(name)
@@ -240,7 +241,9 @@ def random_numbers(context: Context, node: ast.Call, updated: cst.BaseExpression
     """``np.random.normal(size=n)``, or the same of a generator."""
     method = _draw(context, node)
     if method == "shuffle" and node.args and context.value(node.args[0]).is_array:
-        context.todo(node, f"only NumPy's arrays can be shuffled in place. Instead: {_shuffled(node)}")
+        x, permutation = ast.unparse(node.args[0]), ast.unparse(node.func).removesuffix("shuffle") + "permutation"
+        new = f"{x} = {x}[np.asarray({permutation}({x}.shape[0]), like={x})]"
+        context.todo(node, f"only NumPy's arrays can be shuffled in place. Instead: {new}")
     if method is None or method in _STATE or isinstance(context.parent(node), ast.Expr):
         return None
     if not _is_array(node, method) or is_moved(context, node):
@@ -249,12 +252,6 @@ def random_numbers(context: Context, node: ast.Call, updated: cst.BaseExpression
     context.edit(node, "random", "NumPy draws the same numbers; they move to the library of the arrays")
     like = dotted(reference) if reference else context.np_call("empty", argument(cst.Integer("0")))
     return context.np_call("asarray", argument(updated), argument(like, "like"))
-
-
-def _shuffled(node: ast.Call) -> str:
-    """``x = x[rng.permutation(x.shape[0])]`` for ``rng.shuffle(x)``."""
-    x, permutation = ast.unparse(node.args[0]), ast.unparse(node.func).removesuffix("shuffle") + "permutation"
-    return f"{x} = {x}[np.asarray({permutation}({x}.shape[0]), like={x})]"
 
 
 def _draw(context: Context, node: ast.Call) -> str | None:

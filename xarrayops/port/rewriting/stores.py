@@ -34,8 +34,9 @@ def why(context: Context, place: ast.AST) -> str:
 
 def note(context: Context, node: ast.expr | ast.stmt, base: ast.expr, place: ast.AST, reason: str) -> None:
     """A note about a write that must stay in place: the function around it cannot return the array."""
-    program, is_call = context.program, isinstance(node, ast.Call)
-    new = advice.in_place(program, node, base) if is_call else advice.statement(program, context.statement(node))
+    new = advice.statement(context.program, context.statement(node))
+    if isinstance(node, ast.Call):
+        new = advice.in_place(context.program, node, base)
     new = "a new array, for example by xo.at or np.where" if new is None else advice.shared(new)
     context.todo(node, f"{ast.unparse(base)} is written in place ({reason}); JAX and Dask cannot. Instead: {new}")
     function = context.function(place)
