@@ -64,8 +64,7 @@ def assign(context: Context, node: ast.Assign, updated: cst.Assign) -> cst.BaseS
     if where is not None:
         context.edit(node, "mask assignment", "np.where gives the same elements, and works under a compiler")
         return bound(cst_target.value, where)
-    compiled = advice.where(context.program, node)
-    if compiled is not None:
+    if (compiled := advice.where(context.program, node)) is not None:
         context.announce(node, f"jax.jit does not take a selection by a mask. Instead: {compiled}")
     context.edit(node, "item assignment", why(context, node))
     return bound(cst_target.value, _set(context, cst_target, node.value, updated.value, target.value))
