@@ -27,15 +27,17 @@ _GENERATORS = ("random.default_rng", "random.RandomState", "random.Generator")
 def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """A call of a function of NumPy."""
     name = context.numpy_name(node.func)
-    if name is None or not isinstance(updated, cst.Call) or name.startswith("random."):
+    if name is None or name.startswith("random."):
         return None
     if name == "ndarray":
+        assert isinstance(updated, cst.Call)
         context.edit(node, "creation", "np.empty makes the same array")
         updated = updated.with_changes(func=context.np_call("empty").func)
         name = "empty"
     if not interface.has(name):
         return None
     if name == "arange" and len(node.args) == 4:  # it has one, two or three positions before the dtype
+        assert isinstance(updated, cst.Call)
         *numbers, dtype = updated.args[:4]
         by_keyword = argument(dtype.value, "dtype").with_changes(comma=dtype.comma)
         context.edit(node, "keyword", "dtype= is taken by keyword")
@@ -49,7 +51,7 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
     return _created(context, node, name, updated)
 
 
-def _created(context: Context, node: ast.Call, name: str, updated: cst.Call) -> cst.BaseExpression | None:
+def _created(context: Context, node: ast.Call, name: str, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """A new array in the library of the reference array."""
     takes_like = _takes_like(context, node, name) or _is_of_sequence(context, node, name)
     is_made = takes_like or _is_of_literals(context, node)
@@ -157,17 +159,17 @@ def _is_of_numbers(context: Context, node: ast.expr) -> bool:
 def statement(context: Context, node: ast.Expr, updated: cst.Expr) -> cst.BaseSmallStatement | None:
     """``np.f(x, out=y)`` and functions that work in place, as statements."""
     made = node.value
-    if not isinstance(made, ast.Call) or not isinstance(updated.value, cst.Call):
+    if not isinstance(made, ast.Call):
         return None
     name = context.numpy_name(made.func)
     target = interface.target_of(made, context.numpy_name)
     if name is None:
-        return _method(context, made, updated.value)
+        return _method(context, made, updated)
     if target is None or name.startswith("random."):
         return None
     written, changed = ast.unparse(target), None
     is_array = context.value(target).is_array or context.ownership.is_returned(made)
-    if context.ownership.reason(made) is None and is_array:
+    if context.ownership.reason(made) is None and is_array and isinstance(updated.value, cst.Call):
         changed = _in_place(context, name, made, updated.value, written)
     if changed is None:
         _note(context, made, target)
@@ -204,7 +206,7 @@ def _in_place(context: Context, name: str, node: ast.Call, updated: cst.Call, ta
     return at(context, whole(array), "set", updated.with_changes(args=kept))
 
 
-def _method(context: Context, node: ast.Call, updated: cst.Call) -> cst.BaseSmallStatement | None:
+def _method(context: Context, node: ast.Call, statement: cst.Expr) -> cst.BaseSmallStatement | None:
     """``x.fill(v)`` and ``x.sort()``."""
     if not isinstance(node.func, ast.Attribute) or not context.is_array(node.func.value):
         return None
@@ -213,6 +215,9 @@ def _method(context: Context, node: ast.Call, updated: cst.Call) -> cst.BaseSmal
         return None
     if context.ownership.reason(node) is not None or method not in ("fill", "sort"):
         _note(context, node, base)
+        return None
+    updated = statement.value
+    if not isinstance(updated, cst.Call):
         return None
     array, is_filled = cst.Name(ast.unparse(base)), method == "fill"
     if is_filled:

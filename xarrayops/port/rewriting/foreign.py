@@ -12,8 +12,6 @@ from xarrayops.port.source.names import call_arguments
 
 def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """``scipy.f(x)`` as ``xo.on_host(scipy.f)(x)``, if an argument may be an array."""
-    if not isinstance(updated, cst.Call):
-        return None
     compiled = context.names.function(node)
     if compiled in context.program.foreign.compiled:
         written = context.ownership.summary(compiled).written
@@ -34,6 +32,7 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
     if any(each.arg in ("out", "output") for each in node.keywords):
         context.todo(node, f"{name} writes into an array of NumPy: let it return the result, in xo.on_host({name})(..)")
         return None
+    assert isinstance(updated, cst.Call)
     context.edit(node, "foreign call", f"{name} takes NumPy's arrays: xo.on_host converts the arguments and the result")
     return updated.with_changes(func=context.xo_call("on_host", argument(updated.func)))
 

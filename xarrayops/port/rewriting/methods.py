@@ -28,8 +28,6 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
     """``x.mean(0)`` as ``np.mean(x, 0)``."""
     if not isinstance(node.func, ast.Attribute) or context.names.resolve(node.func) is not None:
         return None
-    if not isinstance(updated, cst.Call) or not isinstance(updated.func, cst.Attribute):
-        return None
     name, base = node.func.attr, node.func.value
     function = "ravel" if name == "flatten" else name
     is_method = hasattr(numpy.ndarray, name) and name not in _SAME | IN_PLACE_METHODS
@@ -49,6 +47,8 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
     if refused is not None and not is_taken_apart:
         context.todo(node, f"the method {name} differs by library, and np.{name} does not take this: {refused}")
         return None
+    if not isinstance(updated, cst.Call) or not isinstance(updated.func, cst.Attribute):
+        return None
     context.edit(node, "method", f"np.{name} means the same on every library")
     array, args = argument(updated.func.value), list(updated.args)
     if name == "flatten":
@@ -66,11 +66,12 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
 
 def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """``x.size`` as ``np.size(x)``, and so on."""
-    if not isinstance(updated, cst.Attribute) or not isinstance(node.ctx, ast.Load):
+    if not isinstance(node.ctx, ast.Load):
         return None
     base = node.value
     is_dtype = isinstance(base, ast.Attribute) and base.attr == "dtype" and context.is_array(base.value)
     if is_dtype and node.attr in _OF_DTYPES:
+        assert isinstance(updated, cst.Attribute)
         context.edit(node, "dtype", "np.dtype has NumPy's attributes for the dtypes of every library")
         return updated.with_changes(value=context.np_call("dtype", argument(updated.value)))
     parent = context.parent(node)
@@ -92,13 +93,14 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
         return None
     if node.attr == "T" and context.value(base).ndim == 2:
         return None
+    assert isinstance(updated, cst.Attribute)
     context.edit(node, "attribute", f"np.{_ATTRIBUTES[node.attr]} means the same on every library")
     return context.np_call(_ATTRIBUTES[node.attr], argument(updated.value))
 
 
 def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """Indices that not every library supports: negative steps and lists."""
-    if not isinstance(node.ctx, ast.Load) or not isinstance(updated, cst.Subscript):
+    if not isinstance(node.ctx, ast.Load):
         return None
     part = indices.unlike_torch(node.slice, context.program.values.known)
     if part is not None and context.value(node.value).kind in (ARRAY, UNKNOWN):
@@ -110,6 +112,7 @@ def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression
     has_list = any(isinstance(part, ast.List) for part in parts)
     if not has_list and not axes:
         return None
+    assert isinstance(updated, cst.Subscript)
     if has_list or _is_consumed(context, node):
         context.edit(node, "index", "xo.at takes negative steps and lists on every library")
         return _got(context, updated)
@@ -127,11 +130,12 @@ def _got(context: Context, updated: cst.Subscript) -> cst.Call:
     return cst.Call(cst.Attribute(updated.with_changes(value=at, lpar=[], rpar=[]), cst.Name("get")))
 
 
-def _of_dtype(context: Context, node: ast.Subscript, part: ast.expr, updated: cst.Subscript) -> cst.Call | None:
+def _of_dtype(context: Context, node: ast.Subscript, part: ast.expr, updated: cst.BaseExpression) -> cst.Call | None:
     """An array of indices that may not be int64; such an index gives a copy."""
     if isinstance(node.value, ast.Call) and context.names.resolve(node.value.func) == "xarrayops.at":
         return None
     if context.is_array(node.value) and context.is_array(part) and context.value(part).dtype is not None:
+        assert isinstance(updated, cst.Subscript)
         context.edit(node, "index", f"xo.at takes indices of {context.value(part).dtype} on every library")
         return _got(context, updated)
     problem = "PyTorch refuses unsigned and small integers as an index, and takes uint8 for a mask"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import libcst as cst
 import numpy
@@ -11,6 +11,7 @@ from libcst.helpers import get_full_name_for_node as name_of
 
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN
 from xarrayops.port.rewriting.context import Context, dotted
+from xarrayops.port.rewriting.lines import Change, Layout, Unit
 from xarrayops.port.source.interface import has
 from xarrayops.port.source.names import of_numpy
 
@@ -73,13 +74,24 @@ def compare(context: Context, node: ast.Compare, updated: cst.BaseExpression) ->
     return cst.Call(cst.Name("isinstance"), [first, second])
 
 
-def imported(context: Context, updated: cst.SimpleStatementLine, number: int) -> list[cst.SimpleStatementLine] | None:
-    """A line with one import statement, by its number; others stay."""
-    if len(updated.body) != 1:
-        return None
+def imported(
+    context: Context, node: ast.Import | ast.ImportFrom, updated: cst.SimpleStatementLine
+) -> list[cst.SimpleStatementLine] | None:
+    """A line with one import statement."""
+    lines = _moved_line(context, node, updated)
+    if lines is not None:
+        reason = "xarrayops.numpy has NumPy's names for every library" if lines else "nothing uses it any more"
+        context.edit(node, "import", reason)
+    return lines
+
+
+def _moved_line(
+    context: Context, node: ast.Import | ast.ImportFrom, updated: cst.SimpleStatementLine
+) -> list[cst.SimpleStatementLine] | None:
+    """The lines in place of an import; none if nothing uses it."""
     if context.is_port:
-        is_outer = any(each.lineno == number for each in context.program.source.tree.body)
-        return _without_unused(context, updated) if is_outer else None
+        is_removed = context.is_xo and node in context.program.source.tree.body and not context.imported("numpy")
+        return _without_unused(context, updated) if is_removed else None
     statement = updated.body[0]
     if isinstance(statement, cst.Import):
         names = [_moved(context, alias) for alias in statement.names]
@@ -95,7 +107,7 @@ def _without_unused(context: Context, updated: cst.SimpleStatementLine) -> list[
     """Remove an import of xarrayops.numpy that is unused because the program has our names."""
     statement = updated.body[0]
     has_comment = any(each.comment for each in updated.leading_lines) or bool(updated.trailing_whitespace.comment)
-    if not context.is_xo or context.imported("numpy") or has_comment:
+    if has_comment:
         return None
     used = {node.id for node in ast.walk(context.program.source.tree) if isinstance(node, ast.Name)}
     if isinstance(statement, cst.Import):
@@ -150,8 +162,8 @@ def _used(context: Context, prefix: str) -> list[str]:
     return sorted(name for name in found if name is not None and "." not in name)
 
 
-def with_imports(context: Context, module: cst.Module) -> cst.Module:
-    """The module with the imports that its edits need, before the first import of NumPy's names."""
+def imports(context: Context, layout: Layout, replaced: Mapping[Unit, Change]) -> Iterator[Change]:
+    """The imports that edits need, before the first import of NumPy's names."""
     lines = []
     if "numpy" in context.needs and not (context.is_port and context.imported("numpy")):
         lines.append("import numpy" if context.host == "numpy" else f"import numpy as {context.host}")
@@ -159,31 +171,26 @@ def with_imports(context: Context, module: cst.Module) -> cst.Module:
         lines.append(f"import xarrayops as {context.xo}")
     if "xarrayops.numpy" in context.needs and not (context.imported("numpy") or context.imported("xarrayops.numpy")):
         lines.append(f"import xarrayops.numpy as {context.numpy}")
-    if not lines:
-        return module
-    statements = [cst.ensure_type(cst.parse_statement(each), cst.SimpleStatementLine) for each in lines]
-    body = list(module.body)
-    place = _place(body)
-    if place < len(body) and _is_import(body[place]):
-        statements[0] = statements[0].with_changes(leading_lines=body[place].leading_lines)
-        body[place] = body[place].with_changes(leading_lines=[])
-    return module.with_changes(body=[*body[:place], *statements, *body[place:]])
+    if lines:
+        place = _place(layout, replaced)
+        yield Change(place, place, tuple(lines))
 
 
-def _is_import(statement: cst.CSTNode) -> bool:
-    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Import | cst.ImportFrom)
-
-
-def _place(body: Sequence[cst.CSTNode]) -> int:
+def _place(layout: Layout, replaced: Mapping[Unit, Change]) -> int:
     """Before the import of xarrayops.numpy, otherwise after the docstring and the imports from __future__."""
-    place = 0
-    for i, statement in enumerate(body):
-        if _is_import(statement) and "xarrayops.numpy" in cst.Module([statement]).code:  # type: ignore[list-item]
-            return i
-        first = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
-        is_text = i == 0 and isinstance(first, cst.Expr) and isinstance(first.value, cst.SimpleString)
-        module = first.module if isinstance(first, cst.ImportFrom) else None
-        is_future = module is not None and name_of(module) == "__future__"
-        if is_text or is_future:
-            place = i + 1
+    outer = [unit for unit in dict.fromkeys(layout.units.values()) if unit.is_outer]
+    place = outer[0].start
+    is_after = False
+    for i, unit in enumerate(outer):
+        first = unit.statements[0]
+        is_import = isinstance(first, ast.Import | ast.ImportFrom)
+        lines = replaced[unit].lines if unit in replaced else layout.lines[unit.start - 1 : unit.last]
+        if is_import and any("xarrayops.numpy" in line for line in lines):
+            return unit.start
+        if is_after and is_import:
+            place = unit.start
+        is_text = i == 0 and isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        is_after = is_text or (isinstance(first, ast.ImportFrom) and first.module == "__future__")
+        if is_after:
+            place = unit.last + 1
     return place

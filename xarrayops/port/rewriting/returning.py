@@ -53,9 +53,11 @@ def return_of_call(
 ) -> list[cst.SimpleStatementLine] | None:
     """``return f(x, y)``: the results of f are assigned to variables first."""
     called = _called(context, node.value)
-    statement = line.body[0]
-    if called is None or not isinstance(statement, cst.Return) or statement.value is None:
+    if called is None:
         return None
+    statement = line.body[0]
+    assert isinstance(statement, cst.Return)
+    assert statement.value is not None
     returned, names = called
     value: cst.BaseExpression | None = None
     targets = names

@@ -58,12 +58,13 @@ class _Stays(Exception):
 def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """A call of one of NumPy's functions as a call of ours; a note where that is not proved."""
     name = context.numpy_name(node.func)
-    if name is None or not context.is_xo or not isinstance(updated, cst.Call) or name.startswith("random."):
+    if name is None or not context.is_xo or name.startswith("random."):
         return None
     if name in DTYPE_NAMES or isinstance(getattr(theirs, name, None), type):  # classes stay: ``np.float32(x)``
         return None
     try:
         ours = _ours(name)
+        assert isinstance(updated, cst.Call)
         arguments = _Arguments(context, node, updated, name, ours).converted()
     except _Stays as reason:
         if str(reason):
