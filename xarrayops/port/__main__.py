@@ -91,6 +91,10 @@ def _add_rewrite(parser: argparse.ArgumentParser) -> None:
     add("--style", choices=STYLES, default="numpy", help=style)
     returned = "functions that write into their arguments return them, and the calls in the file take them"
     add("--return-arguments", action="store_true", help=returned)
+    stays = (
+        "leave calls of SciPy that take the arrays of every library, and set SCIPY_ARRAY_API where the program starts"
+    )
+    add("--scipy-array-api", action="store_true", help=stays)
     output = parser.add_mutually_exclusive_group()
     output.add_argument("-o", "--out", type=Path, metavar="OUT", help="write the result to this file")
     output.add_argument("--in-place", action="store_true", help="write the result over the program")
@@ -99,7 +103,8 @@ def _add_rewrite(parser: argparse.ArgumentParser) -> None:
 
 def _rewrite(arguments: argparse.Namespace) -> int:
     """Print the result without an output; otherwise the edits with their reasons, and the places to decide."""
-    result = rewrite(arguments.file, style=arguments.style, return_arguments=arguments.return_arguments)
+    options = {name: getattr(arguments, name) for name in ("style", "return_arguments", "scipy_array_api")}
+    result = rewrite(arguments.file, **options)
     out = arguments.file if arguments.in_place else arguments.out
     if arguments.diff or out is None:
         print(result.diff() if arguments.diff else result.text, end="")
@@ -110,6 +115,10 @@ def _rewrite(arguments: argparse.Namespace) -> int:
         show(f"line {edit.line}: {edit.kind}: {edit.reason}")
     for todo in result.todos:
         show(f"line {todo.line}: TODO(port): {todo.problem}")
+    direct = sum("--scipy-array-api" in edit.reason for edit in result.edits)
+    if direct:
+        calls = "1 call" if direct == 1 else f"{direct} calls"
+        show(f"SciPy takes the arrays of every library in {calls}: --scipy-array-api leaves them as they are")
     places = "1 place" if len(result.todos) == 1 else f"{len(result.todos)} places"
     show(f"{out}: {len(result.edits)} edits, {places} to decide")
     return 0

@@ -14,47 +14,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from xarrayops.plugin.arrays import Record
 from xarrayops.port.source import PortError, read
-from xarrayops.port.source.names import is_foreign
-
-
-class Place(Record):
-    """Where a file is: the name of its package (empty without one), and the folder from which it is imported."""
-
-    package: str
-    folder: Path
-
-    @classmethod
-    def of(cls, path: Path) -> Place:
-        """The place of a file. The folders around it that have an ``__init__.py`` are its package."""
-        folder = path.resolve().parent
-        names: list[str] = []
-        while (folder / "__init__.py").is_file():
-            names.insert(0, folder.name)
-            folder = folder.parent
-        return cls(".".join(names), folder)
-
-    def qualified(self, name: str) -> str:
-        """The full name of a module in the folder of the file."""
-        return f"{self.package}.{name}" if self.package else name
-
-    def has(self, name: str) -> bool:
-        """Whether a module is part of the program: of the file's package or, without a package, of its folder."""
-        first = name.partition(".")[0]
-        if self.package:
-            return first == self.package.partition(".")[0]
-        is_beside = (self.folder / f"{first}.py").is_file() or (self.folder / first / "__init__.py").is_file()
-        return is_beside and self.folder.name not in ("site-packages", "dist-packages") and is_foreign(first)
-
-    def is_from_here(self, name: str) -> bool:
-        """Whether a module that is loaded comes from the folder."""
-        file = getattr(sys.modules[name], "__file__", None)
-        return file is not None and Path(file).resolve().is_relative_to(self.folder)
+from xarrayops.port.source.modules import ModulePlace
 
 
 @contextmanager
-def importable(place: Place) -> Iterator[None]:
+def importable(place: ModulePlace) -> Iterator[None]:
     """Make the modules of a program importable in this block; afterwards the process is as before.
 
     Modules of the same names from other folders, such as an original and its port, are hidden.
@@ -81,7 +46,7 @@ def loaded(path: Path, role: str, modules: ExitStack) -> ModuleType:
     if path.suffix != ".py":
         raise PortError(f"{path} is not a Python file. Instead: a file whose name ends in .py")
     read(path)  # for the messages about files that cannot be read
-    place = Place.of(path)
+    place = ModulePlace.of(path)
     modules.enter_context(importable(place))
     spec = spec_from_file_location(place.qualified(f"{role}_{path.stem}"), path.resolve())
     assert spec is not None

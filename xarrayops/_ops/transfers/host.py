@@ -67,7 +67,6 @@ def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[
     >>> xo.on_host(np.polynomial.polynomial.polyroots)(torch.tensor([-6.0, 1.0, 1.0], dtype=torch.float64))
     tensor([-3.,  2.], dtype=torch.float64)
     """
-
     if not callable(function):
         raise TypeError(f"xo.on_host takes a function, not {type(function).__name__}")
 

@@ -152,6 +152,7 @@ def check(
     trace = run(program, call)
     rates, missing = of_machine or measured(backends, kinds_of(trace))
     predicted = forecasts(trace, rates, is_here=machine is None)
+    found = tuple(each._replace(certain=each.certain or _is_seen(each, trace)) for each in found)
     found = tuple(sorted({*found, *of_trace(program.source, trace, found)}))
     judged = with_forecasts(verdicts(found), predicted)
     return Report(program.source, found, judged, predicted, by_line(trace), _notes(rates, missing))
@@ -185,6 +186,11 @@ def by_line(trace: Trace) -> tuple[LineOfRun, ...]:
         counts = trace.numbers[line], trace.views_written[line], trace.duplicates[line], trace.data_dependent[line]
         found.append(LineOfRun(line, operations, nbytes, *counts, *trace.foreign.get(line, (0, 0))))
     return tuple(found)
+
+
+def _is_seen(finding: Finding, trace: Trace) -> bool:
+    """Whether the run shows that a guess is right: another package got or gave arrays in the line."""
+    return finding.kind == "foreign call" and finding.line in trace.foreign
 
 
 def of_trace(source: Source, trace: Trace, known: Sequence[Finding]) -> Iterator[Finding]:

@@ -108,17 +108,31 @@ def of_generators(program: Program) -> Iterator[Finding]:
 
 
 def of_foreign(program: Program, node: ast.Call) -> Iterator[Finding]:
-    """Arrays passed to another package, which needs host memory."""
-    name = program.foreign.called(node)
-    if name is None:
+    """Arrays passed to another package, which needs host memory, or to a module that is not ported."""
+    name, module = program.foreign.called(node), program.foreign.unported(node)
+    arrays = program.foreign_arrays(node)
+    if module is not None:
+        arrays = [each for each in call_arguments(node) if program.value(each).is_array]
+    if not arrays:
         return
-    arrays = [each for each in call_arguments(node) if program.value(each).is_array]
-    if arrays:
-        what = f"{name} takes NumPy arrays in host memory: it refuses arrays on a device, and returns NumPy arrays"
-        given = ", ".join(map(ast.unparse, (*node.args, *node.keywords)))
-        instead = f"xo.on_host({program.text(node.func)})({given})"
-        certain = all(program.value(each).certain for each in arrays)
-        yield finding(program, node, "foreign call", what, instead, certain=certain)
+    what, instead = f"{module} uses NumPy itself", f"port it too, or {_on_host(program, node)}"
+    if module is None:
+        taken = program.foreign.what_it_takes(str(name))
+        what = f"{name} takes NumPy's arrays: it refuses arrays on a device, and returns NumPy's"
+        what = f"{name} itself takes {taken}; otherwise NumPy's only" if taken else what
+        instead = _on_host(program, node)
+    certain = all(program.value(each).certain and program.value(each).is_array for each in arrays)
+    yield finding(program, node, "foreign call", what, instead, certain=certain)
+
+
+def _on_host(program: Program, node: ast.Call) -> str:
+    """The text of a call by `xarrayops.on_host`, with the call that makes its object in the same way."""
+    function = program.text(node.func)
+    made = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+    if isinstance(made, ast.Call) and program.foreign_arrays(made):
+        function = _on_host(program, made) + function.removeprefix(program.text(made))
+    given = ", ".join(map(ast.unparse, (*node.args, *node.keywords)))
+    return f"xo.on_host({function})({given})"
 
 
 def of_compiled(program: Program, node: ast.FunctionDef) -> Iterator[Finding]:

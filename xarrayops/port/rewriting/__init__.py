@@ -13,7 +13,9 @@ STYLES = ("numpy", "xo")
 """NumPy's names from `xarrayops.numpy`, or our own."""
 
 
-def rewrite(path: str | Path, *, style: str = "numpy", return_arguments: bool = False) -> Rewritten:
+def rewrite(
+    path: str | Path, *, style: str = "numpy", return_arguments: bool = False, scipy_array_api: bool = False
+) -> Rewritten:
     """Rewrite a NumPy program for every library.
 
     Only edits that keep the meaning are made, each with its reason. A place without a proof gets a comment
@@ -30,6 +32,10 @@ def rewrite(path: str | Path, *, style: str = "numpy", return_arguments: bool = 
     return_arguments : bool
         Whether functions that write into their arguments return them, so that they serve libraries whose arrays cannot
         change: their signatures change openly, with the calls in the file.
+    scipy_array_api : bool
+        Whether calls of SciPy stay where SciPy takes the arrays of PyTorch, JAX and CuPy on every device. It does if
+        the variable ``SCIPY_ARRAY_API`` is set when it is imported: a file that starts a program gets a line that sets
+        it, and other files a comment.
 
     Returns
     -------
@@ -52,4 +58,4 @@ def rewrite(path: str | Path, *, style: str = "numpy", return_arguments: bool = 
         if error.name != "libcst":
             raise
         raise PortError('rewrite needs libcst. Instead: pip install "xarrayops[port]"') from None
-    return rewritten(Program(source), style, return_arguments=return_arguments)
+    return rewritten(Program(source, scipy_array_api=scipy_array_api), style, return_arguments=return_arguments)

@@ -11,14 +11,14 @@ from functools import cached_property
 import libcst as cst
 
 from xarrayops.port.rewriting.edits import Edit, Returned, Todo
-from xarrayops.port.source import Program
+from xarrayops.port.source import INDEXED, Program
 from xarrayops.port.source.names import OTHER_ARRAYS
 from xarrayops.port.source.ownership import Ownership
 from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
 from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
 
-_INDEXED = "[]"
-"""Stands for an index among the attributes of a variable."""
+VARIABLE = "SCIPY_ARRAY_API"
+"""With it in the environment SciPy takes the arrays of other libraries."""
 BUILTINS = frozenset(dir(builtins)) - {"_"}
 """Without ``_``, which interactive Python and doctests add."""
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
@@ -35,13 +35,15 @@ class Context:
         """The functions that return the arguments that they write."""
         self.kept: set[str] = set()
         """The functions in which a write into an argument stays in place."""
+        self.unported: set[str] = set()
+        """The modules of the program that use NumPy itself and have a note."""
         self.names = program.names
         self.value = program.value
         self.edits: list[Edit] = []
         self.todos: list[Todo] = []
         self.announced: list[Todo] = []
         self.needs: set[str] = set()
-        """The modules that edits use: "xarrayops", "xarrayops.numpy", "numpy"."""
+        """The modules that edits use: "xarrayops", "xarrayops.numpy", "numpy"; and the variable that SciPy needs."""
         self.meetings = {meeting.node: meeting for meeting in program.meetings}
         """The uses of arrays of the module together with arrays of the caller."""
         self._used = {node.id for node in ast.walk(program.source.tree) if isinstance(node, ast.Name)}
@@ -65,31 +67,8 @@ class Context:
             return False
         if not isinstance(node, ast.Name | ast.Attribute):
             return True
-        used = self._used_attributes(node)  # of arrays only; ``size`` alone is not a proof
-        return (name != "size" or _INDEXED in used) and all(map(is_of_arrays, used - {_INDEXED}))
-
-    def may_be_array(self, node: ast.Name) -> bool:
-        """Whether a variable may be an array: the program uses no attribute of it that arrays lack."""
-        is_unknown = self.names.resolve(node) is None and self.value(node).kind in (ARRAY, UNKNOWN)
-        return is_unknown and all(map(is_of_arrays, self._used_attributes(node) - {_INDEXED}))
-
-    def _used_attributes(self, node: ast.Name | ast.Attribute) -> set[str]:
-        """The attributes that the program uses of a variable."""
-        return self._attributes.get(self._variable(node), set())
-
-    def _variable(self, node: ast.Name | ast.Attribute) -> tuple[ast.AST | None, str]:
-        """A variable of a function, or an attribute such as ``self.x`` of the whole program."""
-        return self.function(node) if isinstance(node, ast.Name) else None, ast.unparse(node)
-
-    @cached_property
-    def _attributes(self) -> dict[tuple[ast.AST | None, str], set[str]]:
-        """The attributes that the program uses of each variable."""
-        found: dict[tuple[ast.AST | None, str], set[str]] = {}
-        for node in self.program.parents:
-            if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name | ast.Attribute):
-                attribute = node.attr if isinstance(node, ast.Attribute) else _INDEXED
-                found.setdefault(self._variable(node.value), set()).add(attribute)
-        return found | {key: {"no array"} for key in found if key[1] in ("self", "cls")}
+        used = self.program.used_attributes(node)  # of arrays only; ``size`` alone is not a proof
+        return (name != "size" or INDEXED in used) and all(map(is_of_arrays, used - {INDEXED}))
 
     def assigned_kinds(self, node: ast.Attribute) -> set[str]:
         """The known kinds of the values that the program assigns to an attribute such as ``self.x``."""

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 import libcst as cst
 
-from xarrayops.port.rewriting.context import Context, argument, dotted
-from xarrayops.port.source.names import call_arguments
+from xarrayops.port.rewriting.context import VARIABLE, Context, argument, dotted
+from xarrayops.port.rewriting.edits import Edit
+from xarrayops.port.rewriting.lines import Change, Layout
+from xarrayops.port.source.names import Names, call_arguments
+
+OPTION = "--scipy-array-api"
 
 
 def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """``scipy.f(x)`` as ``xo.on_host(scipy.f)(x)``, if an argument may be an array."""
+    module = context.program.foreign.unported(node)
+    if module is not None and any(context.value(each).is_array for each in call_arguments(node)):
+        if module not in context.unported:  # one decision for all calls of the module
+            context.unported.add(module)
+            function = ast.unparse(node.func)
+            context.todo(node, f"{module} is not ported: port it too, or xo.on_host({function})")
+        return None
     compiled = context.names.function(node)
     if compiled in context.program.foreign.compiled:
         written = context.ownership.summary(compiled).written
@@ -26,22 +38,31 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
         found = context.program.foreign.called(node)
         if found is None or context.program.foreign.is_of_library(found):
             return None
-        name, is_given = found, any(_may_be_array(context, found, each) for each in call_arguments(node))
+        name, is_given = found, bool(context.program.foreign_arrays(node))
     if not is_given:
         return None
     if any(each.arg in ("out", "output") for each in node.keywords):
         context.todo(node, f"{name} writes into an array of NumPy: let it return the result, in xo.on_host({name})(..)")
         return None
+    foreign = context.program.foreign
+    if context.program.takes_all(node.func):
+        _leave(context, node, name)
+        return None
+    reason = f"{name} takes NumPy's arrays: xo.on_host converts the arguments and the result"
+    taken = foreign.what_it_takes(name)
+    option = f" ({OPTION} leaves the call)" if foreign.takes_eager_arrays(name) else ""
     assert isinstance(updated, cst.Call)
-    context.edit(node, "foreign call", f"{name} takes NumPy's arrays: xo.on_host converts the arguments and the result")
+    context.edit(node, "foreign call", f"{reason}. It also takes {taken}{option}" if taken else reason)
     return updated.with_changes(func=context.xo_call("on_host", argument(updated.func)))
 
 
-def _may_be_array(context: Context, name: str, given: ast.expr) -> bool:
-    if context.value(given).is_array:
-        return True
-    is_open = context.program.foreign.takes_arrays_of_numpy(name) and not name.startswith("matplotlib")
-    return is_open and isinstance(given, ast.Name) and context.may_be_array(given)
+def _leave(context: Context, node: ast.Call, name: str) -> None:
+    """Note that SciPy's setting is needed: written into the file that starts the program, otherwise to be written."""
+    is_known = VARIABLE in context.program.source.text or VARIABLE in context.needs
+    context.needs.add(VARIABLE)
+    if not is_known and not context.program.is_entry:
+        what = f"{name} takes the arrays of every library only with {VARIABLE}=1 before SciPy is imported"
+        context.todo(node, f"{what}: set it at the start of the program")
 
 
 def in_compiled(context: Context, node: ast.AST, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -53,3 +74,23 @@ def in_compiled(context: Context, node: ast.AST, updated: cst.BaseExpression) ->
     context.needs.add("numpy")
     context.edit(node, "name", "compiled code takes NumPy's own functions only")  # type: ignore[arg-type]
     return dotted(f"{context.host}.{name}")
+
+
+def variable(context: Context, layout: Layout) -> list[Change]:
+    """SciPy's setting before the first import of a package, if the file starts the program."""
+    program = context.program
+    if VARIABLE not in context.needs or VARIABLE in program.source.text or not program.is_entry:
+        return []
+    body = program.source.tree.body
+    place = next(i for i, each in enumerate(body) if _packages(each) - sys.stdlib_module_names)
+    has_os = any("os" in _packages(each) for each in body[:place]) and context.imported("os") == "os"
+    lines = ([] if has_os else ["import os"]) + [f'os.environ.setdefault("{VARIABLE}", "1")']
+    context.edits.append(Edit(1, "foreign call", f"SciPy reads {VARIABLE} when it is imported"))
+    start = layout.units[body[place]].start
+    return [Change(start, start, tuple(lines))]
+
+
+def _packages(statement: ast.stmt) -> set[str]:
+    """The packages that a statement of the module imports."""
+    names = Names(ast.Module([statement], []))
+    return {name.partition(".")[0] for name in names.packages if "." not in name or name[0] == "."}

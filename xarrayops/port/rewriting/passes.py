@@ -55,7 +55,8 @@ class Pass:
         self.layout = Layout(context.program.source)
         replaced = {unit: change for unit in self._asked() if (change := self._change(unit)) is not None}
         comments = self.layout.comments(context.announced)
-        self.changes = [*comments, *names.imports(context, self.layout, replaced), *replaced.values()]
+        imports = [*foreign.variable(context, self.layout), *names.imports(context, self.layout, replaced)]
+        self.changes = [*comments, *imports, *replaced.values()]
         """In the order of the lines that they add at one place."""
 
     def _asked(self) -> list[Unit]:

@@ -78,7 +78,8 @@ class _Work:
             return False
         lines, origins = changed(self._program.source.lines, done.changes)
         self._origins = [self._origins[line - 1] for line in origins]
-        self._program = Program(parsed(self._source.path, "\n".join(lines)))
+        option = self._program.scipy_array_api
+        self._program = Program(parsed(self._source.path, "\n".join(lines)), scipy_array_api=option)
         return True
 
     def _in_original(self, found: list[_Record]) -> list[_Record]:

@@ -18,10 +18,20 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.files import PortError, Source, read, write
 from xarrayops.port.source.foreign import Foreign
 from xarrayops.port.source.module_arrays import Meeting, meetings
-from xarrayops.port.source.names import Comprehension, FunctionNode, Names, arguments, evaluated_outside, last_name
+from xarrayops.port.source.modules import ModulePlace
+from xarrayops.port.source.names import (
+    Comprehension,
+    FunctionNode,
+    Names,
+    arguments,
+    call_arguments,
+    evaluated_outside,
+    last_name,
+)
 from xarrayops.port.source.ownership import Ownership, Returning
+from xarrayops.port.source.parameters import is_of_arrays
 from xarrayops.port.source.reference import References
-from xarrayops.port.source.value import Value
+from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
 from xarrayops.port.source.values import Values
 from xarrayops.port.source.writes import Write, writes_of
 
@@ -30,6 +40,8 @@ __all__ = ["Place", "PortError", "Program", "Source", "read", "write"]
 
 N = TypeVar("N", bound=ast.AST)
 Loop = ast.For | ast.AsyncFor | ast.While
+INDEXED = "[]"
+"""Stands for an index among the attributes of a variable."""
 
 
 class Place(Record):
@@ -43,8 +55,10 @@ class Place(Record):
 class Program:
     """A source and the results of its analysis."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, scipy_array_api: bool = False) -> None:
         self.source = source
+        self.scipy_array_api = scipy_array_api
+        """Whether calls of SciPy stay if SciPy takes the arrays of every library."""
         self.names = Names(source.tree)
         self.values = Values(source.tree, self.names)
 
@@ -133,6 +147,50 @@ class Program:
         """The calls of other packages, and the functions that they compile."""
         return Foreign(self.source.tree, self.names, self.source.path)
 
+    def foreign_arrays(self, call: ast.Call) -> list[ast.expr]:
+        """The arguments of a call of another package that are arrays, or may be; none for other calls."""
+        name = self.foreign.called(call)
+        is_open = name is not None and self.foreign.takes_arrays_of_numpy(name)
+        given = [] if name is None else call_arguments(call)
+        return [each for each in given if self.value(each).is_array or (is_open and self.may_be_array(each))]
+
+    def may_be_array(self, node: ast.expr) -> bool:
+        """Whether a variable may be an array: the program uses no attribute of it that arrays lack."""
+        if not isinstance(node, ast.Name) or self.names.resolve(node) is not None:
+            return False
+        return self.value(node).kind in (ARRAY, UNKNOWN) and all(
+            map(is_of_arrays, self.used_attributes(node) - {INDEXED})
+        )
+
+    def used_attributes(self, node: ast.Name | ast.Attribute) -> set[str]:
+        """The attributes that the program uses of a variable."""
+        return self._attributes.get(self._variable(node), set())
+
+    def _variable(self, node: ast.Name | ast.Attribute) -> tuple[ast.AST | None, str]:
+        """A variable of a function, or an attribute such as ``self.x`` of the whole program."""
+        return next(self.functions(node), None) if isinstance(node, ast.Name) else None, ast.unparse(node)
+
+    @cached_property
+    def _attributes(self) -> dict[tuple[ast.AST | None, str], set[str]]:
+        """The attributes that the program uses of each variable."""
+        found: dict[tuple[ast.AST | None, str], set[str]] = {}
+        for node in self.parents:
+            if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name | ast.Attribute):
+                attribute = node.attr if isinstance(node, ast.Attribute) else INDEXED
+                found.setdefault(self._variable(node.value), set()).add(attribute)
+        return found | {key: {"no array"} for key in found if key[1] in ("self", "cls")}
+
+    @cached_property
+    def is_entry(self) -> bool:
+        """Whether the file starts a program: it is no module of a package, or has code for its use as a script."""
+        texts = {ast.unparse(node.test) for node in self.source.tree.body if isinstance(node, ast.If)}
+        return "__name__ == '__main__'" in texts or not ModulePlace.of(Path(self.source.path)).package
+
+    def takes_all(self, node: ast.expr) -> bool:
+        """Whether the expression is a function of SciPy that takes the arrays of every library, which stays."""
+        name = self.foreign.name(node) if self.scipy_array_api else None
+        return name is not None and self.foreign.takes_eager_arrays(name)
+
     @cached_property
     def references(self) -> References:
         """The reference arrays of the functions."""
@@ -141,7 +199,7 @@ class Program:
     @cached_property
     def meetings(self) -> tuple[Meeting, ...]:
         """The uses of arrays of the module together with arrays of the caller, in the order of the source."""
-        return meetings(self.source.tree, self.values, self.parents)
+        return meetings(self.source.tree, self.values, self.parents, self.takes_all)
 
     @cached_property
     def ownership(self) -> Ownership:

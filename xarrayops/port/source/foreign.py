@@ -1,17 +1,25 @@
-"""Calls of other packages, and functions that they compile: code that takes NumPy's arrays only."""
+"""Calls of other packages and other modules, and functions that packages compile: what takes NumPy's arrays only.
+
+``foreign.json`` has the packages that take NumPy's arrays, what each needs to take others, and the functions that then
+do. ``benchmarks/foreign_calls.py`` writes it.
+"""
 
 from __future__ import annotations
 
 import ast
+import json
+from collections.abc import Callable
 from pathlib import Path
 
+from xarrayops.port.source.modules import ModulePlace, uses_numpy_itself
 from xarrayops.port.source.names import OTHER_ARRAYS, Names, is_foreign
 from xarrayops.port.source.parameters import is_of_arrays
-from xarrayops.port.source.value import words
 
 COMPILERS = ("numba", "pythran", "transonic", "cython", "numexpr")
-_OF_NUMPY = words("cv2 imageio librosa matplotlib numba PIL pywt scipy skimage sklearn soundfile")
-"""Packages that take NumPy's arrays: an argument of unknown kind may be one."""
+_TABLE = json.loads(Path(__file__).with_name("foreign.json").read_text(encoding="utf-8"))
+_SETTINGS: dict[str, str] = _TABLE["packages"]
+_TAKES = {name: frozenset(taken.split()) for taken, names in _TABLE["takes"].items() for name in names}
+_EAGER = frozenset(("cupy", "jax", "torch"))
 
 
 class Foreign:
@@ -19,10 +27,15 @@ class Foreign:
 
     def __init__(self, tree: ast.Module, names: Names, path: str) -> None:
         self._names = names
-        self._own = _package_of(path)
+        self._place = ModulePlace.of(Path(path))
         found = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
         self.compiled: dict[ast.FunctionDef | ast.AsyncFunctionDef, str] = {}
         """The functions that another package compiles, with the name of what compiles them."""
+        self._attributes: dict[str, list[ast.expr | None]] = {}
+        """What the program assigns to attributes such as ``self.x``."""
+        for node in (node for node in ast.walk(tree) if isinstance(node, ast.Assign)):
+            for target in (each for each in node.targets if isinstance(each, ast.Attribute)):
+                self._attributes.setdefault(ast.unparse(target), []).append(node.value)
         for node in found:
             for decorator in node.decorator_list:
                 name = self._compiler(decorator.func if isinstance(decorator, ast.Call) else decorator)
@@ -46,47 +59,68 @@ class Foreign:
     def name(self, node: ast.AST) -> str | None:
         """The dotted name of an object of another package; None for NumPy, the standard library and the own package."""
         name = self._names.resolve(node)
-        is_own = name is not None and name.partition(".")[0] == self._own
-        return name if name is not None and not is_own and is_foreign(name) else None
+        return name if name is not None and is_foreign(name) and not self._place.has(name) else None
 
     def called(self, call: ast.Call) -> str | None:
         """What another package serves: a function, a method of an object that it made, or that object itself."""
-        name = self.name(call.func)
+        return self._called(call, self.name)
+
+    def unported(self, call: ast.Call) -> str | None:
+        """The other module of the program that serves a call in the same way, if it uses NumPy itself."""
+        name = self._called(call, self._own_name)
+        file = None if name is None else self._place.file_of(name.partition("()")[0])
+        if file is None or not uses_numpy_itself(file):
+            return None
+        place = ModulePlace.of(file)
+        return place.package if file.stem == "__init__" else place.qualified(file.stem)
+
+    def _own_name(self, node: ast.AST) -> str | None:
+        name = self._names.resolve(node)
+        return name if name is not None and self._place.has(name) else None
+
+    def _called(self, call: ast.Call, name_of: Callable[[ast.AST], str | None]) -> str | None:
+        name = name_of(call.func)
         if name is not None:
             return name
         made = call.func.value if isinstance(call.func, ast.Attribute) else call.func
         if isinstance(call.func, ast.Attribute) and is_of_arrays(call.func.attr):
             return None  # the package may have returned an array
-        owner = self._maker(made)
+        owner = self._maker(made, name_of)
         if owner is None:
             return None
         return f"{owner}().{call.func.attr}" if isinstance(call.func, ast.Attribute) else f"{owner}()"
 
-    def _maker(self, node: ast.expr) -> str | None:
+    def _maker(self, node: ast.expr, name_of: Callable[[ast.AST], str | None]) -> str | None:
         """The name of what made an object, if all that may have made it are calls of one name."""
         if isinstance(node, ast.Call):
-            return self.name(node.func)
-        if not isinstance(node, ast.Name):
-            return None
-        owner = self._names.scope_of(node).owner(node.id)
-        values = [] if owner is None else [each.value for each in owner.bindings.get(node.id, ())]
-        found = {self.name(each.func) if isinstance(each, ast.Call) else None for each in values}
+            return name_of(node.func)
+        values: list[ast.expr | None] = []
+        if isinstance(node, ast.Name) and (owner := self._names.scope_of(node).owner(node.id)) is not None:
+            values = [each.value for each in owner.bindings.get(node.id, ())]
+        elif isinstance(node, ast.Attribute):
+            values = self._attributes.get(ast.unparse(node), [])
+        found = {name_of(each.func) if isinstance(each, ast.Call) else None for each in values}
         return found.pop() if len(found) == 1 else None
 
     def takes_arrays_of_numpy(self, name: str) -> bool:
         """Whether arguments of unknown kind may be arrays, because arrays are what the package is for."""
-        return name.partition(".")[0] in _OF_NUMPY
+        return name.partition(".")[0] in {*_SETTINGS, *COMPILERS} - {"matplotlib", *OTHER_ARRAYS}
+
+    def takes_eager_arrays(self, name: str) -> bool:
+        """Whether a function of SciPy takes the arrays of PyTorch, JAX and CuPy on every device, if it is set to."""
+        return name.startswith("scipy.") and _TAKES.get(name.partition("()")[0], frozenset()) >= _EAGER
+
+    def what_it_takes(self, name: str) -> str:
+        """Which arrays a function takes besides NumPy's, and with which setting; empty if none."""
+        taken = sorted(_TAKES.get(name.partition("()")[0], ()))
+        if not taken:
+            return ""
+        everywhere = [each for each in taken if ":" not in each]
+        on_host = [each.removesuffix(":cpu") for each in taken if ":" in each]
+        texts = [", ".join(everywhere), f"{', '.join(on_host)} in host memory" if on_host else ""]
+        setting = _SETTINGS[name.partition(".")[0]]
+        return f"arrays of {' and of '.join(filter(None, texts))} with {setting}, if all its arrays are of one library"
 
     def is_of_library(self, name: str) -> bool:
         """Whether the package has arrays of its own."""
         return name.partition(".")[0] in OTHER_ARRAYS
-
-
-def _package_of(path: str) -> str | None:
-    """The package that a file is a part of, by the ``__init__.py`` of the folders around it; None for a script."""
-    found = None
-    for folder in Path(path).absolute().parents:
-        if not (folder / "__init__.py").is_file():
-            break
-        found = folder.name
-    return found

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from xarrayops._surface import CREATION
 from xarrayops.plugin.arrays import Record
-from xarrayops.port.source.names import FunctionNode, arguments
+from xarrayops.port.source.names import FunctionNode, arguments, call_arguments
 from xarrayops.port.source.value import ARRAY, UNKNOWN
 from xarrayops.port.source.values import Values
 
@@ -36,10 +36,15 @@ class Meeting(Record):
     certain: bool
 
 
-def meetings(tree: ast.Module, values: Values, parents: Mapping[ast.AST, ast.AST]) -> tuple[Meeting, ...]:
-    """The uses of arrays of the module together with arrays of the caller, in the order of the source."""
+def meetings(
+    tree: ast.Module, values: Values, parents: Mapping[ast.AST, ast.AST], takes_all: Callable[[ast.expr], bool]
+) -> tuple[Meeting, ...]:
+    """The uses of arrays of the module together with arrays of the caller, in the order of the source.
+
+    ``takes_all`` says which functions of other packages take the arrays of every library.
+    """
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-    found = (meeting for node in functions for meeting in _Function(node, values, parents).meetings())
+    found = (meeting for node in functions for meeting in _Function(node, values, parents, takes_all).meetings())
     unique = {meeting.node: meeting for meeting in found}.values()
     return tuple(sorted(unique, key=lambda meeting: (meeting.node.lineno, meeting.node.col_offset)))
 
@@ -47,7 +52,14 @@ def meetings(tree: ast.Module, values: Values, parents: Mapping[ast.AST, ast.AST
 class _Function:
     """One function: which variables depend on the module alone, and which on the caller."""
 
-    def __init__(self, node: FunctionNode, values: Values, parents: Mapping[ast.AST, ast.AST]) -> None:
+    def __init__(
+        self,
+        node: FunctionNode,
+        values: Values,
+        parents: Mapping[ast.AST, ast.AST],
+        takes_all: Callable[[ast.expr], bool],
+    ) -> None:
+        self._takes_all = takes_all
         self._node, self._names, self._values, self._parents = node, values.names, values, parents
         self._of_caller = {
             argument.arg
@@ -147,9 +159,11 @@ class _Function:
         return None
 
     def _others_of_call(self, call: ast.Call, node: ast.expr) -> list[ast.expr] | None:
+        if isinstance(call.func, ast.Call) and self._names.resolve(call.func.func) == "xarrayops.on_host":
+            return None
         name = self._names.resolve(call.func)
-        is_known = name is None or self._names.function_name(call.func) is not None
+        is_known = name is None or self._names.function_name(call.func) is not None or self._takes_all(call.func)
         if not is_known or name in _MOVES or any(keyword.arg == "like" for keyword in call.keywords):
             return None
-        others = [each for each in call.args if each is not node]
+        others = [each for each in call_arguments(call) if each is not node]
         return [*others, call.func.value] if name is None and isinstance(call.func, ast.Attribute) else others

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.port.loading import Place
+from xarrayops.port.source.modules import ModulePlace
 from xarrayops.port.source.names import Names, is_foreign
 from xarrayops.port.trace.array import Traced, call, plain, wrapped
 from xarrayops.port.trace.kinds import GENERATORS
@@ -96,7 +96,7 @@ def counting(trace: Trace) -> dict[str, Any]:
     return {"__builtins__": {**vars(builtins), **imports}, _FOREIGN: partial(_foreign, trace)}
 
 
-def counted_code(text: str, path: str, place: Place) -> CodeType:
+def counted_code(text: str, path: str, place: ModulePlace) -> CodeType:
     """Compile a source so that calls of packages outside the program are counted."""
     tree = ast.parse(text)
     _CountForeign(Names(tree), place).visit(tree)
@@ -106,7 +106,7 @@ def counted_code(text: str, path: str, place: Place) -> CodeType:
 class _CountForeign(ast.NodeTransformer):
     """Wraps the functions of other packages where they are called."""
 
-    def __init__(self, names: Names, place: Place) -> None:
+    def __init__(self, names: Names, place: ModulePlace) -> None:
         self._names, self._place = names, place
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
@@ -119,7 +119,7 @@ class _CountForeign(ast.NodeTransformer):
 
 
 @contextmanager
-def counted_modules(place: Place, trace: Trace) -> Iterator[None]:
+def counted_modules(place: ModulePlace, trace: Trace) -> Iterator[None]:
     """Load the other modules of the program so that they count, too."""
     finder = _Finder(place, trace)
     sys.meta_path.insert(0, finder)
@@ -132,7 +132,7 @@ def counted_modules(place: Place, trace: Trace) -> Iterator[None]:
 class _Finder(MetaPathFinder):
     """Finds the modules of a program."""
 
-    def __init__(self, place: Place, trace: Trace) -> None:
+    def __init__(self, place: ModulePlace, trace: Trace) -> None:
         self._place, self._trace = place, trace
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -146,7 +146,7 @@ class _Finder(MetaPathFinder):
 class _Loader(SourceFileLoader):
     """Executes a module of a program so that it counts."""
 
-    def __init__(self, name: str, path: str, place: Place, trace: Trace) -> None:
+    def __init__(self, name: str, path: str, place: ModulePlace, trace: Trace) -> None:
         super().__init__(name, path)
         self._place, self._trace = place, trace
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.port.loading import Place, arguments_of, importable, last_line, parsed_call
+from xarrayops.port.loading import arguments_of, importable, last_line, parsed_call
 from xarrayops.port.source import PortError, Program
+from xarrayops.port.source.modules import ModulePlace
 from xarrayops.port.source.writes import AUGMENTED_ITEM
 from xarrayops.port.trace.array import plain, wrapped
 from xarrayops.port.trace.modules import NumPy, counted_code, counted_modules, counting
@@ -50,7 +51,10 @@ def run(program: Program, call: str) -> Trace:
     )
     with _module(program, trace) as variables, redirect_stdout(sys.stderr):
         try:
-            exec(counted_code(program.source.text, program.source.path, Place.of(Path(program.source.path))), variables)
+            exec(
+                counted_code(program.source.text, program.source.path, ModulePlace.of(Path(program.source.path))),
+                variables,
+            )
             function = _prepared(expression, variables, trace)
             few = wrapped(np.ones(2), trace)
             number = few[0]
@@ -97,7 +101,7 @@ def _prepared(call: ast.Call, variables: dict[str, Any], trace: Trace) -> partia
 def _module(program: Program, trace: Trace) -> Iterator[dict[str, Any]]:
     """The variables of the program, as a module that the run can import, with the program's other modules."""
     path = Path(program.source.path)
-    place = Place.of(path)
+    place = ModulePlace.of(path)
     name = place.qualified(path.stem)
     module = ModuleType(name)
     module.__file__, module.__package__ = str(path), place.package

@@ -1,9 +1,12 @@
 """Calls of other packages go through `xarrayops.on_host`; code that they compile keeps NumPy's own functions."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
-from xarrayops.port import rewrite
+from xarrayops.port import check, rewrite
 
 X = np.arange(12.0).reshape(3, 4) + 1
 V = np.asarray([0.3, 0.1, 0.7, 0.2, 0.9, 0.4])
@@ -122,3 +125,121 @@ def test_compiled_functions_run(tmp_path):
     assert np.isclose(found["f"](V), np.sqrt(V).sum() + V.sum())
     assert np.allclose(found["g"](V), np.exp(V))
     assert isinstance(found["f"](torch.from_numpy(V)), torch.Tensor | float)
+
+
+DIRECT = '''
+"""Logarithms."""
+import sys
+import numpy as np
+import scipy.special
+from scipy import fft, ndimage
+
+WEIGHTS = np.arange(4.0) + 1
+KERNEL = np.ones((3, 3)) / 9
+
+def f(x: np.ndarray):
+    logs = scipy.special.xlogy(WEIGHTS, x) + scipy.special.xlogy(np.array([1.0, 2.0, 3.0, 4.0]), x)
+    return logs, ndimage.convolve(x, KERNEL), fft.rfft(x, axis=0)
+
+if __name__ == "__main__":
+    print(type(f(EXAMPLE)[0]).__module__, sum(float(abs(each).sum()) for each in f(EXAMPLE)))
+'''
+SETTING = 'os.environ.setdefault("SCIPY_ARRAY_API", "1")'
+
+
+def test_functions_that_take_every_library_stay_on_request(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(DIRECT)
+    plain = rewrite(path)
+    assert plain.text.count("xo.on_host(") == 4
+    assert SETTING not in plain.text
+    assert sum("--scipy-array-api" in each.reason for each in plain.edits) == 2  # two lines
+    new = rewrite(path, scipy_array_api=True)
+    assert "xo.on_host(ndimage.convolve)(x, KERNEL)" in new.text
+    assert new.text.count("xo.on_host(") == 1
+    assert "scipy.special.xlogy(np.asarray(WEIGHTS, like=x), x)" in new.text
+    assert new.text.index(SETTING) < new.text.index("import xarrayops")
+    assert not new.todos
+    path.write_text(new.text)
+    assert rewrite(path, scipy_array_api=True).text == new.text
+
+
+def test_programs_with_scipys_setting_run_on_every_library(tmp_path):
+    pytest.importorskip("scipy")
+    pytest.importorskip("torch")
+    path = tmp_path / "program.py"
+    example = "np.asarray([[0.5, 1, 2, 3]] * 4)"
+    path.write_text(DIRECT.replace("EXAMPLE", example))
+    wanted = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout.split()
+    new = rewrite(path, scipy_array_api=True).text
+    for library in ("numpy", "torch"):
+        before, code = new.split("if __name__")
+        start = f"import torch\ntorch.set_default_dtype(torch.float64)\nEXAMPLE = xo.convert({example}, {library!r})\n"
+        path.write_text(f"{before}{start}if __name__{code.replace(example, 'EXAMPLE')}")
+        found = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout.split()
+        assert found[0] == library
+        assert np.isclose(float(found[1]), float(wanted[1]))
+
+
+@pytest.mark.parametrize(("start", "lines"), [("import os\n", 1), ("import os as system\n", 2), ("", 2)])
+def test_the_setting_stands_before_the_first_import_of_a_package(tmp_path, start, lines):
+    path = tmp_path / "program.py"
+    path.write_text(
+        f"{start}import scipy.fft\nimport numpy as np\ndef f(x: np.ndarray):\n    return scipy.fft.fft(x)\n"
+    )
+    new = rewrite(path, scipy_array_api=True).text
+    assert new.index(SETTING) < new.index("import scipy.fft")
+    assert new.splitlines().count("import os") == 1
+    assert new[: new.index("import scipy")].count("\n") - len(start.splitlines()) == lines
+
+
+def test_modules_of_a_package_say_what_the_program_must_set(tmp_path):
+    (tmp_path / "__init__.py").touch()
+    path = tmp_path / "program.py"
+    path.write_text("import scipy.fft\nimport numpy as np\ndef f(x: np.ndarray):\n    return scipy.fft.fft(x)\n")
+    new = rewrite(path, scipy_array_api=True)
+    assert SETTING not in new.text
+    (todo,) = new.todos
+    assert "SCIPY_ARRAY_API=1 before SciPy is imported" in todo.problem
+
+
+MODULES = {
+    "ported.py": "import xarrayops.numpy as np\ndef f(x):\n    return np.sqrt(x)\n",
+    "plain.py": "import math\ndef g(x):\n    return x\n",
+    "kept.py": "import numpy as np\ndef h(x):\n    return np.sqrt(x)\nclass Model:\n    def fit(self, x): return x\n",
+    "inner/__init__.py": "from .deep import k\n",
+    "inner/deep.py": "from numpy import sqrt\ndef k(x):\n    return sqrt(x)\n",
+}
+CALLER = """
+import numpy as np
+from {0}ported import f
+from {0}plain import g
+from {0}kept import h, Model
+from {0}inner import k
+
+def start(x: np.ndarray, n: int):
+    h(n)
+    f(x) + g(x)
+    h(x)
+    k(x=x)
+    return Model().fit(x)
+"""
+
+
+@pytest.mark.parametrize("place", ["package", "relative", "folder"])
+def test_modules_of_the_program_that_are_not_ported_are_named(tmp_path, place):
+    folder = tmp_path / "mine"
+    (folder / "inner").mkdir(parents=True)
+    for name, text in MODULES.items():
+        (folder / name).write_text(text)
+    if place != "folder":
+        (folder / "__init__.py").touch()
+    path = folder / "program.py"
+    path.write_text(CALLER.format({"package": "mine.", "relative": ".", "folder": ""}[place]))
+    prefix = "" if place == "folder" else "mine."
+    wanted = {11: f"{prefix}kept", 12: f"{prefix}inner.deep", 13: f"{prefix}kept"}
+    todos = {each.line: each.problem.partition(" ")[0] for each in rewrite(path).todos}
+    assert todos == {11: wanted[11], 12: wanted[12]}  # one note for a module
+    found = {each.line: each.what.partition(" ")[0] for each in check(path).findings if each.kind == "foreign call"}
+    assert found == wanted
+    assert "on_host" not in rewrite(path).text.replace("or xo.on_host", "")
