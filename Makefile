@@ -54,6 +54,7 @@ sweeps: env      ## run the whole of the long tests, 20 minutes or more, and wri
 	$(RUN) benchmarks/port_packages.py bench-results/port_packages --out benchmarks/results/sweeps/port_packages.json
 	.venv-clients/bin/python -m pip install --quiet -r benchmarks/foreign_requirements.txt
 	.venv-clients/bin/python benchmarks/foreign_calls.py --table xarrayops/port/source/foreign.json --out benchmarks/results/sweeps/foreign_calls.json
+	$(RUN) benchmarks/verify_faults --out benchmarks/results/sweeps/verify_faults.json
 
 fuzz-numpy: env  ## compare xarrayops.numpy with NumPy on random calls: ARGUMENTS="--names roll --library torch --seed 3 --count 1"
 	@$(PYTHON) tools/environment.py $(VENV) test

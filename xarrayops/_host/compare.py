@@ -41,6 +41,8 @@ class Value(Record):
         The name of the library of an array; empty for numbers and objects.
     is_numeric : bool
         Whether it is an array or a number.
+    device : str
+        The device of an array without values; otherwise empty.
     """
 
     dtype: str
@@ -48,6 +50,7 @@ class Value(Record):
     data: Any
     library: str = ""
     is_numeric: bool = True
+    device: str = ""
 
     def __str__(self) -> str:
         if not self.is_numeric:

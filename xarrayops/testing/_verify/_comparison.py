@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,16 @@ from xarrayops.testing._verify._report import Divergence, Outcome, Report, Statu
 from xarrayops.testing._verify._rounding import rounding
 from xarrayops.testing._verify._run import NUMPY, Call, Run, Setup, TimeUp, namespaces, run
 from xarrayops.testing._verify._trace import Key, Operands, Tracer
-from xarrayops.testing._verify._values import Value, first_line, is_array, leaves, opened, structure, value
+from xarrayops.testing._verify._values import (
+    Value,
+    class_difference,
+    first_line,
+    is_array,
+    leaves,
+    opened,
+    structure,
+    value,
+)
 
 SAMPLES = 5
 """The runs with random rounding."""
@@ -48,7 +57,7 @@ class Comparison:
         self.notes: list[str] = []
         args, kwargs = fill((args, kwargs), _as_numpy)
         self.port = Call(function, args, kwargs)
-        self.has_arrays = any(isinstance(x, np.ndarray) for _, x in leaves((args, kwargs)))
+        self.has_arrays = any(isinstance(x, np.ndarray) for _, x in leaves(opened((args, kwargs), exhausts=False)))
         self.has_original = callable(expected)
         self.original = Call(expected, args, kwargs) if self.has_original else self.port
         self.namespaces = [*namespaces(function), *namespaces(self.original.function)]
@@ -62,12 +71,28 @@ class Comparison:
             expected = opened(expected)
             results = {f"result{path}": value(x) for path, x in leaves(expected)}
             self.want = found._replace(results=results, shape=structure(expected))
+        self._require_values()
         samples = self._samples(self.original)
         self.spread = dict.fromkeys(self.want.results, 0.0)
         for path, exact in {**found.results, **found.arguments}.items():
             if path not in self.want.results or self.want.results[path].shape == exact.shape:
                 self.spread[path] = spread_of(exact, [each[path] for each in samples if path in each])
                 self._note_unstable(path, exact)
+
+    def _require_values(self) -> None:
+        """Raise if the reference has nothing that another run could be compared with."""
+        nothing = self.original._replace(function=lambda *_, **__: None)
+        before = run(nothing, NUMPY, nullcontext(), Tape(), None, None)
+        is_silent = all(each.data is None for each in self.want.results.values()) and self.want.shape == "."
+        if (
+            is_silent
+            and self.want.arguments_shape == before.arguments_shape
+            and not any(difference(each, self.want.arguments[path]) for path, each in before.arguments.items())
+        ):
+            raise ValueError(
+                "verify: the reference returns None, and changes no argument and no variable of its module, so nothing "
+                "can be compared. Instead: a function that returns what it computes"
+            )
 
     def _run(self, call: Call, setup: Setup, around: AbstractContextManager[Any] | None = None) -> Run:
         """A run with the recorded draws; ``around`` is open while the function runs."""
@@ -121,7 +146,7 @@ class Comparison:
     def _outcome(self, setup: Setup, *, replay: bool) -> Outcome:
         """The outcome with `xarrayops.use`, or the failure without it."""
         found = self._compared(setup, replay=replay)
-        if found.status == "unsupported" and setup.name == "numpy":  # the reference runs there
+        if found.status in ("unsupported", "not run") and setup.name == "numpy":  # the reference runs there
             return found._replace(status="raised")
         is_plain = not setup.mode.traces and isinstance(setup.library, str) and setup.library != "numpy"
         if found.status != "same" or not is_plain or not self.has_arrays:
@@ -154,9 +179,12 @@ class Comparison:
                 found = _replay.of_error(got.error)
             return Outcome(setup.name, status, first_line(got.error), found, *numbers)
         what = self._difference(got, setup)
+        if not what and not setup.mode.traces:
+            what = self.tape.difference
         if not what:
             left = _left(got, setup)
-            return Outcome(setup.name, "different" if left and setup.mode.has_devices else "same", left, None, *numbers)
+            status = "different" if left and setup.mode.has_devices else "same"
+            return Outcome(setup.name, status, left, None, *numbers, setup.mode.has_values)
         mismatch = self.tape.mismatch
         found = None
         if mismatch is not None:
@@ -168,15 +196,26 @@ class Comparison:
 
     def _difference(self, got: Run, setup: Setup) -> str:
         """What differs; empty if nothing does."""
+        is_eager = not setup.mode.traces
         if got.shape != self.want.shape:
             return f"the result is nested as {got.shape}, the reference's as {self.want.shape}"
-        pairs = [(path, want, got.results[path]) for path, want in self.want.results.items()]
-        if not xo.backend(setup.library).immutable and not setup.mode.traces:
-            pairs += [(path, want, got.arguments[path]) for path, want in self.want.arguments.items()]
-        for path, want, found in pairs:
-            different = difference(want, found, self.spread[path])
+        if is_eager and got.arguments_shape != self.want.arguments_shape:
+            return f"the arguments after the call are nested as {got.arguments_shape}, not {self.want.arguments_shape}"
+        wanted = {path: each for path, each in self.want.results.items() if is_eager or path.startswith("result")}
+        if is_eager:  # arrays that cannot be written keep their values
+            is_fixed = xo.backend(setup.library).immutable
+            wanted |= {path: x for path, x in self.want.arguments.items() if not (x.library and is_fixed)}
+        found = got.results | got.arguments
+        for path, want in wanted.items():
+            place = f"{path} after the call" if path in self.want.arguments else path
+            if path not in found:
+                return f"{place}: the run has no such value"
+            classes = class_difference(want, found[path]) if is_eager or not want.is_numeric else ""
+            different = classes or difference(want, found[path], self.spread.get(path, 0.0))
             if different is not None:
-                return f"{path}{' after the call' if path in self.want.arguments else ''}: {different.text}"
+                return f"{place}: {different if isinstance(different, str) else different.text}"
+        for path in sorted(got.shared - self.want.shared if setup.name == "numpy" else ()):
+            return f"{path} shares the memory of an argument, and the reference's does not"
         return ""
 
     @_replay.defined_values()
@@ -226,8 +265,16 @@ def _as_numpy(x: Any) -> Any:
 def _left(got: Run, setup: Setup) -> str:
     """Where values left the library in which the function ran, to results or to NumPy; empty if nowhere."""
     own = xo.backend(setup.library).name
-    arrays = {path: each.library for path, each in got.results.items() if each.shape and each.library not in ("", own)}
+    arrays = {path: each.library for path, each in got.results.items() if each.library not in ("", own)}
     found = [f"{path} is an array of {library}" for path, library in arrays.items()]
+    if got.ledger.transfers or got.ledger.waits:  # without any, a scalar was computed from numbers
+        scalars = [path for path, each in got.results.items() if each.dtype and not each.library]
+        found += [f"{path} is a scalar of numpy" for path in scalars]
+    devices = {each.device for each in got.arguments.values()} - {""}
+    placed = {path: each.device for path, each in got.results.items() if each.device}
+    found += [
+        f"{path} is on the device {device}" for path, device in placed.items() if devices and device not in devices
+    ]
     read = [str(each) for each in got.ledger.crossings if each.what in setup.mode.host_calls]
     return "; ".join([*found, *(f"{each} raises for a tensor on a GPU" for each in read)])
 

@@ -63,12 +63,36 @@ class Tape:
         self._next = 0
         self._records = False
         self._is_drawing = False
+        self._seeds: list[int | None] = []
+        self._is_seeded = False
         self.mismatch: Mismatch | None = None
+
+    @property
+    def difference(self) -> str:
+        """How the draws of the last run differ from the recorded ones; empty if they do not."""
+        if self.mismatch is not None:
+            return f"{self.mismatch.file}:{self.mismatch.line}: {self.mismatch.why}"
+        if self._draws and self._seeds and not self._is_seeded:
+            return f"the run seeds no generator, and the reference has the seed {self._seeds[0]}"
+        made, wanted = self._next, len(self._draws)
+        return (
+            "" if made == wanted else f"the run makes {made} draws of random numbers, and the reference makes {wanted}"
+        )
+
+    def seeded(self, seed: Any) -> None:
+        """Record the seed of a generator, or compare it with those of the reference."""
+        self._is_seeded = True
+        if not isinstance(seed, (int, type(None))):
+            return
+        if self._records:
+            self._seeds.append(seed)
+        elif self._seeds and seed not in self._seeds and self.mismatch is None:
+            self.mismatch = Mismatch(*line_of_user(), f"the seed is {seed}, and the reference has {self._seeds[0]}")
 
     @contextmanager
     def replacing(self, namespaces: list[dict[str, Any]], *, records: bool = False) -> Iterator[None]:
         """A context in which the recorded draws are returned, or draws are recorded."""
-        self._records, self._next, self.mismatch = records, 0, None
+        self._records, self._next, self.mismatch, self._is_seeded = records, 0, None, False
         with _generators_replaced(self, namespaces):
             yield
 
@@ -172,6 +196,10 @@ def _random_state(tape: Tape) -> type[np.random.RandomState]:
     """The class of NumPy's legacy generators, with the draws of its objects on a tape."""
 
     class RandomState(np.random.RandomState):
+        def __init__(self, seed: Any = None) -> None:
+            tape.seeded(seed)
+            super().__init__(seed)
+
         def __getattribute__(self, name: str) -> Any:
             found = super().__getattribute__(name)
             if name.startswith("_") or name in _STATE or not callable(found):
@@ -195,6 +223,7 @@ def _generators_replaced(tape: Tape, namespaces: list[dict[str, Any]]) -> Iterat
         def making(*args: Any, **kwargs: Any) -> Any:
             if args and isinstance(args[0], _Generator):
                 return args[0]
+            tape.seeded(args[0] if args else kwargs.get("seed"))
             return _Generator(tape, maker(*args, **kwargs))
 
         return _untraced(making)
@@ -213,6 +242,8 @@ def _generators_replaced(tape: Tape, namespaces: list[dict[str, Any]]) -> Iterat
                 continue
             replacements[id(drawn)] = getattr(_Generator(tape, legacy), name)
             patches.enter_context(mock.patch.object(np.random, name, replacements[id(drawn)]))
+        replacements[id(np.random.seed)] = seed = _seeding(tape, np.random.seed)
+        patches.enter_context(mock.patch.object(np.random, "seed", seed))
         for namespace in namespaces:
             for name, found in list(namespace.items()):
                 if id(found) in replacements:
@@ -220,6 +251,14 @@ def _generators_replaced(tape: Tape, namespaces: list[dict[str, Any]]) -> Iterat
                 elif through(tape, found) is not found:
                     _replace(patches, namespace, name, through(tape, found))
         yield
+
+
+def _seeding(tape: Tape, seeds: Callable[..., Any]) -> Callable[..., Any]:
+    def seed(seed: Any = None) -> None:
+        tape.seeded(seed)
+        seeds(seed)
+
+    return seed
 
 
 def _replace(patches: ExitStack, namespace: dict[str, Any], name: str, replacement: Any) -> None:

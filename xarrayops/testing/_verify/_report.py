@@ -89,6 +89,8 @@ class Outcome(Record):
     compilations : int
         How often the library compiled something during the call: a program of XLA, also for a single function of JAX,
         or a graph of `torch.compile`. What the process had compiled before is not compiled again.
+    has_values : bool
+        Whether values were compared; False for arrays that have shapes and dtypes only.
     """
 
     run: str
@@ -100,6 +102,7 @@ class Outcome(Record):
     waits: int = 0
     computes: int = 0
     compilations: int = 0
+    has_values: bool = True
 
 
 class Report(Record):
@@ -121,8 +124,8 @@ class Report(Record):
 
     @property
     def ok(self) -> bool:
-        """Whether a run has the results of the reference, and none differs or raised."""
-        return not self.failures and any(each.status == "same" for each in self.outcomes)
+        """Whether a run has the values of the reference, and none differs or raised."""
+        return not self.failures and any(each.status == "same" and each.has_values for each in self.outcomes)
 
     @property
     def failures(self) -> tuple[Outcome, ...]:

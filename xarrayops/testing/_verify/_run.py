@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import signal
 import sys
 import threading
@@ -23,11 +24,14 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.nested import fill
 from xarrayops.plugin.runs import RunMode
 from xarrayops.testing._verify._random import Tape, through
-from xarrayops.testing._verify._values import Value, is_array, leaves, opened, structure, value
+from xarrayops.testing._verify._state import State
+from xarrayops.testing._verify._values import NUMBERS, Value, attributes, is_array, leaves, opened, structure, value
 
 WITHOUT_BACKEND = ("array_api_strict",)
 """Libraries without a backend that are used if they are installed."""
 _INSTALLED = ("site-packages", "dist-packages")
+_COMPARED = (*NUMBERS, str, bytes, type(None))
+"""The classes of arguments that are compared after the call, besides arrays."""
 
 
 class Setup(Record):
@@ -52,9 +56,10 @@ class Run(Record):
     Attributes
     ----------
     results, arguments : dict of Value
-        The leaves of the result, and of the arguments after the call, by path.
-    shape : object
-        The nesting of the result.
+        The leaves of the result and of the variables of the module that have changed, and those of the arguments after
+        the call, by path.
+    shape, arguments_shape : str
+        The nesting of the result, and of the arguments after the call.
     error : Exception or None
         What the function raised.
     ledger : Ledger
@@ -63,15 +68,19 @@ class Run(Record):
         How often the library compiled something.
     seconds : float
         The time of the call.
+    shared : set of str
+        On NumPy, the results that may share memory with an argument.
     """
 
     results: dict[str, Value]
     arguments: dict[str, Value]
-    shape: Any
+    shape: str
+    arguments_shape: str
     error: Exception | TimeUp | None
     ledger: Ledger
     compilations: int
     seconds: float
+    shared: frozenset[str] = frozenset()
 
 
 class Call(Record):
@@ -162,6 +171,8 @@ def run(
         contexts.enter_context(np.errstate(all="ignore"))
         contexts.enter_context(setup.mode.context())
         args, kwargs = _placed(call, setup, tape)
+        state = State(getattr(call.function, "__globals__", {}))
+        contexts.callback(state.restore)
         function = setup.mode.compiled(call.function)
         contexts.enter_context(_defaults(setup, args, kwargs) if setup.is_default else nullcontext())
         contexts.enter_context(draws)
@@ -175,28 +186,37 @@ def run(
             except (Exception, TimeUp) as raised:  # whatever the function or the library raises is an outcome
                 error = raised
         took = time.perf_counter() - start
-        found = Run({}, {}, structure(result), error, ledger, compilations() - before, took)
-        return _with_values(found, setup, result, args, kwargs)
+        given = opened(dict(enumerate(args)) | kwargs, exhausts=False)
+        shapes = structure(result), structure(given)
+        found = Run({}, {}, *shapes, error, ledger, compilations() - before, took)
+        return _with_values(found, setup, result, given, {} if setup.mode.traces else opened(state.changed()))
 
 
-def _with_values(run: Run, setup: Setup, result: Any, args: Any, kwargs: Any) -> Run:
-    """The run with the values of its result and its arguments."""
+def _with_values(run: Run, setup: Setup, result: Any, given: dict[Any, Any], changed: dict[str, Any]) -> Run:
+    """The run with the values of its result, of its arguments, and of the variables that it has changed."""
     has_values, error = setup.mode.has_values, run.error
-    given = dict(enumerate(args)) | kwargs
     named = [(f"argument {name}{path}", x) for name, arg in given.items() for path, x in leaves(arg)]
     results: dict[str, Value] = {}
     written: dict[str, Value] = {}
     try:
         if error is None:
-            results = {f"result{path}": value(x, has_values=has_values) for path, x in leaves(result)}
-        written = {path: value(x, has_values=has_values) for path, x in named if is_array(x)}
+            found = [("result", result), *((f"variable {name}", x) for name, x in changed.items())]
+            results = {
+                f"{name}{path}": value(x, has_values=has_values) for name, each in found for path, x in leaves(each)
+            }
+        written = {
+            path: value(x, has_values=has_values) for path, x in named if is_array(x) or isinstance(x, _COMPARED)
+        }
     except Exception as raised:  # lazy results are computed here, and may fail
         error = raised
-    return run._replace(results=results, arguments=written, error=error)
+    memory = [x for _, x in named if isinstance(x, np.ndarray)]
+    arrays = [(path, x) for path, x in leaves(result, "result") if isinstance(x, np.ndarray)]
+    shared = frozenset(path for path, x in arrays if any(np.may_share_memory(x, each) for each in memory))
+    return run._replace(results=results, arguments=written, error=error, shared=shared)
 
 
 def _placed(call: Call, setup: Setup, tape: Tape) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments in the library. One array that is passed twice stays one array."""
+    """The arguments in the library, also in objects. One array that is passed twice stays one array."""
     made: dict[int, Any] = {}
 
     def place(x: Any) -> Any:
@@ -205,7 +225,14 @@ def _placed(call: Call, setup: Setup, tape: Tape) -> tuple[tuple[Any, ...], dict
                 converted = x.copy() if setup.library == "numpy" else xo.convert(x, setup.library, copy=True)
                 made[id(x)] = setup.mode.place(converted)
             return made[id(x)]
-        return through(tape, x)
+        members = attributes(x)
+        if members is None:
+            return through(tape, x)
+        if id(x) not in made:
+            made[id(x)] = copy.copy(x)
+            for name, each in members.items():
+                object.__setattr__(made[id(x)], name, fill(each, place))
+        return made[id(x)]
 
     args, kwargs = fill((call.args, call.kwargs), place)
     return args, kwargs

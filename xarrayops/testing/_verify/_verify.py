@@ -24,11 +24,12 @@ def verify(
     """Compare a function on every installed library with a reference on NumPy.
 
     The function runs on NumPy, PyTorch, JAX with 64-bit types, Dask in chunks and array_api_strict, on PyTorch's meta
-    device, and under `torch.compile` and `jax.jit`. Results, their dtypes and shapes, and the arguments after the call
-    are compared. In the function, `xarrayops.use` selects the library of new arrays; with arrays among the arguments,
-    it also runs without, as its users call it. What it prints is discarded. Random numbers that the reference
-    draws (`numpy.random`, `xarrayops.random`, `xarrayops.numpy.random`) are recorded and returned to the function in
-    the same order.
+    device, and under `torch.compile` and `jax.jit`. Results, their classes, dtypes and shapes, the arguments after the
+    call, and the lists, dicts, arrays and numbers of the module that the function changes are compared. In the
+    function, `xarrayops.use` selects the library of new arrays; with arrays among the arguments, it also runs without,
+    as its users call it. What it prints is discarded. Random numbers that the reference draws (`numpy.random`,
+    `xarrayops.random`, `xarrayops.numpy.random`) are recorded and returned to the function in the same order; seeds
+    must be equal, and the number of draws.
 
     The error budget of an element is ``16 * (spread + eps * |want|)``. The spread is measured: the reference runs five
     times with random rounding of each step (Monte Carlo arithmetic), and sums of n numbers are rounded by sqrt(n)
@@ -72,7 +73,7 @@ def verify(
     Exception
         What the reference raises.
     ValueError
-        No library has a name of ``libraries``.
+        No library has a name of ``libraries``, or the reference returns None and changes nothing.
 
     Examples
     --------

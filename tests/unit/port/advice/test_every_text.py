@@ -75,7 +75,10 @@ def programs():
 
 def test_each_text_has_a_program(tmp_path):
     pytest.importorskip("libcst")
-    path = tmp_path / "program.py"
+    path, package = tmp_path / "program.py", tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (tmp_path / "helper.py").write_text("import numpy as np\ndef g(x):\n    return np.sin(x)\n")
 
     def run():
         for source in programs():
@@ -83,7 +86,10 @@ def test_each_text_has_a_program(tmp_path):
             findings(Program.read(path))
             rewrite(path)
             if source in OTHERS:
-                rewrite(path, return_arguments=True)
+                rewrite(path, return_arguments=True, style="xo")
+                for each in (path, package / "module.py"):
+                    each.write_text(path.read_text())
+                    rewrite(each, scipy_array_api=True)
 
     reached: dict[str, set[tuple[int, int, int, int]]] = {}
     for name, (line, end_line, column, end_column) in executed(run):
