@@ -14,12 +14,12 @@ import numpy
 from xarrayops.numpy._ufunc import UPDATES as AT_METHODS
 from xarrayops.port import advice
 from xarrayops.port.rewriting.context import Context, argument, dotted
-from xarrayops.port.rewriting.reference import reference_array, unproved
+from xarrayops.port.rewriting.reference import missing_reference, reference_array, unproved
 from xarrayops.port.rewriting.stores import assigned, at, bound, note, whole, why
 from xarrayops.port.source import interface
 from xarrayops.port.source.value import SCALAR, SEQUENCE, UNKNOWN, words
 
-_OF_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
+_OF_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "require")
 _STATE = words("seed get_state set_state default_rng RandomState Generator SeedSequence PCG64 MT19937 Philox")
 _GENERATORS = ("random.default_rng", "random.RandomState", "random.Generator")
 
@@ -55,9 +55,15 @@ def _created(context: Context, node: ast.Call, name: str, updated: cst.BaseExpre
     """A new array in the library of the reference array."""
     takes_like = _takes_like(context, node, name) or _is_of_sequence(context, node, name)
     is_made = takes_like or _is_of_literals(context, node)
+    parent = context.parent(node)
     is_given = any(each.arg in ("like", None) for each in node.keywords)
+    is_given |= isinstance(parent, ast.keyword) and parent.arg == "like"
     if not is_made or is_given or is_moved(context, node) or _is_of_numpy_alone(context, node, name):
         return updated
+    if isinstance(parent, ast.For | ast.comprehension) and parent.iter is node:
+        return updated  # the elements are numbers
+    if isinstance(parent, ast.Call) and _draw(context, parent) is not None:
+        return updated  # NumPy draws from the elements
     return moved(context, node, updated, f"np.{name}", takes_like=takes_like) or updated
 
 
@@ -76,18 +82,30 @@ def moved(
     """A new array in the library of the reference array; a note if only an argument may be one."""
     reference = reference_array(context, node)
     if reference is None:
-        parameter = unproved(context, node)
-        if parameter is not None:
-            new = f"np.asarray({ast.unparse(node)}, like={parameter})"
-            if takes_like and isinstance(node, ast.Call):
-                new = advice.call_of(node, what, like=parameter)
-            _meet(context, node, f"{what} makes an array of the default library", parameter, new)
+        missing = missing_reference(context, node)
+        if missing is not None:
+            _without_reference(context, node, what, *missing, takes_like=takes_like)
         return None
     context.edit(node, "creation", f"the new array is in the library of {reference}")
     like = argument(dotted(reference), "like")
     if takes_like and isinstance(updated, cst.Call):
         return updated.with_changes(args=[*updated.args, like])
     return context.np_call("asarray", argument(updated), like)
+
+
+def _without_reference(
+    context: Context, node: ast.expr, what: str, partner: str, is_made: bool, *, takes_like: bool
+) -> None:
+    """A note on a new array that has no reference array, and what it meets."""
+    problem = f"{what} makes an array of the default library"
+    if not is_made:
+        text = f"{problem}, and {partner}, which it meets later, may be an array of another one"
+        context.todo(node, f"{text}: add like= with an array of that library")
+        return
+    new = f"np.asarray({ast.unparse(node)}, like={partner})"
+    if takes_like and isinstance(node, ast.Call):
+        new = advice.call_of(node, what, like=partner)
+    _meet(context, node, problem, partner, new)
 
 
 def _meet(context: Context, node: ast.expr, what: str, partner: str, instead: str) -> None:
@@ -114,6 +132,8 @@ def _is_of_sequence(context: Context, node: ast.Call, name: str) -> bool:
     given = node.args[0] if node.args and name in _OF_VALUES else None
     reference = None if given is None else reference_array(context, node, is_certain=True)
     if given is None or reference is None:
+        return False
+    if not context.program.company(node).matters:
         return False
     kind = context.value(given).kind
     names = {each.id for each in ast.walk(given) if isinstance(each, ast.Name)}

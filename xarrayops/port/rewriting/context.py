@@ -9,16 +9,19 @@ from collections.abc import Mapping
 from functools import cached_property
 
 import libcst as cst
+import numpy as np
 
 from xarrayops.port.rewriting.edits import Edit, Returned, Todo
-from xarrayops.port.source import INDEXED, Program
+from xarrayops.port.source import Program
 from xarrayops.port.source.names import OTHER_ARRAYS
 from xarrayops.port.source.ownership import Ownership
 from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
-from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
+from xarrayops.port.source.value import ARRAY, UNKNOWN, words
+from xarrayops.port.source.variables import INDEXED
 
 VARIABLE = "SCIPY_ARRAY_API"
 """With it in the environment SciPy takes the arrays of other libraries."""
+_NARROW = words("uint8 int8 int16 uint16 uint32 uint64 u1 i1 i2 u2 u4 u8 ubyte short ushort uint")
 BUILTINS = frozenset(dir(builtins)) - {"_"}
 """Without ``_``, which interactive Python and doctests add."""
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
@@ -39,6 +42,7 @@ class Context:
         """The modules of the program that use NumPy itself and have a note."""
         self.names = program.names
         self.value = program.value
+        self.variables = program.variables
         self.edits: list[Edit] = []
         self.todos: list[Todo] = []
         self.announced: list[Todo] = []
@@ -61,31 +65,15 @@ class Context:
         """Whether an expression with this method or attribute is certainly an array."""
         if self.is_array(node):
             return True
-        if self.value(node).kind not in (ARRAY, UNKNOWN) or self.has_foreign_arrays:
+        is_other = self.value(node).kind not in (ARRAY, UNKNOWN) or self.names.resolve(node) is not None
+        if is_other or self.has_foreign_arrays:
             return False
         if name not in ARRAY_NAMES and name != "size":
             return False
         if not isinstance(node, ast.Name | ast.Attribute):
             return True
-        used = self.program.used_attributes(node)  # of arrays only; ``size`` alone is not a proof
+        used = self.variables.used(node)  # of arrays only; ``size`` alone is not a proof
         return (name != "size" or INDEXED in used) and all(map(is_of_arrays, used - {INDEXED}))
-
-    def assigned_kinds(self, node: ast.Attribute) -> set[str]:
-        """The known kinds of the values that the program assigns to an attribute such as ``self.x``."""
-        return {value.kind for value in self.assigned_values(node)} - {UNKNOWN}
-
-    def assigned_values(self, node: ast.Attribute) -> list[Value]:
-        """What is known of the values that the program assigns to an attribute."""
-        return self._assigned.get(ast.unparse(node), [])
-
-    @cached_property
-    def _assigned(self) -> dict[str, list[Value]]:
-        found: dict[str, list[Value]] = {}
-        for node in self.program.nodes(ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Attribute):
-                    found.setdefault(ast.unparse(target), []).append(self.value(node.value))
-        return found
 
     @cached_property
     def has_foreign_arrays(self) -> bool:
@@ -93,6 +81,13 @@ class Context:
         classes = [*self.program.nodes(ast.ClassDef)]
         methods = {each.name for node in classes for each in node.body if isinstance(each, FUNCTIONS)}
         return bool(methods & ARRAY_NAMES) or bool(self.names.packages & OTHER_ARRAYS)
+
+    @cached_property
+    def has_narrow_integers(self) -> bool:
+        """Whether the program names an integer dtype that PyTorch does not take for indices."""
+        names = {node.attr for node in self.program.nodes(ast.Attribute)}
+        names |= {str(node.value) for node in self.program.nodes(ast.Constant)} | self._used
+        return not names.isdisjoint(_NARROW)
 
     @cached_property
     def _modules(self) -> set[str]:
@@ -149,6 +144,11 @@ class Context:
     def is_port(self) -> bool:
         """Whether the program already imports xarrayops.numpy, so that ``numpy`` means NumPy itself."""
         return any(module.startswith("xarrayops.numpy") for module in self._modules)
+
+    def is_dtype(self, name: str) -> bool:
+        """Whether a NumPy name is a class of numbers, such as ``float64``, or of dtypes."""
+        found = getattr(np, name, None)
+        return isinstance(found, type) and issubclass(found, np.generic | np.dtype)
 
     def numpy_name(self, node: ast.AST) -> str | None:
         """The NumPy name of an expression, such as ``linalg.norm``; None for NumPy itself in a port."""

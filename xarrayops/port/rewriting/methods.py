@@ -19,6 +19,9 @@ from xarrayops.port.source.value import ARRAY, UNKNOWN
 
 _SAME = frozenset(["item", "tolist", "__len__"])
 """Methods that mean the same on every library."""
+_PLAIN = ("argsort", "conj", "diagonal", "max", "min", "prod", "ravel", "round", "squeeze", "trace")
+_ALONG = ("all", "any", "argmax", "argmin", "sum")
+"""Methods that mean the same on every library without arguments, and with an axis alone."""
 _ATTRIBUTES = {"T": "transpose", "imag": "imag", "real": "real", "size": "size", "mT": "matrix_transpose"}
 """NumPy's function for an attribute."""
 _OF_DTYPES = ("kind", "itemsize", "char", "name", "type", "str")
@@ -34,11 +37,10 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
     if not is_method or not has(function) or context.names.updated(node) is not None:
         return None
     if not context.has_array_method(base, name):
-        if context.value(base).kind in (ARRAY, UNKNOWN) and (name in ARRAY_NAMES or name in ("copy", "dot")):
+        if (name in ARRAY_NAMES or name in ("copy", "dot")) and _may_differ(context, node, base, name):
             new = advice.method(context.program, node.func, node)
-            context.todo(
-                node, f"the method {name} differs by library if {ast.unparse(base)} is an array. Instead: {new}"
-            )
+            text = f"the method {name} differs by library if {ast.unparse(base)} is an array"
+            context.todo(node, f"{text}. Instead: {new}")
         return None
     dtypes = [each for each in node.keywords if each.arg == "dtype" and name == "astype"]  # taken by position
     keywords = [each for each in node.keywords if each not in dtypes]
@@ -64,6 +66,17 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
     return context.np_call(name, array, *args)
 
 
+def _may_differ(context: Context, node: ast.Call, base: ast.expr, name: str) -> bool:
+    """Whether a method of something that may be an array may give another result on another library."""
+    options = {each.arg for each in node.keywords}
+    is_plain = not node.args and not options and name in _PLAIN
+    is_along = len(node.args) < 2 and options <= {"axis", "keepdims"} and name in _ALONG
+    is_shaped = name == "reshape" and not options
+    if is_plain or is_along or is_shaped or not context.variables.may_be_array(base):
+        return False
+    return context.value(base).is_array or not context.has_foreign_arrays
+
+
 def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """``x.size`` as ``np.size(x)``, and so on."""
     if not isinstance(node.ctx, ast.Load):
@@ -78,7 +91,7 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):  # elements of it are assigned
         return None
     if not context.has_array_method(base, node.attr):
-        if node.attr == "size" and isinstance(base, ast.Name) and context.program.may_be_array(base):
+        if node.attr == "size" and isinstance(base, ast.Name) and context.variables.may_be_array(base):
             context.todo(node, f"size differs by library if {base.id} is an array. Instead: np.size({base.id})")
         return None
     if node.attr not in _ATTRIBUTES:
@@ -138,6 +151,8 @@ def _of_dtype(context: Context, node: ast.Subscript, part: ast.expr, updated: cs
         assert isinstance(updated, cst.Subscript)
         context.edit(node, "index", f"xo.at takes indices of {context.value(part).dtype} on every library")
         return _got(context, updated)
+    if not context.has_narrow_integers:
+        return None
     problem = "PyTorch refuses unsigned and small integers as an index, and takes uint8 for a mask"
     new = advice.at(ast.unparse(node.value), node.slice)
     context.todo(node, f"{ast.unparse(part)} may have another dtype than int64: {problem}. Instead: {new}.get()")

@@ -15,8 +15,8 @@ from xarrayops.port.rewriting.lines import Change, Layout, Unit
 from xarrayops.port.source.interface import has
 from xarrayops.port.source.names import of_numpy
 
-_QUIET = ("random", "typing", "testing", "exceptions")
-"""NumPy modules that a port uses unchanged."""
+_QUIET = ("random", "typing", "testing", "exceptions", "ma.is_masked", "ma.isMaskedArray", "ma.masked")
+"""NumPy modules and names that a port uses unchanged: a masked array is NumPy's."""
 _MOVED = ("numpy", "numpy.linalg", "numpy.fft")
 """The modules that xarrayops.numpy has."""
 _PORTED = tuple(f"xarrayops.{module}" for module in _MOVED)
@@ -24,7 +24,12 @@ _PORTED = tuple(f"xarrayops.{module}" for module in _MOVED)
 
 def is_host(name: str) -> bool:
     """Whether a name of NumPy, without ``numpy.``, stays NumPy's own."""
-    return name.partition(".")[0] in _QUIET or not has(name)
+    return is_quiet(name) or not has(name)
+
+
+def is_quiet(name: str) -> bool:
+    """Whether a name stays NumPy's own without a note."""
+    return name in _QUIET or name.partition(".")[0] in _QUIET
 
 
 def reference(context: Context, node: ast.Attribute, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -37,14 +42,14 @@ def reference(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     if not is_host(name) and not is_base:
         return None
     module = name.partition(".")[0]
-    if not is_base and module not in _QUIET:
+    is_date = name in ("datetime64", "timedelta64") and isinstance(parent, ast.Call) and parent.func is node
+    if not is_base and not is_date and not is_quiet(name) and node not in context.program.unevaluated:
         names = {"linalg": LINALG, "fft": FFT}.get(module, MAIN)
         last = name.rpartition(".")[2] if module in ("linalg", "fft") else module
         answer = ": it works on NumPy arrays only" if has(name, numpy) else ", and this version of NumPy has it no more"
         answer = names.answer(last) or answer
         answer = f". Instead: numpy.exceptions.{last}" if hasattr(numpy.exceptions, last) else answer
-        if node not in context.program.unevaluated:
-            context.todo(node, f"only NumPy has {name}{answer}")
+        context.todo(node, f"only NumPy has {name}{answer}")
     if context.numpy_name(node) is None or not _is_of_moved(context, node):
         return None
     context.needs.add("numpy")

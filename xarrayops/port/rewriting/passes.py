@@ -11,13 +11,13 @@ from typing import Any
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from xarrayops.port.rewriting import calls, foreign, methods, names, returning, stores, xo_names
+from xarrayops.port.rewriting import calls, classes, elements, foreign, methods, names, returning, stores, xo_names
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.rewriting.lines import Change, Layout, Unit
 
 _RULES: dict[str, tuple[Any, ...]] = {
-    "Assign": (returning.assignment, stores.assign),
-    "Attribute": (methods.attribute, names.reference, xo_names.constant),
+    "Assign": (elements.of_array, returning.assignment, stores.assign),
+    "Attribute": (methods.attribute, classes.noted, classes.reference, names.reference, xo_names.constant),
     "AugAssign": (stores.augment,),
     "Call": (calls.call, methods.method, calls.random_numbers, xo_names.call, foreign.call),
     "Compare": (names.compare,),

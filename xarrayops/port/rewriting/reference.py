@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from xarrayops.port.rewriting.context import Context
-from xarrayops.port.source.reference import MADE
+from xarrayops.port.source.counted import MADE
 
 
 def reference_array(context: Context, node: ast.expr, *, is_certain: bool = False) -> str | None:
@@ -15,13 +16,13 @@ def reference_array(context: Context, node: ast.expr, *, is_certain: bool = Fals
     """
     for function in context.program.functions(node):
         hidden = context.program.hidden_names(node, function)
-        found = context.program.references.of(function, node, hidden)
+        found = context.program.references.of(function, node, hidden, context.program.company(node).partner)
         if found is not None and found.certain:
             return found.name
         variable = _variable(context, function, node)
         if variable is not None and variable not in hidden:
             return variable
-        if found is not None and found.probable and not is_certain:
+        if found is not None and found.probable and not is_certain and context.program.company(node).matters:
             return found.name
         attribute = None if is_certain else _attribute(function, node)
         if attribute is not None:
@@ -36,6 +37,37 @@ def unproved(context: Context, node: ast.expr) -> str | None:
         if found is not None:
             return found.name
     return None
+
+
+def missing_reference(context: Context, node: ast.expr) -> tuple[str, bool] | None:
+    """What a new array meets that may be an array of another library, and whether that exists when it is made."""
+    company, parameter = context.program.company(node), unproved(context, node)
+    if company.partner is not None:
+        return company.partner, _exists(context, company.partner.partition(".")[0], node)
+    return (parameter, True) if parameter is not None and company.is_returned and parameter in _measured(node) else None
+
+
+def _measured(node: ast.expr) -> set[str]:
+    """The variables whose length or shape an expression uses."""
+    found = set()
+    for each in ast.walk(node):
+        match each:
+            case ast.Attribute(value=ast.Name(id=name), attr="shape" | "size"):
+                found.add(name)
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+                found.add(name)
+    return found
+
+
+def _exists(context: Context, name: str, node: ast.expr) -> bool:
+    """Whether a variable has its value before a call, and no other one afterwards."""
+    function = context.function(node)
+    bindings = [each for each in ast.walk(function) if _binds(each, name)] if function is not None else []
+    return all(each.lineno < context.statement(node).lineno for each in bindings)
+
+
+def _binds(node: ast.AST, name: str) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
 
 
 def _attribute(function: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.expr) -> str | None:
@@ -93,4 +125,4 @@ def _is_of_arguments(context: Context, value: ast.expr) -> bool:
 
 
 def _count_bindings(function: ast.AST, name: str) -> int:
-    return sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(function))
+    return sum(_binds(each, name) for each in ast.walk(function))

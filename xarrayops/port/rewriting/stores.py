@@ -12,11 +12,11 @@ import libcst as cst
 
 from xarrayops.port import advice
 from xarrayops.port.rewriting.context import Context, argument, operand
+from xarrayops.port.rewriting.evidence import compares, is_just_made, is_of_array, may_be_stored
 from xarrayops.port.source import indices
 from xarrayops.port.source.expressions import operated
 from xarrayops.port.source.interface import UPDATES
 from xarrayops.port.source.names import arguments
-from xarrayops.port.source.reference import counts
 from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN, Value
 
 _KINDS = ("bool", "int", "float", "complex")
@@ -100,10 +100,12 @@ def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cs
     """``x[i] += v`` and ``x += v``."""
     if isinstance(node.target, ast.Name):
         return _augment_name(context, node, node.target, updated)
+    if isinstance(node.target, ast.Attribute) and is_just_made(context, node):
+        return None
     if isinstance(node.target, ast.Attribute):  # another name may see the change of ``self.x += v``
-        if not (context.is_array(node.target) or ARRAY in context.assigned_kinds(node.target)):
+        if not (context.is_array(node.target) or ARRAY in context.variables.assigned_kinds(node.target)):
             return None
-        has_axes = any(each.is_array and each.ndim for each in context.assigned_values(node.target))
+        has_axes = any(each.is_array and each.ndim for each in context.variables.assigned(node.target))
         note(context, node, node.target, node, "others may refer to it")
         return _kept_in_place(context, node, updated) if has_axes and not context.has_foreign_arrays else None
     if not _may_change(context, node.target, node):
@@ -133,12 +135,17 @@ def _augment_name(
     function = context.function(name)
     nodes = ast.walk(function) if function is not None else ()
     uses = [use for use in nodes if isinstance(use, ast.Name) and use.id == name.id]
-    is_count = any(counts(use, context.program.parents, context.names) for use in uses)  # a length, a bound or an index
-    if value.kind in (SCALAR, OTHER, SEQUENCE) or (not value.is_array and is_count):
+    is_count = function is not None and name.id in context.program.references.numbers(function)
+    if value.kind in (SCALAR, OTHER, SEQUENCE) or context.value(node.value).kind == OTHER:
         return None
+    is_parameter = function is not None and name.id in {each.arg for each in arguments(function)}
+    if not value.is_array and (is_count or not (is_parameter or any(is_of_array(context, use) for use in uses))):
+        return None
+    if value.is_proved and value.ndim == 0 and not context.ownership.is_created(node):
+        context.edit(node, "augmented assignment", "a number stays the same number, also where elements are views")
+        return bound(updated.target, _operated(updated))
     if reason is not None:
         note(context, node, name, node, reason)
-        is_parameter = function is not None and name.id in {each.arg for each in arguments(function)}
         has_axes = is_parameter or bool(value.ndim)  # elements of arrays are numbers
         is_array = (value.is_array and has_axes) or context.ownership.is_made(node)
         is_read = any(isinstance(use.ctx, ast.Load) for use in uses)  # else it matters only to the caller's array
@@ -166,11 +173,9 @@ def _may_widen(context: Context, node: ast.AugAssign) -> bool:
 def _may_change(context: Context, target: ast.Subscript, place: ast.AST) -> bool:
     """Whether an assignment to elements can make a new array; a note if it cannot."""
     base = context.value(target.value)
-    if (not base.is_array and base.kind != UNKNOWN) or indices.has_key(target.slice):
+    if indices.has_key(target.slice) or not (base.is_array or may_be_stored(context, target)):
         return False
-    kinds = context.assigned_kinds(target.value) if isinstance(target.value, ast.Attribute) else set()
-    if kinds & {SEQUENCE, OTHER}:
-        return False
+    kinds = context.variables.assigned_kinds(target.value) if isinstance(target.value, ast.Attribute) else set()
     reason = context.ownership.reason(place)
     is_array = base.is_array or bool(kinds) or context.ownership.is_of_caller(place)
     if reason is not None and is_array:
@@ -211,20 +216,11 @@ def _as_where(
         return None
     if _KINDS.index(number.dtype) > _KINDS.index(array.dtype_kind) or not isinstance(value, ast.Constant | ast.UnaryOp):
         return None
-    is_like_array = (mask.ndim is not None and mask.ndim == array.ndim) or _compares(target.slice, target.value)
+    is_like_array = (mask.ndim is not None and mask.ndim == array.ndim) or compares(target.slice, target.value)
     index = updated.slice[0].slice
     if not mask.is_array or mask.dtype_kind != "bool" or not is_like_array or not isinstance(index, cst.Index):
         return None
     return context.np_call("where", argument(index.value), argument(new), argument(updated.value))
-
-
-def _compares(mask: ast.expr, array: ast.expr) -> bool:
-    """Whether a mask is a comparison of the array itself with a number."""
-    return (
-        isinstance(mask, ast.Compare)
-        and ast.dump(mask.left).replace("Load", "Store") == ast.dump(array).replace("Load", "Store")
-        and all(isinstance(each, ast.Constant | ast.UnaryOp) for each in mask.comparators)
-    )
 
 
 def _set(
@@ -283,11 +279,15 @@ def _augmented(
     method = UPDATES.get(type(node.op))
     if method is not None and is_direct and is_held:
         return at(context, target, method, updated.value)
+    new = _operated(updated)
+    return at(context, target, "set", new) if is_held else assigned(context, target, new)
+
+
+def _operated(updated: cst.AugAssign) -> cst.BinaryOperation:
+    """``x + v`` of ``x += v``."""
     operator = getattr(cst, type(updated.operator).__name__.removesuffix("Assign"))()
     value = updated.value if isinstance(updated.value, cst.Name | cst.Integer | cst.Float) else operand(updated.value)
-    left = updated.target.with_changes(lpar=[], rpar=[])
-    new = cst.BinaryOperation(left, operator, value)
-    return at(context, target, "set", new) if is_held else assigned(context, target, new)
+    return cst.BinaryOperation(updated.target.with_changes(lpar=[], rpar=[]), operator, value)
 
 
 def whole(array: cst.BaseExpression) -> cst.Subscript:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from xarrayops.plugin.arrays import Record
+from xarrayops.port.source.company import Companies, Company
 from xarrayops.port.source.files import PortError, Source, read, write
 from xarrayops.port.source.foreign import Foreign
 from xarrayops.port.source.module_arrays import Meeting, meetings
@@ -29,10 +30,10 @@ from xarrayops.port.source.names import (
     last_name,
 )
 from xarrayops.port.source.ownership import Ownership, Returning
-from xarrayops.port.source.parameters import is_of_arrays
 from xarrayops.port.source.reference import References
-from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
+from xarrayops.port.source.value import Value
 from xarrayops.port.source.values import Values
+from xarrayops.port.source.variables import Variables
 from xarrayops.port.source.writes import Write, writes_of
 
 __all__ = ["Place", "PortError", "Program", "Source", "read", "write"]
@@ -40,8 +41,6 @@ __all__ = ["Place", "PortError", "Program", "Source", "read", "write"]
 
 N = TypeVar("N", bound=ast.AST)
 Loop = ast.For | ast.AsyncFor | ast.While
-INDEXED = "[]"
-"""Stands for an index among the attributes of a variable."""
 
 
 class Place(Record):
@@ -61,6 +60,7 @@ class Program:
         """Whether calls of SciPy stay if SciPy takes the arrays of every library."""
         self.names = Names(source.tree)
         self.values = Values(source.tree, self.names)
+        self._companies: dict[FunctionNode, Companies] = {}
 
     @classmethod
     def read(cls, path: str | Path) -> Program:
@@ -152,33 +152,14 @@ class Program:
         name = self.foreign.called(call)
         is_open = name is not None and self.foreign.takes_arrays_of_numpy(name)
         given = [] if name is None else call_arguments(call)
-        return [each for each in given if self.value(each).is_array or (is_open and self.may_be_array(each))]
-
-    def may_be_array(self, node: ast.expr) -> bool:
-        """Whether a variable may be an array: the program uses no attribute of it that arrays lack."""
-        if not isinstance(node, ast.Name) or self.names.resolve(node) is not None:
-            return False
-        return self.value(node).kind in (ARRAY, UNKNOWN) and all(
-            map(is_of_arrays, self.used_attributes(node) - {INDEXED})
-        )
-
-    def used_attributes(self, node: ast.Name | ast.Attribute) -> set[str]:
-        """The attributes that the program uses of a variable."""
-        return self._attributes.get(self._variable(node), set())
-
-    def _variable(self, node: ast.Name | ast.Attribute) -> tuple[ast.AST | None, str]:
-        """A variable of a function, or an attribute such as ``self.x`` of the whole program."""
-        return next(self.functions(node), None) if isinstance(node, ast.Name) else None, ast.unparse(node)
+        names = [each for each in given if isinstance(each, ast.Name)] if is_open else []
+        possible = list(filter(self.variables.may_be_array, names))
+        return [each for each in given if self.value(each).is_array or each in possible]
 
     @cached_property
-    def _attributes(self) -> dict[tuple[ast.AST | None, str], set[str]]:
-        """The attributes that the program uses of each variable."""
-        found: dict[tuple[ast.AST | None, str], set[str]] = {}
-        for node in self.parents:
-            if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name | ast.Attribute):
-                attribute = node.attr if isinstance(node, ast.Attribute) else INDEXED
-                found.setdefault(self._variable(node.value), set()).add(attribute)
-        return found | {key: {"no array"} for key in found if key[1] in ("self", "cls")}
+    def variables(self) -> Variables:
+        """What the program does with its variables."""
+        return Variables(self.places, self.values, self.functions)
 
     @cached_property
     def is_entry(self) -> bool:
@@ -195,6 +176,15 @@ class Program:
     def references(self) -> References:
         """The reference arrays of the functions."""
         return References(self.source.tree, self.values)
+
+    def company(self, made: ast.expr) -> Company:
+        """What a new array meets in the function around it."""
+        function = next(self.functions(made), None)
+        if function is None:
+            return Company(None, False)
+        if function not in self._companies:
+            self._companies[function] = Companies(function, self.values, self.parents, self.takes_all)
+        return self._companies[function].of(made)
 
     @cached_property
     def meetings(self) -> tuple[Meeting, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from xarrayops.plugin.dtypes import REAL_OF
 from xarrayops.port.source.indices import element_of
 from xarrayops.port.source.interface import IN_PLACE_METHODS
-from xarrayops.port.source.names import Names, has_starred, is_foreign, of_numpy
+from xarrayops.port.source.names import FOR_ALL, Names, has_starred, of_numpy
 from xarrayops.port.source.numpy_results import Call, product_ndim, result, ufunc_dtype
 from xarrayops.port.source.value import (
     ARRAY,
@@ -182,9 +182,11 @@ class Expressions(Walker[Value, State]):
             return INTEGER if name.removeprefix("math.") in _WHOLE else FLOAT
         if name is not None and name.startswith("builtins."):
             return _builtin(name.removeprefix("builtins."), values, of_all)
-        if name is not None and is_foreign(name) and name.rpartition(".")[2][:1].isupper():
-            return Value(OTHER, views=of_all)  # an object of a class of another package
+        if name is not None and _is_of_class(name):
+            return Value(OTHER, views=of_all)
         if isinstance(node.func, ast.Attribute) and base is not None:
+            if isinstance(node.func.value, ast.Constant | ast.JoinedStr):
+                return Value(OTHER)  # a method of text
             if base.is_array:
                 return self._method(node.func.attr, node, base, values, keywords)
             if node.func.attr in ("append", "add", "insert", "extend", "put", "update"):
@@ -255,6 +257,12 @@ def _attribute(base: Value, name: str) -> Value:
     if name in ("real", "imag"):
         return base._replace(dtype=REAL_OF.get(base.dtype or "", base.dtype), is_view=True)
     return NOTHING._replace(views=base.views) if name in ("flat", "base", "data") else Value(OTHER)
+
+
+def _is_of_class(name: str) -> bool:
+    """Whether a dotted name is a class of another package or of the standard library, by its capital letter."""
+    package = name.partition(".")[0]
+    return bool(package) and package not in FOR_ALL and name.rpartition(".")[2][:1].isupper()
 
 
 def _builtin(name: str, values: list[Value], views: frozenset[str]) -> Value:

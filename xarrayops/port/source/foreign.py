@@ -33,9 +33,9 @@ class Foreign:
         """The functions that another package compiles, with the name of what compiles them."""
         self._attributes: dict[str, list[ast.expr | None]] = {}
         """What the program assigns to attributes such as ``self.x``."""
-        for node in (node for node in ast.walk(tree) if isinstance(node, ast.Assign)):
-            for target in (each for each in node.targets if isinstance(each, ast.Attribute)):
-                self._attributes.setdefault(ast.unparse(target), []).append(node.value)
+        for assign in (node for node in ast.walk(tree) if isinstance(node, ast.Assign)):
+            for target in (each for each in assign.targets if isinstance(each, ast.Attribute)):
+                self._attributes.setdefault(ast.unparse(target), []).append(assign.value)
         for node in found:
             for decorator in node.decorator_list:
                 name = self._compiler(decorator.func if isinstance(decorator, ast.Call) else decorator)

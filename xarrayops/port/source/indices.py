@@ -21,6 +21,8 @@ def parts(index: ast.expr) -> list[ast.expr]:
 
 def has_key(index: ast.expr) -> bool:
     """Whether an index is a text, as of a dictionary or a data frame, which arrays do not take."""
+    if isinstance(index, ast.BinOp):
+        return has_key(index.left) or has_key(index.right)
     texts = (part.value if isinstance(part, ast.Constant) else part for part in parts(index))
     return any(isinstance(each, str | ast.JoinedStr) for each in texts)
 

@@ -183,9 +183,10 @@ def _elementwise(call: Call) -> Value:
 
 def ufunc_dtype(name: str, operands: Sequence[Value]) -> str | None:
     """The dtype of the result of an elementwise function."""
-    if any(value.dtype is None for value in operands):
-        return None
     ufunc = getattr(np, name)
+    if any(value.dtype is None for value in operands):
+        is_test = all(each.endswith("->?") for each in ufunc.types if "O" not in each)
+        return "bool" if is_test else None
     weak = {**WEAK, "bool": np.dtype(bool)}
     given = [weak[v.dtype] if v.kind == SCALAR and v.dtype in weak else np.dtype(v.dtype) for v in operands]
     try:

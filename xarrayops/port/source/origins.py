@@ -158,6 +158,9 @@ class OriginWalker(Walker[Origins, State]):
             return
         self.write(node, target)
         if isinstance(target, ast.Name):
+            is_list = CONTAINER in old or any(label.kind not in ("new", "old") for label in old)
+            if not known.is_array:  # a number plus an array is a new array
+                origins = origins if is_list else self.made(node)
             self.state.origins[target.id] = old if known.is_array else old | origins
 
     def _For(self, node: ast.For | ast.AsyncFor) -> None:
@@ -171,11 +174,14 @@ class OriginWalker(Walker[Origins, State]):
     # Expressions.
 
     def _Name(self, node: ast.Name) -> Origins:
-        return self.read(node.id)
+        origins = self.read(node.id)
+        return NONE if self.values.of(node).kind == SCALAR else origins
 
     def _BinOp(self, node: ast.BinOp) -> Origins:
         operands = self.of(node.left) | self.of(node.right)
-        return self.made(node) | (operands if CONTAINER in operands else NONE)
+        is_list = CONTAINER in operands and isinstance(node.op, ast.Add | ast.Mult)
+        is_list &= not self.values.of(node).is_array
+        return self.made(node) | (operands if is_list else NONE)
 
     def _Compare(self, node: ast.Compare | ast.UnaryOp) -> Origins:
         self._others(node)

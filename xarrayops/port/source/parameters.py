@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,10 +19,18 @@ _OF_OTHERS = words("data base device view item take size fill put dot")
 ARRAY_NAMES = frozenset(METHODS.names() - _PYTHON - _OF_OTHERS)
 """Attributes and methods that only arrays have."""
 _ANNOTATIONS = ("ndarray", "NDArray", "Array", "Tensor")
+_DOCUMENTED = re.compile(r"^[ ]*(\w+(?:, *\w+)*) *(?:: *|\((?=[^)\n]*\) *:))([^\n]*)", re.MULTILINE)
+_KINDS = {
+    **dict.fromkeys(("int", "integer", "float", "bool", "boolean", "scalar", "number"), SCALAR),
+    **dict.fromkeys(("str", "string", "dict", "callable", "function"), OTHER),
+}
+_SEVERAL = re.compile("array|list|tuple|sequence|iterable|series|tensor|vector|matrix|image")
+"""Words of a docstring for what is neither a number nor text alone."""
+_OF_LENGTHS = ("bartlett", "blackman", "fft.fftfreq", "fft.rfftfreq", "hamming", "hanning", "kaiser")
 _TAKES_ANYTHING = CREATION | words(
     "array asanyarray ascontiguousarray isscalar size ndim shape round clip dtype can_cast result_type prod savez "
-    "save savetxt load iterable copy array_equal allclose testing random bartlett blackman fft.fftfreq fft.rfftfreq "
-    "geomspace hamming hanning identity kaiser logspace tri"
+    "save savetxt load loadtxt genfromtxt fromfile fromstring frombuffer memmap iterable copy array_equal allclose "
+    "testing random geomspace identity logspace tri"
 )
 
 
@@ -35,12 +44,14 @@ def parameter_values(node: FunctionNode, names: Names) -> dict[str, Value]:
     used = _used_as_arrays(node, names)
     integers = _used_as_integers(node, names)
     defaults = _defaults(node)
+    documented = _documented(node)
     values = {}
     for argument in arguments(node):
         name = argument.arg
         value = _annotated(argument.annotation)
         if value is None and name in used:  # data frames have the same attributes
             value = Value(ARRAY, certain=used[name] and not names.packages & OTHER_ARRAYS)
+        value = value or documented.get(name)
         if value is None and name in integers:
             value = Value(SCALAR, "int")
         if value is None and isinstance(default := defaults.get(name), ast.Constant) and default.value is not None:
@@ -78,9 +89,20 @@ def _annotated(node: ast.expr | None) -> Value | None:
     name = last_name(node)
     if name in WEAK:
         return Value(SCALAR, name)
-    if name in ("str", "bytes", "dict", "Callable"):
+    if name in ("str", "bytes", "dict", "Dict", "Mapping", "MutableMapping", "Callable"):
         return Value(OTHER)
     return Value(ARRAY) if name in _ANNOTATIONS else None
+
+
+def _documented(node: FunctionNode) -> dict[str, Value]:
+    """The parameters that the docstring calls numbers, text or functions: ``n : int``, ``n (int):``."""
+    text = None if isinstance(node, ast.Lambda) else ast.get_docstring(node)
+    found: dict[str, Value] = {}
+    for names, kind in _DOCUMENTED.findall(text or ""):
+        word = re.match(r"[a-z]*", kind.lower())
+        if word is not None and word[0] in _KINDS and not _SEVERAL.search(kind.lower()):
+            found |= dict.fromkeys(re.split(r"\s*,\s*", names), Value(_KINDS[word[0]], certain=False))
+    return found
 
 
 def _used_as_arrays(node: FunctionNode, names: Names) -> dict[str, bool]:
@@ -115,7 +137,7 @@ def _used_as_integers(node: FunctionNode, names: Names) -> set[str]:
 def _uses(node: ast.AST, names: Names) -> Iterator[tuple[str, bool]]:
     match node:
         case ast.Attribute(value=ast.Name(id=name), attr=attribute) if attribute in ARRAY_NAMES or attribute == "size":
-            yield name, attribute != "size"
+            yield name, attribute not in ("size", "dtype")
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=parts)):
             yield name, any(map(_is_of_arrays, parts))
         case ast.BinOp(op=ast.MatMult()):
@@ -124,8 +146,10 @@ def _uses(node: ast.AST, names: Names) -> Iterator[tuple[str, bool]]:
             yield from ((name, True) for name in _sliced(node))
         case ast.Call(args=[ast.Name(id=name), *_]):
             function = names.function_name(node.func)
-            is_open = function is None or not {function, function.partition(".")[0]}.isdisjoint(_TAKES_ANYTHING)
-            if function is not None and not is_open and not is_elementwise(function):
+            if function is None or function in _OF_LENGTHS:
+                return
+            is_open = not {function, function.partition(".")[0]}.isdisjoint(_TAKES_ANYTHING)
+            if not is_open and not is_elementwise(function):
                 yield name, True
 
 

@@ -6,17 +6,12 @@ import ast
 from collections.abc import Iterable
 
 from xarrayops.plugin.arrays import Record
-from xarrayops.port.source.names import Names, arguments, given_by, has_starred, last_name
+from xarrayops.port.source.counted import Function, numbers
+from xarrayops.port.source.names import Names, arguments, given_by, has_starred, is_none, last_name
 from xarrayops.port.source.parameters import is_of_arrays, may_be_none
 from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, words
 from xarrayops.port.source.values import Values, root
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-MADE = words(
-    "arange array asarray bartlett blackman empty eye fft.fftfreq fft.rfftfreq full geomspace hamming hanning identity "
-    "indices kaiser linspace logspace ones tri zeros"
-)
-"""NumPy functions whose result does not depend on the library of an argument."""
 _QUESTIONS = words("isinstance hasattr callable type isscalar iterable")
 _ELEMENTS = words("enumerate zip map reversed len iter list tuple sum max min sorted shape ndim size")
 """Functions of things that have elements."""
@@ -41,18 +36,29 @@ class References:
         self._tree, self._values, self._names = tree, values, values.names
         self._of_function: dict[Function, list[Reference]] = {}
         self._read: dict[Function, _Read] = {}
+        self._numbers: dict[Function, set[str]] = {}
         self._given = _arguments_of_calls(tree, self._names)
 
-    def of(self, function: Function, made: ast.expr, hidden: frozenset[str] = frozenset()) -> Reference | None:
+    def of(
+        self, function: Function, made: ast.expr, hidden: frozenset[str] = frozenset(), partner: str | None = None
+    ) -> Reference | None:
         """The best reference for an array that a function makes: certain ones first, then what fills the array.
 
-        None if no parameter may be an array. ``hidden`` are names that mean something else at this place.
+        None if no parameter may be an array. ``hidden`` are names that mean something else at this place, and
+        ``partner`` is a variable that meets the array. A probable reference must be related to one of them.
         """
         found = [each for each in self._parameters(function) if each.name not in hidden]
-        fills = self._reading(function).fills(made)
+        fills = self._reading(function).fills(made, partner)
         named = {each.id for each in ast.walk(made) if isinstance(each, ast.Name)}
+        found = [e if e.certain or e.name in fills | named else e._replace(probable=False) for e in found]
         ranked = [(not e.certain, not e.probable, e.name not in fills, e.name not in named) for e in found]
         return min(zip(ranked, range(len(found)), found, strict=True), default=(None, 0, None))[2]
+
+    def numbers(self, function: Function) -> set[str]:
+        """The variables that a function uses as numbers."""
+        if function not in self._numbers:
+            self._numbers[function] = numbers(function, self._reading(function).parents, self._names)
+        return self._numbers[function]
 
     def _parameters(self, function: Function) -> list[Reference]:
         if function not in self._of_function:
@@ -69,10 +75,13 @@ class References:
         given = [self._values.of(each).kind for each in self._given.get((function, name), ())]
         if value.kind in (SCALAR, OTHER, SEQUENCE) or {SCALAR, OTHER, SEQUENCE} & {*given}:
             return None
-        is_open = may_be_none(function, name) or self._is_questioned(function, name)
+        may_lack = may_be_none(function, name) or self._reading(function).is_compared_with_none(name)
+        is_open = may_lack or self._is_questioned(function, name)
         if value.is_proved or (given and {*given} == {ARRAY}):
-            return Reference(name, not is_open, True)
-        return self._guess(function, name, is_guess=value.is_array and not is_open)
+            is_certain = value.is_proved or function.name.startswith("_")  # others may be called from elsewhere
+            return Reference(name, is_certain and not is_open, not may_lack)
+        found = self._guess(function, name, is_guess=value.is_array and not is_open)
+        return found._replace(probable=False) if found is not None and may_lack else found
 
     def _reading(self, function: Function) -> _Read:
         if function not in self._read:
@@ -92,7 +101,7 @@ class References:
         read = self._reading(function)
         parents, uses = read.parents, read.uses.get(name, [])
         kinds = {self._values.of(use).kind for use in uses if isinstance(use.ctx, ast.Load)}
-        if kinds & {SCALAR, OTHER, SEQUENCE} or any(counts(use, parents, self._names) for use in uses):
+        if kinds & {SCALAR, OTHER, SEQUENCE} or name in self.numbers(function):
             return None
         around = [parents[use] for use in uses]
         if not all(is_of_arrays(node.attr) for node in around if isinstance(node, ast.Attribute)):
@@ -110,6 +119,8 @@ class References:
                 other = right if left is use else left
                 return self._values.of(other).kind != OTHER and not isinstance(other, ast.JoinedStr)
             case ast.UnaryOp() | ast.AugAssign():
+                return True
+            case ast.Compare(ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()]):
                 return True
             case ast.Assign(targets=[ast.Subscript()]):
                 return True
@@ -131,19 +142,6 @@ def _is_of_elements(use: ast.Name, parent: ast.AST) -> bool:
         case ast.Call(func=function):
             return last_name(function) in _ELEMENTS and use in parent.args
     return False
-
-
-def counts(use: ast.Name, parents: dict[ast.AST, ast.AST], names: Names) -> bool:
-    """Whether a variable is used as a number: a length, a bound or an index."""
-    node: ast.AST = use
-    while isinstance(parent := parents.get(node), ast.BinOp | ast.UnaryOp | ast.Tuple | ast.List | ast.keyword):
-        node = parent
-    if isinstance(parent, ast.Call):
-        is_range = names.resolve(parent.func) == "builtins.range"
-        name = names.numpy_name(parent.func)
-        is_shape = name in MADE and name not in ("array", "asarray") and node in (*parent.args, *parent.keywords)
-        return is_range or is_shape
-    return isinstance(parent, ast.Slice) or (isinstance(parent, ast.Subscript) and parent.slice is node)
 
 
 def _is_of(value: ast.expr, name: str) -> bool:
@@ -172,7 +170,7 @@ def _closure(names: set[str], sources: dict[str, set[str]]) -> set[str]:
     return found
 
 
-def _bindings(nodes: Iterable[ast.AST]) -> Iterable[tuple[str, ast.expr]]:
+def bindings(nodes: Iterable[ast.AST]) -> Iterable[tuple[str, ast.expr]]:
     """The variables and what is assigned to them or to their elements."""
     for node in nodes:
         match node:
@@ -205,17 +203,24 @@ class _Read:
         for node in self.parents:
             if isinstance(node, ast.Name):
                 self.uses.setdefault(node.id, []).append(node)
-        for name, value in _bindings(self.parents):
+        for name, value in bindings(self.parents):
             named = (each.id for each in ast.walk(value) if isinstance(each, ast.Name))
             self.sources.setdefault(name, set()).update(named)
 
-    def fills(self, made: ast.expr) -> set[str]:
-        """The names whose values get into the variable that holds a new array."""
+    def fills(self, made: ast.expr, partner: str | None) -> set[str]:
+        """The names whose values get into the variable that holds a new array, or into its partner."""
         node: ast.AST = made
         while node in self.parents and not isinstance(node, ast.stmt):
             node = self.parents[node]
         targets = node.targets if isinstance(node, ast.Assign) else []
-        return _closure({each.id for each in targets if isinstance(each, ast.Name)}, self.sources)
+        holders = {each.id for each in targets if isinstance(each, ast.Name)}
+        partners = set() if partner is None else {partner}
+        return _closure(holders | partners, self.sources) | partners
+
+    def is_compared_with_none(self, name: str) -> bool:
+        """Whether the function asks if a variable is None."""
+        around = (self.parents[use] for use in self.uses.get(name, ()))
+        return any(isinstance(each, ast.Compare) and any(map(is_none, each.comparators)) for each in around)
 
     def has_elements(self, name: str) -> bool:
         """Whether a variable that is calculated from this parameter alone has elements."""

@@ -9,6 +9,8 @@ OTHERS = (
     "def f(x: np.ndarray):\n    y = np.sin(x)\n    y.sort()\n    z = y[::-1]\n    return z",
     "def f(x: np.ndarray):\n    y = np.ones(3)\n    y[y > 0] = 0\n    y[0] = y[1] = 2\n    return y",
     "def f(x: np.ndarray, n):\n    y = np.ones(3, np.float32)\n    y *= x\n    return y",
+    "def f(x):\n    t = np.arange(3)\n    y = g(x)\n    return y[:2] / t[1:]\ndef g(v):\n    return v",
+    "def f():\n    x = np.ones(3)\n    s = x[0]\n    s += 1\n    return s",
     "def f():\n    return np.sum(xo.ones((3, 3)))",
     "import scipy.special, helper\ndef f(x: np.ndarray):\n    return scipy.special.erf(x), helper.g(x)",
     "def g(x: np.ndarray):\n    x[0] = 1\n    x *= 2\ndef f():\n    x = np.ones(3)\n    g(x)\n    return x",

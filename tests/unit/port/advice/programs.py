@@ -107,7 +107,7 @@ TODOS = {
     "def f(x: np.ndarray):\n    y = np.sin(x)\n    y.shape = (5, 1)\n    return y": ("y = np.reshape(y, (5, 1))", None),
     "def f(x: np.ndarray):\n    m = x > 0\n    y = np.sin(x)\n    y[m] = np.sqrt(y[m])\n    return y": ("jax.jit does not take", None),
     "def f(x: np.ndarray):\n    y = np.sin(x)\n    np.add(y, 1, out=y, where=y > 0)\n    return y": ("np.where(y > 0, np.add(y, 1), y)", None),
-    "class C:\n    def __init__(self, x: np.ndarray):\n        self.x = np.sin(x)\n        self.x += 1\ndef f(x: np.ndarray):\n    return C(x).x": ("(others may refer to it)", None),
+    "class C:\n    def __init__(self, x: np.ndarray):\n        self.x = np.sin(x)\n        self.n = 1\n        self.x += 1\ndef f(x: np.ndarray):\n    return C(x).x": ("(others may refer to it)", None),
     "def f(x):\n    y = x + x\n    y[0] = 2.0\n    return y": ("JAX and Dask cannot change it. Instead: y = xo.at(y)[0]", None),
     # Methods, attributes, indices.
     "def f(x):\n    return x.copy()": ("np.copy(x)", "x.copy()"),

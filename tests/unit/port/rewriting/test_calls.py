@@ -245,6 +245,9 @@ def f( x ):   # odd spaces
 
 def test_the_code_in_a_note_about_an_index_is_python(tmp_path):
     program = tmp_path / "program.py"
-    program.write_text("import numpy as np\n\ndef f(x: np.ndarray, i: np.ndarray):\n    return x[:, i, ::2]\n")
+    program.write_text(
+        "import numpy as np\n\ndef f(x: np.ndarray, i: np.ndarray):\n"
+        "    assert i.dtype == np.uint8\n    return x[:, i, ::2]\n"
+    )
     (problem,) = [each.problem for each in rewrite(program).todos if "PyTorch refuses" in each.problem]
     assert problem.endswith("Instead: xo.at(x)[:, i, ::2].get()")
