@@ -121,6 +121,7 @@ peers: env       ## measure against other libraries, side by side
 	$(RUN) benchmarks/peers/sparse_functions.py --out benchmarks/results/sparse_functions.json
 	$(RUN) benchmarks/peers/random_numbers.py --out benchmarks/results/random.json
 	$(RUN) benchmarks/peers/timing.py --out benchmarks/results/timing.json
+	$(RUN) benchmarks/peers/rewrite.py --out benchmarks/results/rewrite.json
 	$(RUN) benchmarks/peers/worked_ports.py --out benchmarks/results/worked_ports.json
 
 ports: env       ## write anew what the tool makes of the worked ports in examples/porting

@@ -7,8 +7,17 @@ original on every library.
 `source` analyses programs, and `trace` runs them; `checking` and `rewriting` have the rules of `check` and `rewrite`.
 """
 
-from xarrayops.port.checking import check as check
-from xarrayops.port.rewriting import rewrite as rewrite
-from xarrayops.port.source import PortError as PortError
+from typing import TYPE_CHECKING
+
+from xarrayops.plugin.lazy import lazy_attributes
+from xarrayops.port.basics import PortError as PortError
+
+if TYPE_CHECKING:
+    from xarrayops.port.checking import check as check
+    from xarrayops.port.rewriting import rewrite as rewrite
+else:
+    __getattr__ = lazy_attributes(
+        globals(), __name__, {"check": ("checking", "check"), "rewrite": ("rewriting", "rewrite")}
+    )
 
 __all__ = ["PortError", "check", "rewrite"]

@@ -18,17 +18,11 @@ from pathlib import Path
 
 from xarrayops._cli.arguments import INTERRUPTED, console, names
 from xarrayops._cli.terminal import Text
-from xarrayops.port.checking import check, page
-from xarrayops.port.checking.verdict import READY, REDESIGN, SMALL_FIXES, STAY
-from xarrayops.port.findings import alike, times
-from xarrayops.port.loading import arguments_of, calls_of, function_of, last_line, loaded, parsed_call
-from xarrayops.port.rewriting import STYLES, rewrite
-from xarrayops.port.source import PortError, write
+from xarrayops.port.basics import STYLES, PortError
 
 _UNUSABLE = 2
 _DIFFERENT = 1
 """The exit status of ``verify`` if the results differ."""
-_STYLES = {READY: "green", SMALL_FIXES: "yellow", REDESIGN: "bold red", STAY: "bold red"}
 
 
 def _printer() -> Callable[..., None]:
@@ -56,6 +50,11 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 def _check(arguments: argparse.Namespace) -> int:
     """Print the findings line by line, and the verdicts."""
+    from xarrayops.port.checking import check, page
+    from xarrayops.port.checking.verdict import READY, SMALL_FIXES
+    from xarrayops.port.findings import alike, times
+    from xarrayops.port.source import write
+
     if arguments.machine is not None and arguments.call is None:
         raise PortError("--machine is for the forecast of a call. Instead: --call 'f(np.ones(10))' with it")
     report = check(arguments.file, arguments.call, machine=arguments.machine)
@@ -65,6 +64,7 @@ def _check(arguments: argparse.Namespace) -> int:
         print(json.dumps(report.as_dict(), indent=1))
         return 0
     show, source = _printer(), report.source
+    colours = {READY: "green", SMALL_FIXES: "yellow"}
     for line, found in groupby(report.findings, key=lambda finding: finding.line):
         show((f"{source.place(line)}: {source.lines[line - 1].strip()}", "bold"))
         for finding, count in alike(found).items():
@@ -80,7 +80,7 @@ def _check(arguments: argparse.Namespace) -> int:
     for note in report.notes:
         show(note)
     for backend, verdict, reasons in report.verdicts:
-        show(f"{backend}: ", (verdict, _STYLES[verdict]), f" ({'; '.join(reasons)})")
+        show(f"{backend}: ", (verdict, colours.get(verdict, "bold red")), f" ({'; '.join(reasons)})")
     return 0
 
 
@@ -103,8 +103,15 @@ def _add_rewrite(parser: argparse.ArgumentParser) -> None:
 
 def _rewrite(arguments: argparse.Namespace) -> int:
     """Print the result without an output; otherwise the edits with their reasons, and the places to decide."""
+<<<<<<< HEAD
     options = {name: getattr(arguments, name) for name in ("style", "return_arguments", "scipy_array_api")}
     result = rewrite(arguments.file, **options)
+=======
+    from xarrayops.port.rewriting import rewrite
+    from xarrayops.port.source import write
+
+    result = rewrite(arguments.file, style=arguments.style, return_arguments=arguments.return_arguments)
+>>>>>>> 9dcdea5f (peers/rewrite.py measures rewrite over libcst; verify prints its first line before NumPy is imported)
     out = arguments.file if arguments.in_place else arguments.out
     if arguments.diff or out is None:
         print(result.diff() if arguments.diff else result.text, end="")
@@ -152,13 +159,14 @@ def _show_progress(name: str) -> None:
 
 def _verify(arguments: argparse.Namespace) -> int:
     """Compare the files and print the report."""
-    call = parsed_call(arguments.call)
     _show_progress("the reference on NumPy")
 
-    import numpy  # it is slow to import
+    import numpy  # the imports are slow
 
+    from xarrayops.port.loading import arguments_of, calls_of, function_of, last_line, loaded, parsed_call
     from xarrayops.testing import verify
 
+    call = parsed_call(arguments.call)
     with ExitStack() as modules:
         try:
             original = loaded(arguments.original, "original", modules)

@@ -174,6 +174,14 @@ def test_a_missed_bar_is_the_exit_status(tmp_path, monkeypatch, capsys):
     del sys.modules["imports"], sys.modules["measuring"]
 
 
+def test_rewrite(tmp_path):
+    pytest.importorskip("libcst")
+    options = ("--rounds", 1, "--lines", "30,60", "--modules", "json.decoder")
+    rows = results_of("rewrite.py", tmp_path, *options)["rows"]
+    assert [row["program"] for row in rows] == ["30 lines", "60 lines", "json.decoder"]
+    assert all(row["rewrite / libcst"] > 0 for row in rows)
+
+
 @pytest.mark.more_in_sweeps
 def test_attention(tmp_path, sweeping):
     options = ("--rounds", 1, "--pause", 0, "--scale", 64, "--only", "" if sweeping else "numpy")

@@ -1,6 +1,7 @@
 """The command verify: two files, a call, the report and the exit status."""
 
 import json
+import subprocess
 import sys
 
 import pytest
@@ -156,3 +157,21 @@ def test_a_port_of_several_modules_beside_an_original_with_modules_of_the_same_n
     assert "result: 3.0 where the reference has 2.0" in capsys.readouterr().out
     assert main(["verify", original, "--port", original, *given]) == 0
     assert (list(sys.path), set(sys.modules)) == before
+
+
+FIRST_LINE = """
+import sys
+from xarrayops.port import __main__ as command
+
+def show(name):
+    print(name, sorted({"numpy", "torch", "jax", "xarrayops.testing"} & sys.modules.keys()))
+    sys.exit()
+
+command._show_progress = show
+command.main(["verify", "missing.py", "--call", "f(1)"])
+"""
+
+
+def test_the_first_line_comes_before_the_imports_of_libraries():
+    ended = subprocess.run([sys.executable, "-c", FIRST_LINE], capture_output=True, text=True, check=True)
+    assert ended.stdout == "the reference on NumPy []\n"

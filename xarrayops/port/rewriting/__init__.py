@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xarrayops.port.basics import STYLES
 from xarrayops.port.rewriting.edits import Edit, Returned, Rewritten, Todo
 from xarrayops.port.source import PortError, Program, read
 
 __all__ = ["Edit", "Returned", "Rewritten", "Todo", "rewrite"]
-
-STYLES = ("numpy", "xo")
-"""NumPy's names from `xarrayops.numpy`, or our own."""
 
 
 def rewrite(

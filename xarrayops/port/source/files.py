@@ -13,8 +13,8 @@ from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 
-from xarrayops.errors import XArrayOpsError
 from xarrayops.plugin.arrays import Record
+from xarrayops.port.basics import PortError
 
 LARGEST_BYTES = 4_000_000
 """Larger files are generated or are data."""
@@ -24,10 +24,6 @@ WHOLE_CELL = ("%%time", "%%timeit", "%%capture", "%%prun")
 """The magics of a cell whose other lines are Python."""
 _OF_IPYTHON = re.compile(r"\s*([%!?]|.*\?\s*$|[\w., ]+=\s*[!%])")
 """A line that only IPython can run."""
-
-
-class PortError(XArrayOpsError, ValueError):
-    """A program cannot be read, or it cannot be run as requested."""
 
 
 class Source(Record):

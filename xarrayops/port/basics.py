@@ -1,0 +1,12 @@
+"""What the command line needs before it imports NumPy and the analysis, which are slow to import."""
+
+from __future__ import annotations
+
+from xarrayops.errors import XArrayOpsError
+
+STYLES = ("numpy", "xo")
+"""The styles of `rewrite`: NumPy's names from `xarrayops.numpy`, or our own."""
+
+
+class PortError(XArrayOpsError, ValueError):
+    """A program cannot be read, or it cannot be run as requested."""
