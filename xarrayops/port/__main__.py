@@ -103,15 +103,11 @@ def _add_rewrite(parser: argparse.ArgumentParser) -> None:
 
 def _rewrite(arguments: argparse.Namespace) -> int:
     """Print the result without an output; otherwise the edits with their reasons, and the places to decide."""
-<<<<<<< HEAD
-    options = {name: getattr(arguments, name) for name in ("style", "return_arguments", "scipy_array_api")}
-    result = rewrite(arguments.file, **options)
-=======
     from xarrayops.port.rewriting import rewrite
     from xarrayops.port.source import write
 
-    result = rewrite(arguments.file, style=arguments.style, return_arguments=arguments.return_arguments)
->>>>>>> 9dcdea5f (peers/rewrite.py measures rewrite over libcst; verify prints its first line before NumPy is imported)
+    options = {name: getattr(arguments, name) for name in ("style", "return_arguments", "scipy_array_api")}
+    result = rewrite(arguments.file, **options)
     out = arguments.file if arguments.in_place else arguments.out
     if arguments.diff or out is None:
         print(result.diff() if arguments.diff else result.text, end="")

@@ -40,11 +40,7 @@ class _Work:
         """Whether NumPy's names are replaced by ours."""
         self._source = program.source
         self._program = program
-<<<<<<< HEAD
-        self._origins: Sequence[int] = range(1, len(program.source.lines) + 1)
-=======
         self._origins = [*range(1, len(program.source.lines) + 1)]
->>>>>>> 9dcdea5f (peers/rewrite.py measures rewrite over libcst; verify prints its first line before NumPy is imported)
         """The line of the original for each line of the program."""
         self._edits: list[Edit] = []
         self._todos: list[Todo] = []

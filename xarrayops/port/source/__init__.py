@@ -15,13 +15,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from xarrayops.plugin.arrays import Record
-<<<<<<< HEAD
-from xarrayops.port.source.company import Companies, Company
-from xarrayops.port.source.files import PortError, Source, read, write
-=======
 from xarrayops.port.basics import PortError
+from xarrayops.port.source.company import Companies, Company
 from xarrayops.port.source.files import Source, read, write
->>>>>>> 9dcdea5f (peers/rewrite.py measures rewrite over libcst; verify prints its first line before NumPy is imported)
 from xarrayops.port.source.foreign import Foreign
 from xarrayops.port.source.module_arrays import Meeting, meetings
 from xarrayops.port.source.modules import ModulePlace

@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from xarrayops.plugin.arrays import Record
-from xarrayops.port.source.files import PortError, read
+from xarrayops.port.basics import PortError
+from xarrayops.port.source.files import read
 from xarrayops.port.source.names import Names, is_foreign
 
 _MOST_STEPS = 5
