@@ -72,7 +72,6 @@ def brightness(images, samples=2000):
     rng = numpy.random.RandomState(0)
     rows = np.asarray(rng.randint(0, images.shape[1], samples), like=images)
     columns = np.asarray(rng.randint(0, images.shape[2], samples), like=images)
-    # TODO(port): rows may have another dtype than int64: PyTorch refuses unsigned and small integers as an index, and takes uint8 for a mask. Instead: xo.at(images)[:, rows, columns].get()
     return np.percentile(images[:, rows, columns], 90, axis=1)
 
 

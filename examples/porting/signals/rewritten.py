@@ -47,7 +47,7 @@ def overlap_add(frames, window, hop, length):
     """The signal whose frames these are, each weighted by the window."""
     size = frames.shape[2]
     signal = np.zeros((frames.shape[0], length), like=frames)
-    weight = np.zeros(length, like=window)
+    weight = np.zeros(length, like=frames)
     for i in range(frames.shape[1]):
         part = signal[:, i * hop : i * hop + size]
         # TODO(port): part is written in place (signal may share its memory and is read later); JAX and Dask cannot. Instead: part = xo.at(part)[...].assign(part + frames[:, i] * window)  # then give the new array to what else uses it

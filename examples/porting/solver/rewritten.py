@@ -51,13 +51,11 @@ def solve(conductivity, heat, tolerance=1e-8, most_steps=2000):
         apply(direction, down, right, out=flow)
         alpha = rho / np.vdot(direction, flow)
         u = xo.at(u)[...].add(alpha * direction, copy=None)
-        # TODO(port): residual is written in place (z may share its memory and is read later); JAX and Dask cannot. Instead: residual = xo.at(residual)[...].assign(residual - alpha * flow)  # then give the new array to what else uses it
-        residual -= alpha * flow
+        residual = xo.at(residual)[...].subtract(alpha * flow, copy=None)
         norms = xo.at(norms)[step].set(np.linalg.norm(residual), copy=None)
         if norms[step] < target:
             break
-        # TODO(port): z is written in place (z may be a list); JAX and Dask cannot. Instead: z = xo.at(z)[...].assign(np.divide(residual, diagonal))  # then give the new array to what else uses it
-        np.divide(residual, diagonal, out=z)
+        z = xo.at(z)[...].set(np.divide(residual, diagonal), copy=None)
         rho, before = np.vdot(residual, z), rho
         direction = xo.at(direction)[...].multiply(rho / before, copy=None)
         direction = xo.at(direction)[...].add(z, copy=None)

@@ -10,7 +10,9 @@ import libcst as cst
 from xarrayops.port.rewriting.context import VARIABLE, Context, argument, dotted
 from xarrayops.port.rewriting.edits import Edit
 from xarrayops.port.rewriting.lines import Change, Layout
+from xarrayops.port.rewriting.reference import exists, measured
 from xarrayops.port.source.names import Names, call_arguments
+from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE
 
 OPTION = "--scipy-array-api"
 
@@ -36,10 +38,14 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
         name, is_given = compiled.name, True
     else:
         found = context.program.foreign.called(node)
+        if found is None and context.program.foreign.is_own(node) and measured(node):
+            _note_result(context, node, ast.unparse(node.func))
         if found is None or context.program.foreign.is_of_library(found):
             return None
         name, is_given = found, bool(context.program.foreign_arrays(node))
     if not is_given:
+        if context.program.foreign.makes_arrays_of_numpy(name):
+            _note_result(context, node, name)
         return None
     if any(each.arg in ("out", "output") for each in node.keywords):
         context.todo(node, f"{name} writes into an array of NumPy: let it return the result, in xo.on_host({name})(..)")
@@ -54,6 +60,21 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
     assert isinstance(updated, cst.Call)
     context.edit(node, "foreign call", f"{reason}. It also takes {taken}{option}" if taken else reason)
     return updated.with_changes(func=context.xo_call("on_host", argument(updated.func)))
+
+
+def _note_result(context: Context, node: ast.Call, name: str) -> None:
+    """A note on a call that makes arrays without getting one, if they meet an array of the caller."""
+    partner = context.program.company(node).partner
+    if partner is None or context.value(node).kind in (SCALAR, SEQUENCE, OTHER):
+        return
+    problem = f"{name} gets no array and may make NumPy's, and {partner} may be an array of another library"
+    if not exists(context, partner, node):
+        context.todo(node, f"{problem}: convert the result to that library")
+        return
+    call, statement = ast.unparse(node), context.statement(node)
+    is_unpacked = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple)
+    each = f"np.asarray({'each' if is_unpacked else call}, like={partner})"
+    context.todo(node, f"{problem}. Instead: {f'[{each} for each in {call}]' if is_unpacked else each}")
 
 
 def _leave(context: Context, node: ast.Call, name: str) -> None:

@@ -43,11 +43,11 @@ def missing_reference(context: Context, node: ast.expr) -> tuple[str, bool] | No
     """What a new array meets that may be an array of another library, and whether that exists when it is made."""
     company, parameter = context.program.company(node), unproved(context, node)
     if company.partner is not None:
-        return company.partner, _exists(context, company.partner.partition(".")[0], node)
-    return (parameter, True) if parameter is not None and company.is_returned and parameter in _measured(node) else None
+        return company.partner, exists(context, company.partner, node)
+    return (parameter, True) if parameter is not None and company.is_returned and parameter in measured(node) else None
 
 
-def _measured(node: ast.expr) -> set[str]:
+def measured(node: ast.expr) -> set[str]:
     """The variables whose length or shape an expression uses."""
     found = set()
     for each in ast.walk(node):
@@ -59,8 +59,9 @@ def _measured(node: ast.expr) -> set[str]:
     return found
 
 
-def _exists(context: Context, name: str, node: ast.expr) -> bool:
-    """Whether a variable has its value before a call, and no other one afterwards."""
+def exists(context: Context, partner: str, node: ast.expr) -> bool:
+    """Whether a variable, or the object of an attribute, has its value before a call and no other one afterwards."""
+    name = partner.partition(".")[0]
     function = context.function(node)
     bindings = [each for each in ast.walk(function) if _binds(each, name)] if function is not None else []
     return all(each.lineno < context.statement(node).lineno for each in bindings)

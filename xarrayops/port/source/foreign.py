@@ -20,6 +20,8 @@ _TABLE = json.loads(Path(__file__).with_name("foreign.json").read_text(encoding=
 _SETTINGS: dict[str, str] = _TABLE["packages"]
 _TAKES = {name: frozenset(taken.split()) for taken, names in _TABLE["takes"].items() for name in names}
 _EAGER = frozenset(("cupy", "jax", "torch"))
+_ELEMENTWISE = ("scipy.special.", "scipy.stats.", "PIL.")
+"""Modules whose functions return no arrays for numbers."""
 
 
 class Foreign:
@@ -74,6 +76,10 @@ class Foreign:
         place = ModulePlace.of(file)
         return place.package if file.stem == "__init__" else place.qualified(file.stem)
 
+    def is_own(self, call: ast.Call) -> bool:
+        """Whether another module of the program serves a call."""
+        return self._called(call, self._own_name) is not None
+
     def _own_name(self, node: ast.AST) -> str | None:
         name = self._names.resolve(node)
         return name if name is not None and self._place.has(name) else None
@@ -120,6 +126,10 @@ class Foreign:
         texts = [", ".join(everywhere), f"{', '.join(on_host)} in host memory" if on_host else ""]
         setting = _SETTINGS[name.partition(".")[0]]
         return f"arrays of {' and of '.join(filter(None, texts))} with {setting}, if all its arrays are of one library"
+
+    def makes_arrays_of_numpy(self, name: str) -> bool:
+        """Whether a function of numbers may return arrays."""
+        return self.takes_arrays_of_numpy(name) and not name.startswith(_ELEMENTWISE)
 
     def is_of_library(self, name: str) -> bool:
         """Whether the package has arrays of its own."""

@@ -11,6 +11,8 @@ OTHERS = (
     "def f(x: np.ndarray, n):\n    y = np.ones(3, np.float32)\n    y *= x\n    return y",
     "def f(x):\n    t = np.arange(3)\n    y = g(x)\n    return y[:2] / t[1:]\ndef g(v):\n    return v",
     "def f():\n    x = np.ones(3)\n    s = x[0]\n    s += 1\n    return s",
+    "import scipy.signal\ndef f(x: np.ndarray):\n    w, v = scipy.signal.freqz([1.0])\n    return x * w * scipy.signal.hann(3)",
+    "import scipy.signal\ndef f(x: np.ndarray):\n    w = scipy.signal.hann(3)\n    y = x[1:]\n    return y * w",
     "def f():\n    return np.sum(xo.ones((3, 3)))",
     "import scipy.special, helper\ndef f(x: np.ndarray):\n    return scipy.special.erf(x), helper.g(x)",
     "def g(x: np.ndarray):\n    x[0] = 1\n    x *= 2\ndef f():\n    x = np.ones(3)\n    g(x)\n    return x",

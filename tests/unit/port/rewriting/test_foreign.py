@@ -1,5 +1,6 @@
 """Calls of other packages go through `xarrayops.on_host`; code that they compile keeps NumPy's own functions."""
 
+import re
 import subprocess
 import sys
 
@@ -243,3 +244,54 @@ def test_modules_of_the_program_that_are_not_ported_are_named(tmp_path, place):
     found = {each.line: each.what.partition(" ")[0] for each in check(path).findings if each.kind == "foreign call"}
     assert found == wanted
     assert "on_host" not in rewrite(path).text.replace("or xo.on_host", "")
+
+
+MADE = """
+import numpy as np
+from scipy.signal import freqz
+from scipy.signal.windows import hann
+def f(x: np.ndarray):
+    return x * hann(len(x))
+def g(x: np.ndarray):
+    w, h = freqz([1.0, 2.0], worN=len(x))
+    return x * w
+def alone(n):
+    return hann(n)
+def number(x: np.ndarray):
+    return x * float(hann(3)[1])
+"""
+
+
+def test_arrays_that_another_package_makes_from_numbers_have_a_note(tmp_path):
+    pytest.importorskip("scipy")
+    path = tmp_path / "program.py"
+    path.write_text(MADE)
+    new = rewrite(path)
+    advised = [each.problem.partition("Instead: ")[2] for each in new.todos]
+    assert advised == [
+        "np.asarray(hann(len(x)), like=x)",
+        "[np.asarray(each, like=x) for each in freqz([1.0, 2.0], worN=len(x))]",
+    ]
+    torch = pytest.importorskip("torch")
+    original, port = {}, {}
+    exec(MADE, original)
+    text = new.text
+    for old, code in zip(("hann(len(x))", "freqz([1.0, 2.0], worN=len(x))"), advised, strict=True):
+        text = re.sub(f"^(?! *#)(.*){re.escape(old)}", lambda found, code=code: found[1] + code, text, flags=re.M)
+    exec(text, port)
+    x = np.linspace(0.0, 1.0, 8)
+    for name in ("f", "g", "number"):
+        found = port[name](torch.asarray(x))
+        assert isinstance(found, torch.Tensor)
+        np.testing.assert_allclose(found.numpy(), original[name](x))
+
+
+def test_a_module_of_the_program_that_gets_the_shape_of_an_array_has_a_note(tmp_path):
+    (tmp_path / "masks.py").write_text("import xarrayops.numpy as np\ndef mask(shape):\n    return np.ones(shape)\n")
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import numpy as np\nfrom masks import mask, load\n"
+        "def f(x: np.ndarray):\n    return x * mask(x.shape) + load('name')\n"
+    )
+    (todo,) = rewrite(path).todos
+    assert todo.problem.endswith("Instead: np.asarray(mask(x.shape), like=x)")
