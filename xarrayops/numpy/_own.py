@@ -43,14 +43,21 @@ def by_numpy(name: str, error: Exception, args: tuple[Any, ...], kwargs: dict[st
     function = _numpys(name.removeprefix("np.")) if is_refusal and not is_traced() else None
     if function is None or not _is_of_numpy(args, kwargs):
         raise error
+    import numpy
+
     try:
-        return function(*args, **{key: value for key, value in kwargs.items() if key != "like"})
+        found = function(*args, **{key: value for key, value in kwargs.items() if key != "like"})
     except Warning:
         raise
     except Exception as theirs:
         if isinstance(error, type(theirs)):
             raise error from None
         raise with_text(type(theirs), str(error)) from error
+    given = nested.leaves([*args, kwargs])
+    is_of_objects = isinstance(found, numpy.ndarray) and found.dtype.hasobject
+    if is_of_objects and any(find.of_container(type(x)) is not None for x in given):
+        raise error  # NumPy reads a sparse container as one object
+    return found
 
 
 def _is_of_numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -58,8 +65,10 @@ def _is_of_numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     has_array = False
     for x in nested.leaves([*args, kwargs]):
         owner = find.of_class(type(x))
-        if (owner is not None and owner.name != "numpy") or isinstance(x, Iterator) or find.of_container(type(x)):
-            return False  # NumPy's functions read a sparse container as one object
+        if (owner is not None and owner.name != "numpy") or isinstance(x, Iterator):
+            return False
+        if (container := find.of_container(type(x))) is not None and container.name != "numpy":
+            return False
         has_array |= owner is not None
     return has_array or is_default()
 

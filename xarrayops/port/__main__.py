@@ -133,7 +133,7 @@ def _encoded(text: str, original: Path) -> bytes:
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     windows = data.count(b"\r\n")
     newline = "\r\n" if windows > data.count(b"\n") - windows else "\n"
-    return text.removeprefix("\ufeff").replace("\n", newline).encode(encoding)
+    return text.removeprefix("\ufeff").replace("\n", newline).encode(encoding, "backslashreplace")
 
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:

@@ -93,7 +93,8 @@ def _assigned(program: Program, target: ast.expr, value: str) -> str | None:
 
 def is_copied(program: Program, node: ast.expr) -> bool:
     """Whether a target such as ``x[mask]`` is a copy that has no name, so that its change has no effect."""
-    return isinstance(node, ast.Subscript) and program.value(node).is_array and program.value(node).fresh
+    is_element = isinstance(node, ast.Subscript) and not has_key(node.slice)
+    return is_element and program.value(node).is_array and program.value(node).fresh
 
 
 def _changed(program: Program, target: ast.expr, new: str) -> str | None:

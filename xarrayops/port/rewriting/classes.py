@@ -62,6 +62,6 @@ def _problem(context: Context, node: ast.Attribute, name: str) -> str | None:
             return "dtypes of other libraries are no numpy.dtype: test for them, too"
         case ast.Call(func=ast.Attribute(attr="register")) if name == "ndarray":
             return "singledispatch knows NumPy's arrays only: register the array classes of other libraries, too"
-        case ast.Compare(left=ast.Call(func=ast.Name(id="type"))) if name == "ndarray":
+        case ast.Compare(left=ast.Call(func=ast.Name(id="type")), ops=[*_, ast.IsNot() | ast.NotEq() | ast.In()]):
             return "type(x) is numpy.ndarray for NumPy's arrays only. Instead: isinstance(x, np.ndarray)"
     return None

@@ -71,6 +71,8 @@ class Context:
             return False
         if name not in ARRAY_NAMES and name != "size":
             return False
+        while isinstance(node, ast.Subscript):
+            node = node.value
         if not isinstance(node, ast.Name | ast.Attribute):
             return True
         used = self.variables.used(node)  # of arrays only; ``size`` alone is not a proof

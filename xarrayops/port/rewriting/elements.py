@@ -19,7 +19,13 @@ def of_array(context: Context, node: ast.Assign, _: object) -> None:
             is_element = {*indices.kinds(element.slice, context.program.values.known)} == {indices.INTEGER}
         case _:
             return
-    if function is None or not is_element or not context.value(base).is_array or context.value(element).ndim != 0:
+    if (
+        function is None
+        or not is_element
+        or name == array
+        or not context.value(base).is_array
+        or context.value(element).ndim != 0
+    ):
         return
     uses = [each.lineno for each in ast.walk(function) if _reads(each, name)]
     for line in _writes(context, function, array):

@@ -79,11 +79,16 @@ def _note_result(context: Context, node: ast.Call, name: str) -> None:
 
 def _leave(context: Context, node: ast.Call, name: str) -> None:
     """Note that SciPy's setting is needed: written into the file that starts the program, otherwise to be written."""
-    is_known = VARIABLE in context.program.source.text or VARIABLE in context.needs
+    is_known = _sets_variable(context) or VARIABLE in context.needs
     context.needs.add(VARIABLE)
     if not is_known and not context.program.is_entry:
         what = f"{name} takes the arrays of every library only with {VARIABLE}=1 before SciPy is imported"
         context.todo(node, f"{what}: set it at the start of the program")
+
+
+def _sets_variable(context: Context) -> bool:
+    """Whether the program itself has SciPy's setting."""
+    return any(node.value == VARIABLE for node in context.program.nodes(ast.Constant))
 
 
 def in_compiled(context: Context, node: ast.AST, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -100,14 +105,15 @@ def in_compiled(context: Context, node: ast.AST, updated: cst.BaseExpression) ->
 def variable(context: Context, layout: Layout) -> list[Change]:
     """SciPy's setting before the first import of a package, if the file starts the program."""
     program = context.program
-    if VARIABLE not in context.needs or VARIABLE in program.source.text or not program.is_entry:
+    if VARIABLE not in context.needs or _sets_variable(context) or not program.is_entry:
         return []
-    body = program.source.tree.body
+    body, units = program.source.tree.body, layout.units
     place = next(i for i, each in enumerate(body) if _packages(each) - sys.stdlib_module_names)
-    has_os = any("os" in _packages(each) for each in body[:place]) and context.imported("os") == "os"
+    before = (each for each in body[:place] if units[each] is not units[body[place]])
+    has_os = any("os" in _packages(each) for each in before) and context.imported("os") == "os"
     lines = ([] if has_os else ["import os"]) + [f'os.environ.setdefault("{VARIABLE}", "1")']
     context.edits.append(Edit(1, "foreign call", f"SciPy reads {VARIABLE} when it is imported"))
-    start = layout.units[body[place]].start
+    start = units[body[place]].start
     return [Change(start, start, tuple(lines))]
 
 

@@ -11,6 +11,10 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.port.rewriting.edits import MARK, Todo
 from xarrayops.port.source import Source
 
+_CONTINUED = re.compile(r"[;:]\s*\\$")
+"""The end of a line whose next statement stands on the following line."""
+_OPEN_END = re.compile(r"\s*;?\s*\\")
+"""What follows a statement on a line that the next, empty line continues."""
 _CLAUSE = re.compile(r"\s*(else|finally|except|case)\b")
 """The start of a line whose statement follows a colon."""
 _BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
@@ -45,7 +49,7 @@ class Layout:
         self.lines = source.lines
         self.units: dict[ast.stmt, Unit] = {}
         """The smallest unit of each statement."""
-        self._places: dict[int, int] = {}
+        self.places: dict[int, int] = {}
         """The line before which a comment on a statement stands, by the line of the statement."""
         self._divide(source.tree.body, None)
 
@@ -53,12 +57,12 @@ class Layout:
         unit, is_outer = around, around is None
         for statement in body:
             start = _start(statement)
-            last = statement.end_lineno or statement.lineno
+            last = self._last(statement)
             is_first, is_elif = self._begins_line(statement, start), self._is_elif(statement)
             if is_first:
-                self._places[statement.lineno] = start
+                self.places[statement.lineno] = start
             elif unit is around and _CLAUSE.match(self.lines[start - 1]):
-                self._places.setdefault(start, start)
+                self.places.setdefault(start, start)
             if unit is None or (is_first and not is_elif):
                 unit = Unit(start, last, is_outer, start - 1 - unit.last if is_outer and unit else 0)
             if unit is not around:
@@ -70,9 +74,15 @@ class Layout:
 
     def _begins_line(self, statement: ast.stmt, start: int) -> bool:
         """Whether nothing stands before a statement on its line."""
-        is_continued = start > 1 and self.lines[start - 2].endswith("\\")
+        is_continued = start > 1 and _CONTINUED.search(self.lines[start - 2]) is not None
         before = self.lines[start - 1].encode()[: statement.col_offset]
         return not before.strip() and not is_continued
+
+    def _last(self, statement: ast.stmt) -> int:
+        """The last line of a statement, with an empty line that continues it."""
+        last = statement.end_lineno or statement.lineno
+        rest = self.lines[last - 1].encode()[statement.end_col_offset :].decode()
+        return last + 1 if _OPEN_END.fullmatch(rest) and last < len(self.lines) else last
 
     def _is_elif(self, statement: ast.stmt) -> bool:
         return isinstance(statement, ast.If) and self.lines[statement.lineno - 1].lstrip().startswith("elif")
@@ -83,7 +93,7 @@ class Layout:
         for todo in found:
             by_line.setdefault(todo.line, {})[todo.problem] = None
         for line, problems in by_line.items():
-            place = self._places.get(line)
+            place = self.places.get(line)
             if place is None:
                 continue
             known = set(self._comments_before(place))
@@ -105,6 +115,7 @@ def changed(lines: tuple[str, ...], changes: Iterable[Change]) -> tuple[list[str
     origins: list[int] = []
     at = 1
     for change in sorted(changes, key=lambda each: each[:2]):
+        assert change.start >= at, "changes overlap"
         text += lines[at - 1 : change.start - 1]
         origins += range(at, change.start)
         text += change.lines

@@ -91,7 +91,13 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):  # elements of it are assigned
         return None
     if not context.has_array_method(base, node.attr):
-        if node.attr == "size" and isinstance(base, ast.Name) and context.variables.may_be_array(base):
+        is_method = isinstance(parent, ast.Call) and parent.func is node  # of a tensor
+        if (
+            node.attr == "size"
+            and isinstance(base, ast.Name)
+            and not is_method
+            and context.variables.may_be_array(base)
+        ):
             context.todo(node, f"size differs by library if {base.id} is an array. Instead: np.size({base.id})")
         return None
     if node.attr not in _ATTRIBUTES:

@@ -6,25 +6,38 @@ The rules look at ``ast``. Only statements that an edit needs are parsed with th
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from xarrayops.port.rewriting import calls, classes, elements, foreign, methods, names, returning, stores, xo_names
+from xarrayops.port.rewriting import (
+    calls,
+    classes,
+    creation,
+    elements,
+    foreign,
+    methods,
+    names,
+    returning,
+    stores,
+    xo_names,
+)
 from xarrayops.port.rewriting.context import Context
+from xarrayops.port.rewriting.edits import MARK, Todo
 from xarrayops.port.rewriting.lines import Change, Layout, Unit
 
 _RULES: dict[str, tuple[Any, ...]] = {
     "Assign": (elements.of_array, returning.assignment, stores.assign),
     "Attribute": (methods.attribute, classes.noted, classes.reference, names.reference, xo_names.constant),
     "AugAssign": (stores.augment,),
-    "Call": (calls.call, methods.method, calls.random_numbers, xo_names.call, foreign.call),
+    "Call": (calls.call, methods.method, creation.random_numbers, xo_names.call, foreign.call),
     "Compare": (names.compare,),
     "Expr": (returning.expression, calls.statement),
-    "Name": (calls.of_module,),
+    "Name": (creation.of_module,),
     "Return": (returning.return_,),
-    "Subscript": (methods.subscript, calls.grid),
+    "Subscript": (methods.subscript, creation.grid),
 }
 """The rules by the class of the node; each returns the new node, or None if it does not apply."""
 
@@ -53,8 +66,11 @@ class Pass:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.layout = Layout(context.program.source)
-        replaced = {unit: change for unit in self._asked() if (change := self._change(unit)) is not None}
-        comments = self.layout.comments(context.announced)
+        replaced = {unit: change for unit in self._asked() if (change := self._change(unit, {})) is not None}
+        inner, outer = self._announced(replaced)
+        for unit, problems in inner.items():
+            replaced[unit] = self._change(unit, problems) or replaced[unit]
+        comments = self.layout.comments(outer)
         imports = [*foreign.variable(context, self.layout), *names.imports(context, self.layout, replaced)]
         self.changes = [*comments, *imports, *replaced.values()]
         """In the order of the lines that they add at one place."""
@@ -80,14 +96,27 @@ class Pass:
         except _Asked:
             return True
 
-    def _change(self, unit: Unit) -> Change | None:
-        """The new lines of a unit; None if they are the same."""
+    def _announced(self, replaced: Iterable[Unit]) -> tuple[dict[Unit, dict[int, list[str]]], list[Todo]]:
+        """The notes on statements inside replaced units by their places, and the other notes."""
+        inner: dict[Unit, dict[int, list[str]]] = {}
+        outer = []
+        for todo in dict.fromkeys(self.context.announced):
+            place = self.layout.places.get(todo.line, 0)
+            around = next((unit for unit in replaced if unit.start < place <= unit.last), None)
+            if around is None:
+                outer.append(todo)
+            else:
+                inner.setdefault(around, {}).setdefault(place, []).append(todo.problem)
+        return inner, outer
+
+    def _change(self, unit: Unit, problems: dict[int, list[str]]) -> Change | None:
+        """The new lines of a unit, with comments on the statements at some lines; None if they are the same."""
         first = unit.start - unit.lead
         before = self.layout.lines[first - 1 : unit.last]
         around = "pass" if unit.is_outer else "if 1:"
         text = "\n".join([around, *before, ""])
         wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
-        after = wrapper.module.visit(_Transformer(self.context, unit, wrapper)).code.split("\n")[1:-1]
+        after = wrapper.module.visit(_Transformer(self.context, unit, wrapper, problems)).code.split("\n")[1:-1]
         if after == [*before]:
             return None
         return Change(unit.start if after else first, unit.last + 1, tuple(after[unit.lead :]))
@@ -135,8 +164,11 @@ def _edited_line(context: Context, node: ast.stmt, updated: Any) -> list[cst.Sim
 class _Transformer(cst.CSTTransformer):
     """Applies the rules to each node of a unit when its parts are done."""
 
-    def __init__(self, context: Context, unit: Unit, wrapper: MetadataWrapper) -> None:
+    def __init__(
+        self, context: Context, unit: Unit, wrapper: MetadataWrapper, problems: Mapping[int, Iterable[str]]
+    ) -> None:
         super().__init__()
+        self._problems = dict(problems)
         self._context = context
         self._positions = wrapper.resolve(PositionProvider)
         self._before = unit.start - unit.lead - 2
@@ -156,7 +188,21 @@ class _Transformer(cst.CSTTransformer):
         return start.line + self._before, start.column + 1, end.line + self._before, end.column + 1
 
     def on_leave(self, original_node: Any, updated_node: Any) -> Any:
-        """The new node."""
+        """The new node, with the comments on its line."""
+        new = self._new(original_node, updated_node)
+        if not self._problems or not hasattr(original_node, "leading_lines") or original_node not in self._positions:
+            return new
+        problems = self._problems.pop(self._position(original_node)[0], ())
+        if not problems or new is cst.RemoveFromParent():
+            return new
+        first, *others = new if isinstance(new, cst.FlattenSentinel) else [new]
+        comments = (cst.EmptyLine(comment=cst.Comment(f"# {MARK}: {each}")) for each in problems)
+        known = {line.comment.value for line in first.leading_lines if line.comment is not None}
+        added = [each for each in comments if each.comment is not None and each.comment.value not in known]
+        first = first.with_changes(leading_lines=[*first.leading_lines, *added])
+        return cst.FlattenSentinel([first, *others]) if others else first
+
+    def _new(self, original_node: Any, updated_node: Any) -> Any:
         name = _IN_AST.get(type(original_node).__name__)
         if name is not None and original_node in self._positions:
             twin = self._nodes.get((name, *self._position(original_node)))

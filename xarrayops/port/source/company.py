@@ -111,7 +111,7 @@ def _holders(statement: ast.AST | None) -> Iterator[str]:
     match statement:
         case ast.Assign(targets=found):
             targets = found
-        case ast.AugAssign() | ast.AnnAssign():
+        case ast.AugAssign() | ast.AnnAssign() | ast.For() | ast.comprehension():
             targets = [statement.target]
     for target in targets:
         for each in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:

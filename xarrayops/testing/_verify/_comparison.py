@@ -265,10 +265,11 @@ def _as_numpy(x: Any) -> Any:
 def _left(got: Run, setup: Setup) -> str:
     """Where values left the library in which the function ran, to results or to NumPy; empty if nowhere."""
     own = xo.backend(setup.library).name
-    arrays = {path: each.library for path, each in got.results.items() if each.library not in ("", own)}
+    returned = {path: each for path, each in got.results.items() if not path.startswith("variable ")}
+    arrays = {path: each.library for path, each in returned.items() if each.library not in ("", own)}
     found = [f"{path} is an array of {library}" for path, library in arrays.items()]
     if got.ledger.transfers or got.ledger.waits:  # without any, a scalar was computed from numbers
-        scalars = [path for path, each in got.results.items() if each.dtype and not each.library]
+        scalars = [path for path, each in returned.items() if each.dtype and not each.library]
         found += [f"{path} is a scalar of numpy" for path in scalars]
     devices = {each.device for each in got.arguments.values()} - {""}
     placed = {path: each.device for path, each in got.results.items() if each.device}

@@ -18,7 +18,7 @@ FILES = [
     PORT / "advice.py",
     *(PORT / "checking" / f"{name}.py" for name in ("creation", "dtypes", "indices", "methods", "names", "operators")),
     *(PORT / "checking" / f"{name}.py" for name in ("scalars", "writes")),
-    *(PORT / "rewriting" / f"{name}.py" for name in ("calls", "methods", "names", "stores", "foreign")),
+    *(PORT / "rewriting" / f"{name}.py" for name in ("calls", "creation", "methods", "names", "stores", "foreign")),
 ]
 OTHERS = runpy.run_path(str(FOLDER / "others.py"))["OTHERS"]
 
