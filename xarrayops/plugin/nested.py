@@ -32,6 +32,10 @@ def fill(value: Any, replace: Callable[[Any], Any], kept: Container[type] = VALU
         return found
     if isinstance(value, (tuple, list)):
         members = [fill(member, replace, kept) for member in value]
+        if isinstance(value, tuple) and hasattr(value, "__dict__"):  # a record of SciPy
+            made = tuple.__new__(type(value), members)
+            vars(made).update({name: fill(member, replace, kept) for name, member in vars(value).items()})
+            return made
         make: Callable[[Any], Any] = getattr(type(value), "_make", type(value))
         return make(members)
     return replace(value)

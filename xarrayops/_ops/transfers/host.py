@@ -134,10 +134,6 @@ def _moved(value: Any, like: Array) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {each.name: _moved(getattr(value, each.name), like) for each in dataclasses.fields(value) if each.init}
         return dataclasses.replace(value, **fields)
-    if isinstance(value, tuple) and type(value) is not tuple and not hasattr(value, "_make"):
-        made = tuple.__new__(type(value), (_moved(member, like) for member in value))  # a record of SciPy
-        vars(made).update({name: _moved(member, like) for name, member in vars(value).items()})
-        return made
     if isinstance(value, (list, tuple, dict)):
         return fill(value, lambda x: _moved(x, like))
     numpy = find.named("numpy")

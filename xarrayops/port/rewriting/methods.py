@@ -42,6 +42,8 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
             text = f"the method {name} differs by library if {ast.unparse(base)} is an array"
             context.todo(node, f"{text}. Instead: {new}")
         return None
+    if name == "astype" and any(_is_no_dtype(each) for each in node.args[:1]):
+        return None  # of a data frame
     dtypes = [each for each in node.keywords if each.arg == "dtype" and name == "astype"]  # taken by position
     keywords = [each for each in node.keywords if each not in dtypes]
     refused = refusal(function, [None, *node.args, *(each.value for each in dtypes)], keywords)
@@ -66,6 +68,19 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
     return context.np_call(name, array, *args)
 
 
+def _may_have_dtype(context: Context, node: ast.expr) -> bool:
+    """Whether an expression that has a dtype may be an array; data frames have dtypes of their own."""
+    return context.variables.may_be_array(node) and not context.has_foreign_arrays
+
+
+def _is_no_dtype(node: ast.expr) -> bool:
+    """Whether a text is no name of a dtype."""
+    try:
+        return isinstance(node, ast.Constant) and isinstance(node.value, str) and numpy.dtype(node.value) is None
+    except TypeError:
+        return True
+
+
 def _may_differ(context: Context, node: ast.Call, base: ast.expr, name: str) -> bool:
     """Whether a method of something that may be an array may give another result on another library."""
     options = {each.arg for each in node.keywords}
@@ -82,8 +97,8 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     if not isinstance(node.ctx, ast.Load):
         return None
     base = node.value
-    is_dtype = isinstance(base, ast.Attribute) and base.attr == "dtype" and context.is_array(base.value)
-    if is_dtype and node.attr in _OF_DTYPES:
+    is_dtype = isinstance(base, ast.Attribute) and base.attr == "dtype" and node.attr in _OF_DTYPES
+    if is_dtype and (context.is_array(base.value) or _may_have_dtype(context, base.value)):
         assert isinstance(updated, cst.Attribute)
         context.edit(node, "dtype", "np.dtype has NumPy's attributes for the dtypes of every library")
         return updated.with_changes(value=context.np_call("dtype", argument(updated.value)))

@@ -32,7 +32,7 @@ from xarrayops.port.source.names import (
 )
 from xarrayops.port.source.ownership import Ownership, Returning
 from xarrayops.port.source.reference import References
-from xarrayops.port.source.value import Value
+from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
 from xarrayops.port.source.values import Values
 from xarrayops.port.source.variables import Variables
 from xarrayops.port.source.writes import Write, writes_of
@@ -153,9 +153,23 @@ class Program:
         name = self.foreign.called(call)
         is_open = name is not None and self.foreign.takes_arrays_of_numpy(name)
         given = [] if name is None else call_arguments(call)
-        names = [each for each in given if isinstance(each, ast.Name)] if is_open else []
-        possible = list(filter(self.variables.may_be_array, names))
-        return [each for each in given if self.value(each).is_array or each in possible]
+        return [each for each in given if self.value(each).is_array or (is_open and self._may_hold_array(each))]
+
+    def _may_hold_array(self, node: ast.expr) -> bool:
+        """Whether an expression of unknown kind may be computed from an array."""
+        match node:
+            case ast.Name():
+                function = next(self.functions(node), None)
+                is_number = function is not None and node.id in self.references.numbers(function)
+                return not is_number and self.variables.may_be_array(node)
+            case ast.Call() if self.names.function_name(node.func) is not None:
+                is_made = self.value(node).kind not in (ARRAY, UNKNOWN)
+                return not is_made and any(map(self._may_hold_array, node.args))
+            case ast.BinOp(left=left, right=right):
+                return self._may_hold_array(left) or self._may_hold_array(right)
+            case ast.UnaryOp(operand=operand) | ast.Subscript(value=operand) | ast.Attribute(value=operand, attr="T"):
+                return self._may_hold_array(operand)
+        return False
 
     @cached_property
     def variables(self) -> Variables:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from xarrayops.plugin.nested import fill
 from xarrayops.port.source.interface import IN_PLACE_METHODS
 from xarrayops.port.source.names import IN_PLACE_FUNCTIONS
 from xarrayops.port.trace import operations
@@ -208,8 +209,7 @@ def wrapped(value: Any, trace: Trace) -> Any:
         value._counts = trace
         return value
     if isinstance(value, (list, tuple)) and any(isinstance(member, (np.ndarray, np.generic)) for member in value):
-        members = [wrapped(member, trace) for member in value]
-        return type(value)(*members) if hasattr(value, "_fields") else type(value)(members)
+        return fill(value, lambda member: wrapped(member, trace))
     return value
 
 
