@@ -182,3 +182,13 @@ def test_sparse_containers_are_refused():
     sparse = pytest.importorskip("scipy.sparse")
     with pytest.raises(xo.Unsupported, match="sparse"):
         ours.dot(sparse.csr_array(numpy.eye(3)), numpy.arange(3.0))
+
+
+@pytest.mark.parametrize("call", ["sum(w, axis=1)", "abs(w)", "shape(w)", "transpose(w)", "sqrt(w)", "mean(w)"])
+def test_functions_that_call_methods_take_sparse_containers(call):
+    sparse = pytest.importorskip("scipy.sparse")
+    w = sparse.csr_array(numpy.eye(3) * 4)
+    want, found = (eval(f"np.{call}", {"np": np, "w": w}) for np in (numpy, ours))
+    assert type(found) is type(want)
+    want, found = (x.toarray() if sparse.issparse(x) else x for x in (want, found))
+    assert numpy.array_equal(want, found)

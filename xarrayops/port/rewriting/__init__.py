@@ -51,9 +51,14 @@ def rewrite(
     if source.cells:
         raise PortError(f"{path} is a notebook. Instead: export its code with jupyter nbconvert --to script")
     try:
+        from libcst import ParserSyntaxError
+
         from xarrayops.port.rewriting.transform import rewritten
     except ModuleNotFoundError as error:
         if error.name != "libcst":
             raise
         raise PortError('rewrite needs libcst. Instead: pip install "xarrayops[port]"') from None
-    return rewritten(Program(source, scipy_array_api=scipy_array_api), style, return_arguments=return_arguments)
+    try:
+        return rewritten(Program(source, scipy_array_api=scipy_array_api), style, return_arguments=return_arguments)
+    except ParserSyntaxError as error:
+        raise PortError(f"{path}: libcst does not read this code: {error.message}") from None

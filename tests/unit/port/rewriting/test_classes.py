@@ -55,3 +55,19 @@ def test_dispatch_by_class_is_numpys(checked):
         "def f(x):\n    return g(x)\n"
     )
     checked(START + source, V, todo="register the array classes", has="g.register(numpy.ndarray)", runs=("numpy",))
+
+
+def test_type_is_ndarray_means_every_array(checked):
+    source = "def f(x):\n    if type(x) is np.ndarray:\n        return np.sin(x)\n    return None\n"
+    checked(START + source, V, has="isinstance(x, np.ndarray)")
+
+
+def test_dtypes_of_what_may_be_an_array_have_numpys_attributes(checked):
+    source = "LIMITS = {np.float64: 2.0}\ndef f(x):\n    return LIMITS[x.dtype.type]\n"
+    checked(START + source, V, has="np.dtype(x.dtype).type")
+
+
+def test_texts_that_are_no_dtypes_are_of_data_frames(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(START + "def f(data):\n    return data.sex.astype('category'), np.sin(data.x)\n")
+    assert "data.sex.astype('category')" in rewrite(path).text

@@ -101,3 +101,10 @@ def test_files_names_are_no_arrays(checked):
 def test_masked_arrays_are_numpys(checked):
     source = "def f(x):\n    return x if not np.ma.is_masked(x) else np.ma.masked"
     checked(f"{START}{source}\n", X, has="numpy.ma.is_masked")
+
+
+def test_rows_of_a_new_array_meet_what_their_loop_uses(checked):
+    source = (
+        "def f(x):\n    s, out = x.sum(axis=0), []\n    for row in np.zeros((2, 3)):\n        out.append(row + s)\n"
+    )
+    checked(f"{START}{source}    return out\n", X, has="np.zeros((2, 3), like=")

@@ -182,7 +182,10 @@ def test_programs_with_scipys_setting_run_on_every_library(tmp_path):
         assert np.isclose(float(found[1]), float(wanted[1]))
 
 
-@pytest.mark.parametrize(("start", "lines"), [("import os\n", 1), ("import os as system\n", 2), ("", 2)])
+STARTS = [("import os\n", 1), ("import os as system\n", 2), ("", 2), ('"""It needs SCIPY_ARRAY_API."""\n', 2)]
+
+
+@pytest.mark.parametrize(("start", "lines"), STARTS)
 def test_the_setting_stands_before_the_first_import_of_a_package(tmp_path, start, lines):
     path = tmp_path / "program.py"
     path.write_text(
@@ -295,3 +298,36 @@ def test_a_module_of_the_program_that_gets_the_shape_of_an_array_has_a_note(tmp_
     )
     (todo,) = rewrite(path).todos
     assert todo.problem.endswith("Instead: np.asarray(mask(x.shape), like=x)")
+
+
+def test_the_setting_stands_before_a_line_with_several_imports(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import os; import scipy.fft\nimport numpy as np\ndef f(x: np.ndarray):\n    return scipy.fft.fft(x)\n"
+    )
+    new = rewrite(path, scipy_array_api=True).text
+    assert new.startswith(f"import os\n{SETTING}\nimport os; import scipy.fft\n")
+
+
+def test_what_is_computed_from_results_of_another_package_is_moved(tmp_path):
+    pytest.importorskip("scipy")
+    torch = pytest.importorskip("torch")
+    source = "import numpy as np\nfrom scipy import ndimage, signal\n"
+    source += "def f(x):\n    y = signal.hilbert(x)\n    return ndimage.gaussian_filter1d(np.abs(y), 2)\n"
+    path = tmp_path / "program.py"
+    path.write_text(source)
+    original, port = {}, {}
+    exec(source, original)
+    exec(rewrite(path).text, port)
+    found = port["f"](torch.asarray(V))
+    assert isinstance(found, torch.Tensor)
+    np.testing.assert_allclose(found.numpy(), original["f"](V))
+
+
+def test_a_record_of_scipy_is_read_by_check(tmp_path):
+    pytest.importorskip("scipy")
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import numpy as np\nfrom scipy import stats\ndef f(x):\n    return stats.linregress(x, x * 2).slope * x\n"
+    )
+    assert check(path, call="f(np.arange(5.0))").findings

@@ -2,9 +2,10 @@
 
 import ast
 
+import numpy as np
 import pytest
 
-from xarrayops.port import rewrite
+from xarrayops.port import PortError, rewrite
 
 PLACES = {
     "a decorated function": ("@cached\n@other\ndef f(a, b=np.load('b')):\n    return a\n", 0),
@@ -61,3 +62,50 @@ def test_only_edited_statements_are_parsed_with_libcst(tmp_path, monkeypatch):
     rewrite(path)
     assert not any("np.sin" in text for text in parsed)
     assert any("y.flatten" in text for text in parsed)
+
+
+INNER = """
+import numpy as np
+def f(n):
+    a = np.ones(n)
+    for i in range(a.size):
+        m = a > 0
+        a[m] = np.exp(-a[m])
+    if n > 5:
+        return a.size
+    elif n > 4:
+        m = a > 0
+        a[m] = np.exp(a[m])
+    else: a[a > 0] = np.exp(a[a > 0])
+    a[0] = 1 \\
+
+    # path C:\\
+    a[a > 2] = np.sin(a[a > 2])
+    z = 2; \\
+    y = a.size
+    return a + y + z
+f.x = 1 \\
+
+"""
+
+
+def test_notes_on_statements_inside_edited_ones_change_no_code(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(INNER)
+    new = rewrite(path)
+    assert [line for line in new.text.split("\n") if line.strip().startswith("# TODO(port): jax.jit")]
+    assert len(ast.parse(new.text).body[-2].body) == len(ast.parse(INNER).body[-2].body)
+    path.write_text(new.text)
+    assert rewrite(path).text == new.text
+    original, port = {}, {}
+    exec(INNER, original)
+    exec(new.text, port)
+    for n in (3, 5, 7):
+        np.testing.assert_array_equal(port["f"](n), original["f"](n))
+
+
+def test_what_libcst_cannot_parse_is_an_error_of_the_file(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text("import numpy as np\ndef f(x):\n        if x:\n\treturn x.flatten()\n")
+    with pytest.raises(PortError, match=r"program\.py"):
+        rewrite(path)
