@@ -68,7 +68,7 @@ def _check(arguments: argparse.Namespace) -> int:
     for line, found in groupby(report.findings, key=lambda finding: finding.line):
         show((f"{source.place(line)}: {source.lines[line - 1].strip()}", "bold"))
         for finding, count in alike(found).items():
-            guess = "" if finding.certain else ", if this is an array"
+            guess = "" if finding.certain else ", if the argument is an array"
             show(
                 (f"  {finding.kind}", "yellow" if finding.certain else "dim"),
                 (f" [{', '.join(finding.backends)}]{guess}: ", "dim"),

@@ -29,7 +29,7 @@ def call_of(
 
 def shared(code: str) -> str:
     """The code with a remark, where others see the change of the old array."""
-    return code if code == _COPY else f"{code}  # then give the new array to what else uses it"
+    return code if code == _COPY else f"{code}  # other variables keep the old array"
 
 
 def at(array: str, index: ast.expr) -> str:

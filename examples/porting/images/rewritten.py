@@ -18,20 +18,20 @@ def repair(images, limit):
     """Replace the pixels that are far above their four neighbours by the mean of these, in place."""
     near = np.zeros_like(images)
     inner = near[:, 1:-1, 1:-1]
-    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner + images[:, :-2, 1:-1])  # then give the new array to what else uses it
+    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner + images[:, :-2, 1:-1])  # other variables keep the old array
     inner[...] += images[:, :-2, 1:-1]
-    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner + images[:, 2:, 1:-1])  # then give the new array to what else uses it
+    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner + images[:, 2:, 1:-1])  # other variables keep the old array
     inner[...] += images[:, 2:, 1:-1]
-    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner + images[:, 1:-1, :-2])  # then give the new array to what else uses it
+    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner + images[:, 1:-1, :-2])  # other variables keep the old array
     inner[...] += images[:, 1:-1, :-2]
-    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner + images[:, 1:-1, 2:])  # then give the new array to what else uses it
+    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner + images[:, 1:-1, 2:])  # other variables keep the old array
     inner[...] += images[:, 1:-1, 2:]
-    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner / 4)  # then give the new array to what else uses it
+    # TODO(port): inner is written in place (near may share its memory and is read later); JAX and Dask cannot. Instead: inner = xo.at(inner)[...].assign(inner / 4)  # other variables keep the old array
     inner[...] /= 4
     hot = images - near > limit
     hot = xo.at(hot)[:, [0, -1], :].set(False, copy=None)
     hot = xo.at(hot)[:, :, [0, -1]].set(False, copy=None)
-    # TODO(port): images is written in place (the caller passes images, and sees the change); JAX and Dask cannot. Instead: images = np.astype(np.where(hot, near, images), images.dtype)  # if the mask has the shape of images  # then give the new array to what else uses it
+    # TODO(port): images is written in place (the caller passes images, and sees the change); JAX and Dask cannot. Instead: images = np.astype(np.where(hot, near, images), images.dtype)  # if the mask has the shape of images  # other variables keep the old array
     images[hot] = near[hot]
     return np.sum(hot)
 

@@ -18,9 +18,9 @@ def remove_drift(x):
     t = np.arange(x.shape[1], like=x)
     t = t - np.mean(t)
     slope = np.sum((x * t), 1) / np.sum((t**2))
-    # TODO(port): x is written in place (the caller passes x, and sees the change); JAX and Dask cannot. Instead: x = xo.at(x)[...].assign(x - np.mean(x, 1)[:, None])  # then give the new array to what else uses it
+    # TODO(port): x is written in place (the caller passes x, and sees the change); JAX and Dask cannot. Instead: x = xo.at(x)[...].assign(x - np.mean(x, 1)[:, None])  # other variables keep the old array
     x[...] -= np.mean(x, 1)[:, None]
-    # TODO(port): x is written in place (the caller passes x, and sees the change); JAX and Dask cannot. Instead: x = xo.at(x)[...].assign(x - slope[:, None] * t)  # then give the new array to what else uses it
+    # TODO(port): x is written in place (the caller passes x, and sees the change); JAX and Dask cannot. Instead: x = xo.at(x)[...].assign(x - slope[:, None] * t)  # other variables keep the old array
     x[...] -= slope[:, None] * t
 
 
@@ -38,7 +38,7 @@ def gate(spectra, strength, floor):
     power = np.abs(spectra) ** 2
     noise = np.percentile(power, 20, 1)
     quiet = power < strength * noise[:, None]
-    # TODO(port): spectra is written in place (the caller passes spectra, and sees the change); JAX and Dask cannot. Instead: spectra = np.astype(np.where(quiet, spectra * floor, spectra), spectra.dtype)  # if the mask has the shape of spectra  # then give the new array to what else uses it
+    # TODO(port): spectra is written in place (the caller passes spectra, and sees the change); JAX and Dask cannot. Instead: spectra = np.astype(np.where(quiet, spectra * floor, spectra), spectra.dtype)  # if the mask has the shape of spectra  # other variables keep the old array
     spectra[quiet] *= floor
     return np.mean(quiet)
 
@@ -50,10 +50,10 @@ def overlap_add(frames, window, hop, length):
     weight = np.zeros(length, like=frames)
     for i in range(frames.shape[1]):
         part = signal[:, i * hop : i * hop + size]
-        # TODO(port): part is written in place (signal may share its memory and is read later); JAX and Dask cannot. Instead: part = xo.at(part)[...].assign(part + frames[:, i] * window)  # then give the new array to what else uses it
+        # TODO(port): part is written in place (signal may share its memory and is read later); JAX and Dask cannot. Instead: part = xo.at(part)[...].assign(part + frames[:, i] * window)  # other variables keep the old array
         part[...] += frames[:, i] * window
         weight = xo.at(weight)[i * hop : i * hop + size].add(window**2, copy=None)
-    # TODO(port): signal is written in place (the call cannot be taken apart); JAX and Dask cannot. Instead: signal = xo.at(signal)[...].assign(np.where(weight > 0.1, np.divide(signal, weight), signal))  # then give the new array to what else uses it
+    # TODO(port): signal is written in place (the call cannot be taken apart); JAX and Dask cannot. Instead: signal = xo.at(signal)[...].assign(np.where(weight > 0.1, np.divide(signal, weight), signal))  # other variables keep the old array
     np.divide(signal, weight, out=signal, where=weight > 0.1)
     return signal
 
@@ -70,7 +70,7 @@ def onsets(x, size=400):
     """Channel and sample where the loudness rises above half of its largest value."""
     loudness = np.empty_like(x)
     for channel, out in zip(x, loudness, strict=True):
-        # TODO(port): out is written in place (out may share the memory of x); JAX and Dask cannot. Instead: out = xo.at(out)[:].assign(np.convolve(channel ** 2, np.ones(size, like=x) / size, 'same'))  # then give the new array to what else uses it
+        # TODO(port): out is written in place (out may share the memory of x); JAX and Dask cannot. Instead: out = xo.at(out)[:].assign(np.convolve(channel ** 2, np.ones(size, like=x) / size, 'same'))  # other variables keep the old array
         out[:] = np.convolve(channel**2, np.ones(size, like=x) / size, "same")
     loud = loudness > 0.5 * np.max(loudness, 1)[:, None]
     rises = np.diff(np.astype(loud, int), axis=1) > 0

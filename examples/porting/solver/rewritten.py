@@ -23,15 +23,15 @@ def faces(conductivity):
 
 def apply(u, down, right, out):
     """Write the heat that flows out of each cell into `out`."""
-    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[:].assign((down[1:] + down[:-1] + right[:, 1:] + right[:, :-1]) * u)  # then give the new array to what else uses it
+    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[:].assign((down[1:] + down[:-1] + right[:, 1:] + right[:, :-1]) * u)  # other variables keep the old array
     out[:] = (down[1:] + down[:-1] + right[:, 1:] + right[:, :-1]) * u
-    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[1:].assign(out[1:] - down[1:-1] * u[:-1])  # then give the new array to what else uses it
+    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[1:].assign(out[1:] - down[1:-1] * u[:-1])  # other variables keep the old array
     out[1:] -= down[1:-1] * u[:-1]
-    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[:-1].assign(out[:-1] - down[1:-1] * u[1:])  # then give the new array to what else uses it
+    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[:-1].assign(out[:-1] - down[1:-1] * u[1:])  # other variables keep the old array
     out[:-1] -= down[1:-1] * u[1:]
-    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[:, 1:].assign(out[:, 1:] - right[:, 1:-1] * u[:, :-1])  # then give the new array to what else uses it
+    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[:, 1:].assign(out[:, 1:] - right[:, 1:-1] * u[:, :-1])  # other variables keep the old array
     out[:, 1:] -= right[:, 1:-1] * u[:, :-1]
-    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[:, :-1].assign(out[:, :-1] - right[:, 1:-1] * u[:, 1:])  # then give the new array to what else uses it
+    # TODO(port): out is written in place (the caller passes out, and sees the change); JAX and Dask cannot. Instead: out = xo.at(out)[:, :-1].assign(out[:, :-1] - right[:, 1:-1] * u[:, 1:])  # other variables keep the old array
     out[:, :-1] -= right[:, 1:-1] * u[:, 1:]
 
 
@@ -71,7 +71,7 @@ def hottest(u, count=5):
 def run(conductivity, heat):
     """The temperature without noise of rounding, the norms of the residual, and the hottest cells."""
     u, norms = solve(conductivity, heat)
-    # TODO(port): u is written in place (u may be a list); JAX and Dask cannot. Instead: u = xo.at(u)[np.abs(u) < 1e-12].assign(0)  # then give the new array to what else uses it
+    # TODO(port): u is written in place (u may be a list); JAX and Dask cannot. Instead: u = xo.at(u)[np.abs(u) < 1e-12].assign(0)  # other variables keep the old array
     u[np.abs(u) < 1e-12] = 0
     return u, norms, hottest(u)
 

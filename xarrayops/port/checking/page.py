@@ -79,7 +79,7 @@ def _line(number: int, text: str, findings: list[Finding], run: LineOfRun | None
 
 def _finding(finding: Finding, count: int) -> str:
     style = "finding" if finding.certain else "finding guess"
-    guess = "" if finding.certain else ", if this is an array"
+    guess = "" if finding.certain else ", if the argument is an array"
     return (
         f'<div class="{style}"><span class="kind">{finding.kind}</span> <span class="backends">'
         f"[{', '.join(finding.backends)}]{guess}</span> {escape(finding.what)}<br>Instead: "

@@ -99,10 +99,10 @@ def _of_augmented(program: Program, write: Write) -> Iterator[Finding]:
         others = "the caller's array" if write.parameter else _listed(write.aliases) or "what else refers to it"
         what = f"{text} changes in place, and so does {others}; on JAX and Dask only {text} does"
         kind: Kind = "in place" if write.parameter else "view"
-        instead = f"return {text}  # at the end, and take it in the calls"
+        instead = f"return {text}  # at the end; each caller takes the result"
         is_parameter = write.function is not None and text in {each.arg for each in arguments(write.function)}
         if not is_parameter:
-            instead = f"the change in {others}, and then {text} bound to it again"
+            instead = f"write the change into {others}, and make {text} from it again"
         yield finding(program, node, kind, what, instead, LAZY, certain=write.value.certain)
     new = operated(node.op, write.value, program.value(node.value))
     if new.dtype is not None and write.value.dtype not in (None, new.dtype):

@@ -22,7 +22,7 @@ def reference(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     if _is_annotation(context, node):
         if name == "ndarray" or not context.is_dtype(name):
             return None
-        context.edit(node, "name", "annotations name classes, and np's dtypes are none")
+        context.edit(node, "name", "annotations name classes, and the dtypes of xarrayops.numpy are not classes")
     elif name in _CLASSES and (problem := _problem(context, node, name)) is not None:
         context.todo(node, problem)
     else:
@@ -59,7 +59,7 @@ def _problem(context: Context, node: ast.Attribute, name: str) -> str | None:
         parent = context.parent(parent)
     match parent:
         case ast.Call(func=function) if name == "dtype" and last_name(function) in ("isinstance", "issubclass"):
-            return "dtypes of other libraries are no numpy.dtype: test for them, too"
+            return "numpy.dtype is the class of NumPy's dtypes only: test for the dtypes of other libraries too"
         case ast.Call(func=ast.Attribute(attr="register")) if name == "ndarray":
             return "singledispatch knows NumPy's arrays only: register the array classes of other libraries, too"
         case ast.Compare(left=ast.Call(func=ast.Name(id="type")), ops=[*_, ast.IsNot() | ast.NotEq() | ast.In()]):

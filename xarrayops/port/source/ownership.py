@@ -58,7 +58,7 @@ class Ownership:
 
     def reason(self, node: ast.AST) -> str | None:
         """Why a write cannot make a new array; None if it can."""
-        return self.blocked.get(node) if node in self.seen else "this line is never reached"
+        return self.blocked.get(node) if node in self.seen else "the analysis does not follow this line"
 
     def is_of_caller(self, node: ast.AST) -> bool:
         """Whether a write may change an argument."""

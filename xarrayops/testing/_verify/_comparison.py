@@ -111,7 +111,7 @@ class Comparison:
             if sample.error is None:
                 found.append({**sample.results, **sample.arguments})
         if not found:
-            self.notes.append(f"the spread is not known, because random rounding failed: {error}")
+            self.notes.append(f"how much rounding changes the results is not known, because a run with random rounding failed: {error}")
         return found
 
     def _note_unstable(self, path: str, exact: Value) -> None:

@@ -88,7 +88,7 @@ def kind_of(scene: Scene) -> tuple[Kind, str]:
         why = test(scene)
         if why:
             return why
-    return "bug", "the operands agree, and no other kind fits"
+    return "bug", "the operands agree within rounding, and the cause is not known"
 
 
 def _indices(scene: Scene) -> tuple[Kind, str] | None:

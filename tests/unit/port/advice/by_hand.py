@@ -16,15 +16,15 @@ BY_HAND = {
     ),
     X + "x += 1\n    return x": ("return x  # at the end", X + "x = x + 1\n    return x"),
     X + "x = np.sin(x)\n    y = x[1:]\n    y *= 2\n    return x, y": (
-        "the change in x, and then y bound to it again",
+        "write the change into x, and make y from it again",
         X + "x = np.sin(x)\n    x = xo.at(x)[1:].multiply(2)\n    y = x[1:]\n    return x, y",
     ),
     X + "y = x[1:]\n    y *= 2\n    return x": (
-        "the change in the caller's array, and then y bound to it again",
+        "write the change into the caller's array, and make y from it again",
         X + "return xo.at(x)[1:].multiply(2)",
     ),
     X + "xs, y = [], np.sin(x)\n    xs.append(y)\n    y *= 2\n    return xs": (
-        "the change in what else refers to it, and then y bound to it again",
+        "write the change into what else refers to it, and make y from it again",
         X + "xs, y = [], np.sin(x)\n    y = y * 2\n    xs.append(y)\n    return xs",
     ),
     X + "z, y = np.ones(5, np.complex64, like=x), np.ones(5, like=x)\n    z.real += y\n    return z": (
