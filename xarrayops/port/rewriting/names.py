@@ -46,7 +46,8 @@ def reference(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     if not is_base and not is_date and not is_quiet(name) and node not in context.program.unevaluated:
         names = {"linalg": LINALG, "fft": FFT}.get(module, MAIN)
         last = name.rpartition(".")[2] if module in ("linalg", "fft") else module
-        answer = ": it works on NumPy arrays only" if has(name, numpy) else ", and this version of NumPy no longer has it"
+        is_old = not has(name, numpy)
+        answer = ", and this version of NumPy no longer has it" if is_old else ": it works on NumPy arrays only"
         answer = names.answer(last) or answer
         answer = f". Instead: numpy.exceptions.{last}" if hasattr(numpy.exceptions, last) else answer
         context.todo(node, f"only NumPy has {name}{answer}")

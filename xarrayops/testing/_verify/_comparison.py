@@ -111,7 +111,8 @@ class Comparison:
             if sample.error is None:
                 found.append({**sample.results, **sample.arguments})
         if not found:
-            self.notes.append(f"how much rounding changes the results is not known, because a run with random rounding failed: {error}")
+            what = "how much rounding changes the results is not known"
+            self.notes.append(f"{what}, because a run with random rounding failed: {error}")
         return found
 
     def _note_unstable(self, path: str, exact: Value) -> None:

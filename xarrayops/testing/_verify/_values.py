@@ -134,7 +134,7 @@ def attributes(x: Any) -> dict[str, Any] | None:
 def class_difference(want: Value, got: Value) -> str:
     """How the classes of two results differ, of numbers of Python and of objects; empty if they do not."""
     if not (want.is_numeric or got.is_numeric):
-        return "" if _is_same(want.data, got.data) else f"{got} where the reference has {want}, and the two are not equal"
+        return "" if _is_same(want.data, got.data) else f"{got} where the reference has {want}, which is not equal"
     if want.is_numeric and got.is_numeric and _class_of(want) != _class_of(got):
         return f"{_class_of(got)} where the reference has {_class_of(want)}"
     return ""

@@ -9,7 +9,13 @@ from xarrayops.port.checking import findings
 from xarrayops.port.source import Program
 
 PROSE = (
-    *("xo.at on the array that ", "a variable of the loop, and xo.at(", "np.where ", "np.where, ", "write the change into "),
+    *(
+        "xo.at on the array that ",
+        "a variable of the loop, and xo.at(",
+        "np.where ",
+        "np.where, ",
+        "write the change into ",
+    ),
     *("a new array", "the result of ", "xo.at for the elements of ", "a mask and ", "keep it as an array "),
     *("slices or index arrays ", "functions of NumPy ", "numbers for names and dates; ", "np.frombuffer and "),
     *("masked arrays are not supported", "rng = xo.random.default_rng(0, like=x), then "),
