@@ -68,9 +68,12 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
     return context.np_call(name, array, *args)
 
 
-def _may_have_dtype(context: Context, node: ast.expr) -> bool:
-    """Whether an expression that has a dtype may be an array; data frames have dtypes of their own."""
-    return context.variables.may_be_array(node) and not context.has_foreign_arrays
+def _is_dtype_of_array(context: Context, node: ast.expr) -> bool:
+    """Whether this is ``x.dtype`` of what may be an array; data frames have dtypes of their own."""
+    if not isinstance(node, ast.Attribute) or node.attr != "dtype":
+        return False
+    is_possible = context.variables.may_be_array(node.value) and not context.has_foreign_arrays
+    return is_possible or context.is_array(node.value)
 
 
 def _is_no_dtype(node: ast.expr) -> bool:
@@ -97,8 +100,7 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     if not isinstance(node.ctx, ast.Load):
         return None
     base = node.value
-    is_dtype = isinstance(base, ast.Attribute) and base.attr == "dtype" and node.attr in _OF_DTYPES
-    if is_dtype and (context.is_array(base.value) or _may_have_dtype(context, base.value)):
+    if node.attr in _OF_DTYPES and _is_dtype_of_array(context, base):
         assert isinstance(updated, cst.Attribute)
         context.edit(node, "dtype", "np.dtype has NumPy's attributes for the dtypes of every library")
         return updated.with_changes(value=context.np_call("dtype", argument(updated.value)))

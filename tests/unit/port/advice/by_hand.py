@@ -91,7 +91,7 @@ BY_HAND = {
         X + "rng = numpy.random.default_rng(0)\n    return x * xo.asarray(rng.poisson(3, 5), like=x)",
     ),
     X + "return np.vectorize(abs)(x)": ("write the function for whole arrays", X + "return np.abs(x)"),
-    X + "if False:\n        np.arrray(3), np.nothing(3)\n    return x": ("np.array", X + "return x"),
+    X + "if False:\n        np.arrays(3), np.nothing(3)\n    return x": ("np.array", X + "return x"),
     X + "if False:\n        np.nothing(3)\n    return x": ("NumPy has no nothing either", X + "return x"),
     "def f(x: np.typing.NDArray):\n    return x * 2": ("numpy.typing", "def f(x: numpy.typing.NDArray):\n    return x * 2"),
     X + "try:\n        del x[[0]]\n    except (TypeError, ValueError):\n        pass\n    return x": (
