@@ -58,7 +58,8 @@ def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[
 
     Notes
     -----
-    Law: ``on_host(f)(x)`` equals ``convert(f(convert(x, "numpy")), x)``. It has no gradient.
+    Law: ``on_host(f)(x)`` equals ``convert(f(convert(x, "numpy")), x)``. It has no gradient. Functions among the
+    arguments, such as the one that an optimiser minimises, get NumPy's arrays and return NumPy's.
 
     Examples
     --------

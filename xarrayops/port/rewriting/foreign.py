@@ -50,6 +50,10 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
     if any(each.arg in ("out", "output") for each in node.keywords):
         context.todo(node, f"{name} writes into an array of NumPy: let it return the result, in xo.on_host({name})(..)")
         return None
+    for given in call_arguments(node):
+        if (array := _array_of_closure(context, given)) is not None:
+            text = f"{name} gives NumPy's arrays to {ast.unparse(given)}, which uses {array}"
+            context.announce(node, f"{text}: convert them to the library of {array}, and the result to NumPy")
     foreign = context.program.foreign
     if context.program.takes_all(node.func):
         _leave(context, node, name)
@@ -60,6 +64,21 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
     assert isinstance(updated, cst.Call)
     context.edit(node, "foreign call", f"{reason}. It also takes {taken}{option}" if taken else reason)
     return updated.with_changes(func=context.xo_call("on_host", argument(updated.func)))
+
+
+def _array_of_closure(context: Context, given: ast.expr) -> str | None:
+    """An array of the function around a call that a function among its arguments uses, if any."""
+    outer = context.function(given)
+    if outer is None:
+        return None
+    inner = {node.name: node for node in ast.walk(outer) if isinstance(node, ast.FunctionDef) and node is not outer}
+    function = given if isinstance(given, ast.Lambda) else inner.get(given.id) if isinstance(given, ast.Name) else None
+    variables = context.names.inside(outer)
+    for node in (each for each in ast.walk(function) if isinstance(each, ast.Name)) if function is not None else ():
+        is_parameter = context.program.values.parameter(outer, node.id).is_array
+        if context.names.scope_of(node).owner(node.id) is variables and (is_parameter or context.value(node).is_array):
+            return node.id
+    return None
 
 
 def _note_result(context: Context, node: ast.Call, name: str) -> None:

@@ -69,7 +69,11 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
 
 
 def _is_dtype_of_array(context: Context, node: ast.expr) -> bool:
-    """Whether this is ``x.dtype`` of what may be an array; data frames have dtypes of their own."""
+    """Whether this is ``x.dtype`` of what may be an array, or a variable for it; data frames have their own dtypes."""
+    if isinstance(node, ast.Name):
+        owner = context.names.scope_of(node).owner(node.id)
+        values = [each.value for each in owner.bindings.get(node.id, ())] if owner is not None else []
+        return bool(values) and all(isinstance(x, ast.Attribute) and _is_dtype_of_array(context, x) for x in values)
     if not isinstance(node, ast.Attribute) or node.attr != "dtype":
         return False
     is_possible = context.variables.may_be_array(node.value) and not context.has_foreign_arrays

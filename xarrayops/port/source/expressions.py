@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from xarrayops.plugin.dtypes import REAL_OF
 from xarrayops.port.source.indices import element_of
-from xarrayops.port.source.interface import IN_PLACE_METHODS
+from xarrayops.port.source.interface import DRAWS, IN_PLACE_METHODS
 from xarrayops.port.source.names import FOR_ALL, Names, has_starred, of_numpy
 from xarrayops.port.source.numpy_results import Call, product_ndim, result, ufunc_dtype
 from xarrayops.port.source.value import (
@@ -191,7 +191,9 @@ class Expressions(Walker[Value, State]):
                 return self._method(node.func.attr, node, base, values, keywords)
             if node.func.attr in ("append", "add", "insert", "extend", "put", "update"):
                 self.state.store(of_all)
-            return NOTHING._replace(views=of_all | base.views)
+            return (
+                NOTHING._replace(fresh=True) if node.func.attr in DRAWS else NOTHING._replace(views=of_all | base.views)
+            )
         if name is None and (value := self.call_function(call)) is not None:
             return value
         return NOTHING._replace(views=of_all)

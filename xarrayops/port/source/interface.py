@@ -17,6 +17,8 @@ from xarrayops.port.source.value import words
 
 IN_PLACE_METHODS = words("fill sort put partition itemset resize setflags setfield byteswap")
 """Methods of NumPy's arrays that change the array and return None."""
+DRAWS = frozenset(name for name in dir(numpy.random.RandomState) if not hasattr(numpy.ndarray, name))
+"""Methods of NumPy's generators that its arrays lack."""
 UPDATES: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
 """The method of `xarrayops.at` for an operator."""
 

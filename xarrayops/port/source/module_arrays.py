@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-import numpy
-
 from xarrayops._surface import CREATION
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.source.counted import Function, numbers
+from xarrayops.port.source.interface import DRAWS
 from xarrayops.port.source.names import arguments, call_arguments
 from xarrayops.port.source.parameters import is_of_arrays, may_be_none
 from xarrayops.port.source.reference import bindings
@@ -21,7 +20,6 @@ _WITHOUT_ARGUMENTS |= words("identity tri fromiter fromfunction frombuffer fromf
 """NumPy functions that make an array from a shape, numbers or a file."""
 _NUMBERS = tuple(f"builtins.{name}" for name in ("len", "range", "isinstance", "int", "float", "str"))
 EXTENTS = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
-_DRAWS = {name for name in dir(numpy.random.RandomState) if not hasattr(numpy.ndarray, name)}
 _NO_ARRAYS = words("self cls random_state rng seed")
 """Parameters that are no arrays by convention."""
 _MOVES = ("xarrayops.convert", "xarrayops.shares_memory")
@@ -212,4 +210,4 @@ def _called_or_draws(function: Function) -> set[str]:
     calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
     found = {each.id for each in calls if isinstance(each, ast.Name)}
     methods = [each for each in calls if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name)]
-    return found | {ast.unparse(each.value) for each in methods if each.attr in _DRAWS}
+    return found | {ast.unparse(each.value) for each in methods if each.attr in DRAWS}

@@ -13,6 +13,7 @@ OTHERS = (
     "def f():\n    x = np.ones(3)\n    s = x[0]\n    s += 1\n    return s",
     "import scipy.signal\ndef f(x: np.ndarray):\n    w, v = scipy.signal.freqz([1.0])\n    return x * w * scipy.signal.hann(3)",
     "import scipy.signal\ndef f(x: np.ndarray):\n    w = scipy.signal.hann(3)\n    y = x[1:]\n    return y * w",
+    "import scipy.optimize\ndef f(x: np.ndarray):\n    return scipy.optimize.root(lambda m: m - x, x)",
     "def f():\n    return np.sum(xo.ones((3, 3)))",
     "import scipy.special, helper\ndef f(x: np.ndarray):\n    return scipy.special.erf(x), helper.g(x)",
     "def g(x: np.ndarray):\n    x[0] = 1\n    x *= 2\ndef f():\n    x = np.ones(3)\n    g(x)\n    return x",

@@ -63,8 +63,9 @@ def test_type_is_ndarray_means_every_array(checked):
 
 
 def test_dtypes_of_what_may_be_an_array_have_numpys_attributes(checked):
-    source = "LIMITS = {np.float64: 2.0}\ndef f(x):\n    return LIMITS[x.dtype.type]\n"
-    checked(START + source, V, has="np.dtype(x.dtype).type")
+    source = "LIMITS = {np.float64: 2.0}\ndef f(x):\n    kind = x.dtype\n"
+    source += "    return LIMITS[x.dtype.type] * LIMITS[kind.type]\n"
+    checked(START + source, V, has="np.dtype(x.dtype).type] * LIMITS[np.dtype(kind).type]")
 
 
 def test_texts_that_are_no_dtypes_are_of_data_frames(tmp_path):

@@ -331,3 +331,25 @@ def test_a_record_of_scipy_is_read_by_check(tmp_path):
         "import numpy as np\nfrom scipy import stats\ndef f(x):\n    return stats.linregress(x, x * 2).slope * x\n"
     )
     assert check(path, call="f(np.arange(5.0))").findings
+
+
+def test_functions_that_get_numpys_arrays_and_use_others_have_a_note(tmp_path):
+    path = tmp_path / "program.py"
+    source = "import numpy as np\nfrom scipy import optimize\ndef f(x: np.ndarray, y: np.ndarray):\n"
+    source += "    def residual(m):\n        return m * x - y\n    def own(m):\n        return m**2\n"
+    path.write_text(
+        f"{source}    return optimize.root(residual, y), optimize.root(own, y), optimize.root(lambda m: m - y, y)\n"
+    )
+    new = rewrite(path)
+    assert len(new.todos) == 2
+    assert all("gives NumPy's arrays to" in each.problem for each in new.todos)
+    path.write_text(new.text)
+    assert rewrite(path).text == new.text
+
+
+def test_draws_of_a_generator_share_no_memory_with_it(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import numpy as np\ndef f(rng, x: np.ndarray):\n    y = rng.normal(size=3)\n    y += x\n    return y\n"
+    )
+    assert not check(path).findings
