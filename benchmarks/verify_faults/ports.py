@@ -18,7 +18,7 @@ EDITS = {
         ("frames * hann(size)", "frames * np.asarray(hann(size), like=x)"),
         ("np.zeros(1)", "np.zeros(1, like=x)"),
     ),
-    "statistics": (
+    "moments": (
         (
             "np.array([np.mean(x[np.asarray(rng.integers(0, len(x), size=len(x)), like=np.empty(0))])",
             "np.stack([np.mean(x[np.asarray(rng.integers(0, len(x), size=len(x)), like=x)])",

@@ -42,6 +42,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "kaiser": (5, 8.6),
     "linspace": (0.0, 1.0, 5),
     "logspace": (0.0, 2.0, 5),
+    "on_host": (lambda m: xo.on_host(np.sin)(m(X)),),
     "ones": ((3, 5),),
     "zeros": ((3, 5),),
 }

@@ -136,7 +136,7 @@ CASES = {
     ),
     "copy of at": (lambda: xo.at(N, copy=None)[0], TypeError, ("Instead: xo.at(x)[index].set(value, copy=None)",)),
     "update with JAX's name": (lambda: xo.at(N)[0].mul(2), AttributeError, ("Instead: xo.at(x)[index].multiply",)),
-    "unknown update": (lambda: xo.at(N)[0].foo(2), AttributeError, ("no foo: it has get, set, add, subtract",)),
+    "unknown update": (lambda: xo.at(N)[0].foo(2), AttributeError, ("no foo: it has get, assign, set, add, subtract",)),
     "no device": (
         lambda: xo.zeros(2, device="gpu"),
         xo.Unsupported,

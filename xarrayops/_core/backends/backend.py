@@ -308,7 +308,8 @@ class Backend:
                 return self.functions["as_dtype"](name)
             return self.namespace.__array_namespace_info__().default_dtypes()[kind]
         if type(dtype) is type and dtype.__module__ == "builtins":
-            raise Unsupported(f"{self.name} has no dtype for {dtype.__name__}: arrays hold numbers")
+            problem = f"{self.name} has no dtype for {dtype.__name__}: arrays hold numbers"
+            raise Unsupported(f'{problem}. Instead: a dtype such as "float64"')
         if self.functions["dtype_name"](dtype) is None:
             owner = dtype_backend_name(dtype)
             if owner not in (None, self.name):

@@ -153,7 +153,12 @@ class Program:
         name = self.foreign.called(call)
         is_open = name is not None and self.foreign.takes_arrays_of_numpy(name)
         given = [] if name is None else call_arguments(call)
-        return [each for each in given if self.value(each).is_array or (is_open and self._may_hold_array(each))]
+        return [each for each in given if self._holds_array(each) or (is_open and self._may_hold_array(each))]
+
+    def _holds_array(self, node: ast.expr) -> bool:
+        """Whether an expression is an array, or a list or tuple of some."""
+        parts = node.elts if isinstance(node, ast.List | ast.Tuple) else ()
+        return self.value(node).is_array or any(map(self._holds_array, parts))
 
     def _may_hold_array(self, node: ast.expr) -> bool:
         """Whether an expression of unknown kind may be computed from an array."""
@@ -169,6 +174,8 @@ class Program:
                 return self._may_hold_array(left) or self._may_hold_array(right)
             case ast.UnaryOp(operand=operand) | ast.Subscript(value=operand) | ast.Attribute(value=operand, attr="T"):
                 return self._may_hold_array(operand)
+            case ast.List(elts=parts) | ast.Tuple(elts=parts):
+                return any(map(self._may_hold_array, parts))
         return False
 
     @cached_property

@@ -191,9 +191,8 @@ class Expressions(Walker[Value, State]):
                 return self._method(node.func.attr, node, base, values, keywords)
             if node.func.attr in ("append", "add", "insert", "extend", "put", "update"):
                 self.state.store(of_all)
-            return (
-                NOTHING._replace(fresh=True) if node.func.attr in DRAWS else NOTHING._replace(views=of_all | base.views)
-            )
+            is_new = node.func.attr == "copy" or node.func.attr in DRAWS
+            return NOTHING._replace(fresh=True) if is_new else NOTHING._replace(views=of_all | base.views)
         if name is None and (value := self.call_function(call)) is not None:
             return value
         return NOTHING._replace(views=of_all)

@@ -14,13 +14,16 @@ from pathlib import Path
 from xarrayops.port.source.modules import ModulePlace, uses_numpy_itself
 from xarrayops.port.source.names import OTHER_ARRAYS, Names, is_foreign
 from xarrayops.port.source.parameters import is_of_arrays
+from xarrayops.port.source.value import words
 
 COMPILERS = ("numba", "pythran", "transonic", "cython", "numexpr")
 _TABLE = json.loads(Path(__file__).with_name("foreign.json").read_text(encoding="utf-8"))
 _SETTINGS: dict[str, str] = _TABLE["packages"]
 _TAKES = {name: frozenset(taken.split()) for taken, names in _TABLE["takes"].items() for name in names}
+_OF_ARRAYS = words("colour healpy mne nibabel obspy pyfftw statsmodels tifffile")
+"""Other packages whose functions take arrays."""
 _EAGER = frozenset(("cupy", "jax", "torch"))
-_ELEMENTWISE = ("scipy.special.", "scipy.stats.", "PIL.")
+_ELEMENTWISE = ("scipy.special.", "scipy.stats.", "matplotlib.", "PIL.")
 """Modules whose functions return no arrays for numbers."""
 
 
@@ -110,7 +113,7 @@ class Foreign:
 
     def takes_arrays_of_numpy(self, name: str) -> bool:
         """Whether arguments of unknown kind may be arrays, because arrays are what the package is for."""
-        return name.partition(".")[0] in {*_SETTINGS, *COMPILERS} - {"matplotlib", *OTHER_ARRAYS}
+        return name.partition(".")[0] in {*_SETTINGS, *COMPILERS, *_OF_ARRAYS} - {"matplotlib", *OTHER_ARRAYS}
 
     def takes_eager_arrays(self, name: str) -> bool:
         """Whether a function of SciPy takes the arrays of PyTorch, JAX and CuPy on every device, if it is set to."""
@@ -129,7 +132,7 @@ class Foreign:
 
     def makes_arrays_of_numpy(self, name: str) -> bool:
         """Whether a function of numbers may return arrays."""
-        return self.takes_arrays_of_numpy(name) and not name.startswith(_ELEMENTWISE)
+        return name.partition(".")[0] in _SETTINGS and not name.startswith(_ELEMENTWISE)
 
     def is_of_library(self, name: str) -> bool:
         """Whether the package has arrays of its own."""

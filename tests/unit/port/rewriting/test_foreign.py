@@ -353,3 +353,16 @@ def test_draws_of_a_generator_share_no_memory_with_it(tmp_path):
         "import numpy as np\ndef f(rng, x: np.ndarray):\n    y = rng.normal(size=3)\n    y += x\n    return y\n"
     )
     assert not check(path).findings
+
+
+def test_lists_of_arrays_and_copies_are_arrays_of_the_caller(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import numpy as np\nfrom scipy import ndimage\nfrom colour import tstack\n"
+        "def f(x: np.ndarray, z):\n    return ndimage.sum([x, x]), tstack([x, 2.0]), ndimage.sum((1, 2)), tstack(z)\n"
+        "def g(x):\n    y = h(x).copy()\n    y[1:] = 0.0\n    return y\n"
+    )
+    text = rewrite(path).text
+    assert "xo.on_host(ndimage.sum)([x, x]), xo.on_host(tstack)([x, 2.0]), ndimage.sum((1, 2))" in text
+    assert "xo.on_host(tstack)(z)" in text
+    assert "y may share the memory" not in text
