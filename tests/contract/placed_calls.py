@@ -42,7 +42,6 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "kaiser": (5, 8.6),
     "linspace": (0.0, 1.0, 5),
     "logspace": (0.0, 2.0, 5),
-    "on_host": (lambda m: xo.on_host(np.sin)(m(X)),),
     "ones": ((3, 5),),
     "zeros": ((3, 5),),
 }
@@ -122,6 +121,7 @@ OWN_CALLS: dict[str, tuple[Callable[[Make], Any], ...]] = {
     "max_pool1d": (lambda m: xo.max_pool1d(m(SIGNAL), 2),),
     "max_pool2d": (lambda m: xo.max_pool2d(m(IMAGE), 2),),
     "max_pool3d": (lambda m: xo.max_pool3d(m(VOLUME), 2),),
+    "on_host": (lambda m: xo.on_host(np.sin)(m(X)),),
     "persist": (lambda m: xo.persist(m(X)),),
     "pin_memory": (lambda m: (xo.pin_memory(m(X)), None)[1],),
     "precision": (lambda m: _within(xo.precision(compute="bfloat16"), lambda: xo.matmul(m(X), m(X.T))),),
