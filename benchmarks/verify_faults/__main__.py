@@ -3,7 +3,7 @@
     python benchmarks/verify_faults [--only NAME,...] [--per-kind N] [--processes N] [--out FILE]
 
 The right ports are what the rewriter makes of the programs in ``programs/``, with the edits in ``ports.py``. Faults are
-planted by ``mutations.py``. ``oracle.py`` tells without `verify` whether a fault changes anything on a library: a
+planted by ``mutations.py``. ``oracle.py`` finds without `verify` whether a fault changes anything on a library: a
 value beyond rounding, a dtype, a class, an array's library, an argument, or an error. Ends with 3 if a fault passes or
 more than 2 right ports are refused.
 """

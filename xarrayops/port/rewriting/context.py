@@ -22,7 +22,7 @@ from xarrayops.port.source.variables import INDEXED
 VARIABLE = "SCIPY_ARRAY_API"
 """With it in the environment SciPy takes the arrays of other libraries."""
 _NARROW = words("uint8 int8 int16 uint16 uint32 uint64 u1 i1 i2 u2 u4 u8 ubyte short ushort uint kind itemsize")
-"""Names of dtypes, and of attributes that tell them apart."""
+"""Names of dtypes, and of attributes by which programs compare them."""
 BUILTINS = frozenset(dir(builtins)) - {"_"}
 """Without ``_``, which interactive Python and doctests add."""
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
@@ -87,7 +87,7 @@ class Context:
 
     @cached_property
     def has_narrow_integers(self) -> bool:
-        """Whether the program names an integer dtype that PyTorch does not take for indices, or tells dtypes apart."""
+        """Whether the program names an integer dtype that PyTorch does not take for indices, or compares dtypes."""
         names = {node.attr for node in self.program.nodes(ast.Attribute)}
         names |= {str(node.value) for node in self.program.nodes(ast.Constant)} | self._used
         return not names.isdisjoint(_NARROW)

@@ -32,10 +32,9 @@ def _is_generator(context: Context, node: ast.expr) -> bool:
         return context.names.numpy_name(node.func) in _GENERATORS
     if not isinstance(node, ast.Name):
         return False
-    owner = context.names.scope_of(node).owner(node.id)
-    values = [binding.value for binding in owner.bindings.get(node.id, ())] if owner is not None else []
-    calls = [context.names.numpy_name(value.func) for value in values if isinstance(value, ast.Call)]
-    return bool(values) and len(calls) == len(values) and all(name in _GENERATORS for name in calls)
+    made = (each.func if isinstance(each, ast.Call) else None for each in context.names.bound_to(node))
+    calls = [None if function is None else context.names.numpy_name(function) for function in made]
+    return bool(calls) and all(name in _GENERATORS for name in calls)
 
 
 def is_array(node: ast.Call, method: str) -> bool:

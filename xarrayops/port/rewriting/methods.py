@@ -71,21 +71,23 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
 def _is_dtype_of_array(context: Context, node: ast.expr) -> bool:
     """Whether this is ``x.dtype`` of what may be an array, or a variable for it; data frames have their own dtypes."""
     if isinstance(node, ast.Name):
-        owner = context.names.scope_of(node).owner(node.id)
-        values = [each.value for each in owner.bindings.get(node.id, ())] if owner is not None else []
+        values = context.names.bound_to(node)
         return bool(values) and all(isinstance(x, ast.Attribute) and _is_dtype_of_array(context, x) for x in values)
     if not isinstance(node, ast.Attribute) or node.attr != "dtype":
         return False
-    is_possible = context.variables.may_be_array(node.value) and not context.has_foreign_arrays
-    return is_possible or context.is_array(node.value)
+    array = node.value
+    return context.is_array(array) or (context.variables.may_be_array(array) and not context.has_foreign_arrays)
 
 
 def _is_no_dtype(node: ast.expr) -> bool:
-    """Whether a text is no name of a dtype."""
+    """Whether this is a text that names no dtype."""
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return False
     try:
-        return isinstance(node, ast.Constant) and isinstance(node.value, str) and numpy.dtype(node.value) is None
+        numpy.dtype(node.value)
     except TypeError:
         return True
+    return False
 
 
 def _may_differ(context: Context, node: ast.Call, base: ast.expr, name: str) -> bool:
@@ -112,22 +114,13 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):  # elements of it are assigned
         return None
     if not context.has_array_method(base, node.attr):
-        is_method = isinstance(parent, ast.Call) and parent.func is node  # of a tensor
-        if (
-            node.attr == "size"
-            and isinstance(base, ast.Name)
-            and not is_method
-            and context.variables.may_be_array(base)
-        ):
+        is_size = node.attr == "size" and not (isinstance(parent, ast.Call) and parent.func is node)  # of a tensor
+        if is_size and isinstance(base, ast.Name) and context.variables.may_be_array(base):
             context.todo(node, f"size differs by library if {base.id} is an array. Instead: np.size({base.id})")
         return None
     if node.attr not in _ATTRIBUTES:
-        is_called = isinstance(context.parent(node), ast.Call)
-        if (
-            not is_called
-            and node.attr in (*METHODS.without, "flat", "itemsize", "nbytes", "strides")
-            and node.attr != "dtype"
-        ):
+        is_missing = node.attr != "dtype" and node.attr in (*METHODS.without, "flat", "itemsize", "nbytes", "strides")
+        if is_missing and not isinstance(parent, ast.Call):
             new = advice.method(context.program, node, None)
             context.todo(node, f"not every library has {node.attr}. Instead: {new}")
         return None

@@ -55,8 +55,8 @@ class Foreign:
     def _compiler(self, node: ast.AST) -> str | None:
         """The name of a function that compiles, or may: ``compile = numba.njit if is_quick else skip``."""
         found = {self._names.resolve(node)}
-        if isinstance(node, ast.Name) and (owner := self._names.scope_of(node).owner(node.id)) is not None:
-            values = [each.value for each in owner.bindings.get(node.id, ()) if each.value is not None]
+        if isinstance(node, ast.Name):
+            values = filter(None, self._names.bound_to(node))
             found |= {self._names.resolve(part) for value in values for part in ast.walk(value)}
         named = (name for name in found if name is not None and name.partition(".")[0] in COMPILERS)
         return min(named, default=None)
@@ -103,10 +103,9 @@ class Foreign:
         """The name of what made an object, if all that may have made it are calls of one name."""
         if isinstance(node, ast.Call):
             return name_of(node.func)
-        values: list[ast.expr | None] = []
-        if isinstance(node, ast.Name) and (owner := self._names.scope_of(node).owner(node.id)) is not None:
-            values = [each.value for each in owner.bindings.get(node.id, ())]
-        elif isinstance(node, ast.Attribute):
+        if isinstance(node, ast.Name):
+            values = self._names.bound_to(node)
+        else:
             values = self._attributes.get(ast.unparse(node), [])
         found = {name_of(each.func) if isinstance(each, ast.Call) else None for each in values}
         return found.pop() if len(found) == 1 else None

@@ -113,6 +113,11 @@ class Names:
         """The scope in which a name is used."""
         return self._scopes.get(node, self.module)
 
+    def bound_to(self, node: ast.Name) -> list[ast.expr | None]:
+        """The expressions that a variable is bound to, with None for each other binding."""
+        owner = self.scope_of(node).owner(node.id)
+        return [] if owner is None else [each.value for each in owner.bindings.get(node.id, ())]
+
     def inside(self, node: FunctionNode | ast.Module) -> Scope:
         """The scope of the variables of a function or of the module."""
         return self._inner.get(node, self.module)

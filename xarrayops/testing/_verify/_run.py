@@ -25,11 +25,20 @@ from xarrayops.plugin.nested import fill
 from xarrayops.plugin.runs import RunMode
 from xarrayops.testing._verify._random import Tape, through
 from xarrayops.testing._verify._state import State
-from xarrayops.testing._verify._values import NUMBERS, Value, attributes, is_array, leaves, opened, structure, value
+from xarrayops.testing._verify._values import (
+    NUMBERS,
+    Value,
+    attributes,
+    is_array,
+    is_installed,
+    leaves,
+    opened,
+    structure,
+    value,
+)
 
 WITHOUT_BACKEND = ("array_api_strict",)
 """Libraries without a backend that are used if they are installed."""
-_INSTALLED = ("site-packages", "dist-packages")
 _COMPARED = (*NUMBERS, str, bytes, type(None))
 """The classes of arguments that are compared after the call, besides arrays."""
 
@@ -267,4 +276,4 @@ def _reachable(namespace: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def is_of_user(file: str, module: str) -> bool:
     """Whether a file is part of the user's program."""
-    return bool(file) and not any(part in file for part in _INSTALLED) and not is_of_library(module)
+    return bool(file) and not is_installed(file) and not is_of_library(module)

@@ -25,9 +25,8 @@ class State:
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
-        kept = self._variables()
-        self._before = {name: fill(x, _copied) for name, x in kept.items()}
-        self._kept = {name: _kept(x) for name, x in kept.items()}
+        self._before = {name: fill(x, _copied) for name, x in self._variables().items()}
+        self._kept = {name: _kept(x) for name, x in self._variables().items()}
 
     def _variables(self) -> dict[str, Any]:
         return {name: x for name, x in self._namespace.items() if not name.startswith("__") and _is_simple(x)}
@@ -48,9 +47,7 @@ class State:
 
 
 def _is_simple(x: Any) -> bool:
-    if isinstance(x, (*_LEAVES, list, tuple, dict)):
-        return all(isinstance(each, _LEAVES) for each in leaves(x))
-    return False
+    return isinstance(x, (*_LEAVES, list, tuple, dict)) and all(isinstance(each, _LEAVES) for each in leaves(x))
 
 
 def _copied(x: Any) -> Any:
@@ -82,9 +79,8 @@ def _restored(kept: _Kept) -> Any:
 
 
 def _is_equal(x: Any, y: Any) -> bool:
-    if structure(x) != structure(y):
-        return False
-    return all(type(a) is type(b) and _same(a, b) for a, b in zip(leaves(x), leaves(y), strict=True))
+    pairs = zip(leaves(x), leaves(y), strict=True)
+    return structure(x) == structure(y) and all(type(a) is type(b) and _same(a, b) for a, b in pairs)
 
 
 def _same(a: Any, b: Any) -> bool:

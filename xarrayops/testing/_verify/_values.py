@@ -25,6 +25,11 @@ _OF_OBJECTS = "OSUT"
 _array = np.array  # `rounding` replaces it in NumPy
 
 
+def is_installed(file: str) -> bool:
+    """Whether a file belongs to an installed package."""
+    return any(part in file for part in _INSTALLED)
+
+
 def is_array(x: Any) -> bool:
     """Whether x is an array of any library, or one of NumPy's scalars. The namespace ``numpy`` has both names, too."""
     return isinstance(getattr(x, "shape", None), tuple) and hasattr(x, "dtype")
@@ -123,8 +128,9 @@ def attributes(x: Any) -> dict[str, Any] | None:
     if isinstance(x, type) or cls.__module__ == "builtins" or cls.__module__.partition(".")[0] == "xarrayops":
         return None
     module = sys.modules.get(cls.__module__)
-    is_installed = any(part in (getattr(module, "__file__", None) or "") for part in _INSTALLED)
-    if is_installed and any("__eq__" in vars(each) for each in cls.__mro__[:-1]):
+    if is_installed(getattr(module, "__file__", None) or "") and any(
+        "__eq__" in vars(each) for each in cls.__mro__[:-1]
+    ):
         return None
     slots = [name for each in cls.__mro__ for name in getattr(each, "__slots__", ()) if hasattr(x, name)]
     found = getattr(x, "__dict__", None) or {}

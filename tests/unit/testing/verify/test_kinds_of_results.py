@@ -1,4 +1,4 @@
-"""verify tells apart results that are no plain arrays, and sees what a function changes besides its result."""
+"""verify compares results other than plain arrays, and what a function changes besides its result."""
 
 import enum
 from collections import deque
