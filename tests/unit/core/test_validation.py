@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import pkgutil
 import re
 from operator import attrgetter
 from types import ModuleType
@@ -44,7 +45,10 @@ def test_our_own_modules_are_valid_since_the_registry_does_not_check_them(name):
     validate(module)
     extra = getattr(module, "EXTRA", None)
     if extra is not None:
-        validate_extra(importlib.import_module(extra))
+        package = importlib.import_module(extra)
+        for family in pkgutil.iter_modules(getattr(package, "__path__", ())):
+            validate_extra(importlib.import_module(f"{extra}.{family.name}"))
+        validate_extra(package)
     for hook, named in getattr(module, "HOOK_MODULES", {}).items():
         validate_hook(importlib.import_module(named), hook)
 
