@@ -22,8 +22,8 @@ FILE = Path(__file__).with_suffix(".json")
 """The processor seconds of the tests that take long: ``make durations`` writes it."""
 RECORDED_FROM = 0.5
 """The seconds from which a group of tests is recorded. A group that is not recorded is short."""
-CONTRACT, CONTRACT_WEIGHT = "contract/test_contract.py", 4.0
-"""A group of the contract suite gets more seconds than others: its rows find most."""
+WEIGHTS = {"contract/test_contract.py": 4.0, "docs/": 8.0, "policy/": 8.0}
+"""Groups that get more seconds than others: those whose tests find most, and those that every change of a text breaks."""
 KEEP = ("keep in make test", "keep in make test-all")
 """The lists of tests that these commands always run."""
 GROUP = pytest.StashKey[str]()
@@ -65,7 +65,8 @@ def limit_of_groups(recorded: dict[str, Any], seconds: float, most: float) -> fl
 
 def weight(name: str) -> float:
     """How many times the limit a group or a test may take."""
-    return CONTRACT_WEIGHT if name.removeprefix("tests/").startswith(CONTRACT) else 1.0
+    name = name.removeprefix("tests/")
+    return next((weight for start, weight in WEIGHTS.items() if name.startswith(start)), 1.0)
 
 
 def _allowed(group: str, limit: float, each: float, most: float) -> float:

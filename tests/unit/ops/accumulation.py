@@ -172,7 +172,13 @@ CALLS: dict[str, list[Call]] = {
     "softmax": [
         _reduction(xo.softmax, _softmax, lambda w, want: want * (1 + np.minimum(np.max(w, axis=0) - w, 200))),
     ],
-    "log_softmax": [_reduction(xo.log_softmax, lambda w: w - _log_sum(w), lambda w, want: np.abs(want) + 1)],
+    "log_softmax": [
+        _reduction(
+            xo.log_softmax,
+            lambda w: w - np.max(w, axis=0) - _log_sum(w - np.max(w, axis=0)),
+            lambda w, want: np.abs(want) + 1,
+        )
+    ],
     "logsumexp": [_reduction(xo.logsumexp, _log_sum, lambda w, want: np.abs(want) + np.max(np.abs(w), axis=0) + 1)],
     "segment_sum": [
         Call(

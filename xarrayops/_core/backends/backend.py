@@ -27,7 +27,7 @@ from xarrayops._core.backends.namespace import (
 from xarrayops._core.backends.narrow_inputs import IN_SINGLE, without_overflow
 from xarrayops._core.backends.resolved import computed_once, known_as, owners, publish, resolved
 from xarrayops._generic.hooks import HOOKS
-from xarrayops._surface import BACKENDS, SURFACE
+from xarrayops._surface import BACKENDS, EXTRA, SURFACE
 from xarrayops.errors import MixedBackends, Unsupported
 from xarrayops.plugin.arrays import Array, Device, Gap, gap_of, unsupported
 from xarrayops.plugin.candidates import Kernel, KnownBad, constant_while_tracing
@@ -139,7 +139,8 @@ class Backend:
 
     def kernels(self, verb: str) -> list[Kernel]:
         """The kernels of a verb or hook, best first; empty if the backend does not list them."""
-        self.functions[verb]  # a function that is added at its first use may have kernels
+        if verb in EXTRA or verb in HOOKS:
+            self.functions[verb]  # its kernels are added at its first use
         return self._kernels.get(verb, [])
 
     def _at_first_use(self, verb: str) -> Callable[..., Any]:

@@ -77,9 +77,10 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ..
 
 def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
     """Dask's diff computes the arrays to prepend and append, instead of staying lazy."""
+    axis, n = operator.index(axis), operator.index(n)
     if n and (prepend is not None or append is not None):
         x = da.concatenate([part for part in (prepend, x, append) if part is not None], axis=axis)
-    axis, n = _blocks.axis_from_front(x, axis), operator.index(n)
+    axis = _blocks.axis_from_front(x, axis)
     if (n < 2 and x.dtype != np.bool_) or n < 1 or math.isnan(x.shape[axis]) or x.shape[axis] <= n:
         return da.diff(x, n=n, axis=axis)
     return _differences(x, n, axis)

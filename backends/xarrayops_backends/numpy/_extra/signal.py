@@ -50,8 +50,14 @@ def interp(
         raise
     if are_doubles:
         return found
-    dtype = np.result_type(x, xp, fp, np.float16) if hasattr(x, "dtype") else np.result_type(xp, fp, np.float16)
-    return found.astype(dtype, copy=False) if all(a.dtype.kind in "fc" for a in (xp, fp)) else found
+    if any(a.dtype.kind in "biu" for a in (xp, fp)):
+        return found
+    dtypes = [a.dtype for a in (x, xp, fp) if hasattr(a, "dtype")]
+    narrow = [dtype for dtype in dtypes if dtype.kind == "V"]
+    if narrow:  # NumPy promotes bfloat16 with few dtypes
+        others = [dtype for dtype in dtypes if dtype.kind in "fc"]
+        dtypes = [*others, np.dtype(np.float32)] if others else narrow[:1]
+    return found.astype(np.result_type(*dtypes), copy=False)
 
 
 def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:

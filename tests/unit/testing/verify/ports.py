@@ -195,7 +195,7 @@ def monte_carlo():
         return x.mean(axis=0), k * rng.random(n)
 
     def port(n):
-        rng = xo.random.default_rng(0)
+        rng = xo.random.default_rng(5)
         x = rng.normal(size=(n, 3)) * 2.0 + 1.0
         k = rng.integers(0, 10, size=n)
         return xo.mean(x, axis=0), k * rng.random(n)
@@ -210,7 +210,7 @@ def earlier_generators():
         return np.random.rand(n, 2) + np.random.RandomState(4).randn(n, 2)
 
     def port(n):
-        rng = xnp.random.default_rng(0)
+        rng = xnp.random.default_rng(1)
         return rng.random((n, 2)) + rng.standard_normal((n, 2))
 
     return original, port
@@ -245,7 +245,7 @@ def under_numpys_names():
         return np.convolve(x, w, mode="same")[:8], np.quantile(x, [0.1, 0.5]), np.interp(0.25, w, x)
 
     def port(x):
-        w = xnp.linspace(0, 1, 64)
+        w = xnp.linspace(0, 1, 64, like=x)
         return xnp.convolve(x, w, mode="same")[:8], xnp.quantile(x, [0.1, 0.5]), xnp.interp(0.25, w, x)
 
     return original, port
