@@ -76,7 +76,7 @@ def _is_dtype_of_array(context: Context, node: ast.expr) -> bool:
     if not isinstance(node, ast.Attribute) or node.attr != "dtype":
         return False
     array = node.value
-    return context.is_array(array) or (context.variables.may_be_array(array) and not context.has_foreign_arrays)
+    return context.is_array(array) or (context.variables.may_be_array(array) and not context.program.has_foreign_arrays)
 
 
 def _is_no_dtype(node: ast.expr) -> bool:
@@ -98,7 +98,7 @@ def _may_differ(context: Context, node: ast.Call, base: ast.expr, name: str) -> 
     is_shaped = name == "reshape" and not options
     if is_plain or is_along or is_shaped or not context.variables.may_be_array(base):
         return False
-    return context.value(base).is_array or not context.has_foreign_arrays
+    return context.value(base).is_array or not context.program.has_foreign_arrays
 
 
 def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -133,25 +133,33 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
 
 def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """Indices that not every library supports: negative steps and lists."""
-    if not isinstance(node.ctx, ast.Load):
+    is_at = isinstance(node.value, ast.Call) and context.names.resolve(node.value.func) == "xarrayops.at"
+    if is_at or not isinstance(node.ctx, ast.Load):
         return None
     part = indices.unlike_torch(node.slice, context.program.values.known)
     if part is not None and context.value(node.value).kind in (ARRAY, UNKNOWN):
         return _of_dtype(context, node, part, updated)
+    lists = context.program.lists
     if not context.is_array(node.value):
+        if lists.may_be_list(node.slice) and context.variables.may_be_array(node.value):
+            _of_list(context, node)
+        elif any(map(indices.is_negative, indices.parts(node.slice))) and context.program.is_open(node.value):
+            _of_negative(context, node)
         return None
     parts = indices.parts(node.slice)
     axes = [axis for axis, part in enumerate(parts) if indices.is_negative(part)]
-    has_list = any(isinstance(part, ast.List) for part in parts)
-    if not has_list and not axes:
+    may_be_list = lists.may_be_list(node.slice)
+    if not may_be_list and not axes:
         return None
     assert isinstance(updated, cst.Subscript)
-    if has_list or _is_consumed(context, node):
+    if lists.is_list(node.slice) or _is_consumed(context, node):  # lists select copies
         context.edit(node, "index", "xo.at takes negative steps and lists on every library")
         return _got(context, updated)
+    if may_be_list:
+        _of_list(context, node)
+        return None
     if len(axes) > 1 or not all(_is_whole(part) for part in parts):
-        new = advice.at(ast.unparse(node.value), node.slice)
-        context.todo(node, f"PyTorch has no negative steps. Instead: {new}.get()  # a copy, not a view")
+        _of_negative(context, node)
         return None
     context.edit(node, "index", "np.flip is the same view on NumPy, and works on every library")
     return context.np_call("flip", argument(updated.value), argument(cst.Integer(str(axes[0]))))
@@ -165,8 +173,6 @@ def _got(context: Context, updated: cst.Subscript) -> cst.Call:
 
 def _of_dtype(context: Context, node: ast.Subscript, part: ast.expr, updated: cst.BaseExpression) -> cst.Call | None:
     """An array of indices that may not be int64; such an index gives a copy."""
-    if isinstance(node.value, ast.Call) and context.names.resolve(node.value.func) == "xarrayops.at":
-        return None
     if context.is_array(node.value) and context.is_array(part) and context.value(part).dtype is not None:
         assert isinstance(updated, cst.Subscript)
         context.edit(node, "index", f"xo.at takes indices of {context.value(part).dtype} on every library")
@@ -177,6 +183,22 @@ def _of_dtype(context: Context, node: ast.Subscript, part: ast.expr, updated: cs
     new = advice.at(ast.unparse(node.value), node.slice)
     context.todo(node, f"{ast.unparse(part)} may have another dtype than int64: {problem}. Instead: {new}.get()")
     return None
+
+
+def _of_negative(context: Context, node: ast.Subscript) -> None:
+    """A note on a negative step."""
+    text = ast.unparse(node.value)
+    known = "" if context.is_array(node.value) else f", if {text} is an array"
+    new = f"{advice.at(text, node.slice)}.get()  # a copy, not a view"
+    context.todo(node, f"PyTorch has no negative steps{known}. Instead: {new}")
+
+
+def _of_list(context: Context, node: ast.Subscript) -> None:
+    """A note on an index that may be a list, where a copy may not replace what it selects."""
+    if not context.program.has_foreign_arrays:
+        new = advice.at(ast.unparse(node.value), node.slice)
+        what = f"JAX takes no lists as indices, and {ast.unparse(node.slice)} may be one"
+        context.todo(node, f"{what}. Instead: {new}.get()  # a copy")
 
 
 def _is_consumed(context: Context, node: ast.expr) -> bool:

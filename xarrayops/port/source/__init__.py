@@ -19,9 +19,11 @@ from xarrayops.port.basics import PortError
 from xarrayops.port.source.company import Companies, Company
 from xarrayops.port.source.files import Source, read, write
 from xarrayops.port.source.foreign import Foreign
+from xarrayops.port.source.lists import Lists
 from xarrayops.port.source.module_arrays import Meeting, meetings
 from xarrayops.port.source.modules import ModulePlace
 from xarrayops.port.source.names import (
+    OTHER_ARRAYS,
     Comprehension,
     FunctionNode,
     Names,
@@ -31,6 +33,7 @@ from xarrayops.port.source.names import (
     last_name,
 )
 from xarrayops.port.source.ownership import Ownership, Returning
+from xarrayops.port.source.parameters import ARRAY_NAMES
 from xarrayops.port.source.reference import References
 from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
 from xarrayops.port.source.values import Values
@@ -182,6 +185,25 @@ class Program:
     def variables(self) -> Variables:
         """What the program does with its variables."""
         return Variables(self.places, self.values, self.functions)
+
+    @cached_property
+    def has_foreign_arrays(self) -> bool:
+        """Whether the program may have other objects with array methods: data frames, or its own classes."""
+        functions = ast.FunctionDef | ast.AsyncFunctionDef
+        methods = {each.name for node in self.nodes(ast.ClassDef) for each in node.body if isinstance(each, functions)}
+        return bool(methods & ARRAY_NAMES) or bool(self.names.packages & OTHER_ARRAYS)
+
+    def is_open(self, node: ast.expr) -> bool:
+        """Whether an expression of unknown kind may be an array, and not another object with array methods."""
+        made = node.value if isinstance(node, ast.Subscript) else node
+        name = self.names.resolve(made.func) if isinstance(made, ast.Call) else None
+        is_known = self.value(node).kind != UNKNOWN or (name or "").startswith("xarrayops.")
+        return not is_known and not self.has_foreign_arrays and self.variables.may_be_array(node)
+
+    @cached_property
+    def lists(self) -> Lists:
+        """What may be a list where it is an index."""
+        return Lists(self.places, self.names)
 
     @cached_property
     def is_entry(self) -> bool:

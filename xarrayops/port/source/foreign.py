@@ -72,12 +72,16 @@ class Foreign:
 
     def unported(self, call: ast.Call) -> str | None:
         """The other module of the program that serves a call in the same way, if it uses NumPy itself."""
-        name = self._called(call, self._own_name)
-        file = None if name is None else self._place.file_of(name.partition("()")[0])
+        file = self.own_file(call)
         if file is None or not uses_numpy_itself(file):
             return None
         place = ModulePlace.of(file)
         return place.package if file.stem == "__init__" else place.qualified(file.stem)
+
+    def own_file(self, call: ast.Call) -> Path | None:
+        """The file of the other module of the program that serves a call; None if it is not found."""
+        name = self._called(call, self._own_name)
+        return None if name is None else self._place.file_of(name.partition("()")[0])
 
     def is_own(self, call: ast.Call) -> bool:
         """Whether another module of the program serves a call."""

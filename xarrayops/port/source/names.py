@@ -215,12 +215,13 @@ class Names:
 
     def _visit_ImportFrom(self, node: ast.ImportFrom, scope: Scope) -> None:
         module = "." * node.level + (node.module or "")
-        self.packages |= {module.partition(".")[0], module, *(f"{module}.{alias.name}" for alias in node.names)}
+        start = module if module.endswith(".") else f"{module}."
+        self.packages |= {module.partition(".")[0], module, *(f"{start}{alias.name}" for alias in node.names)}
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append((module, node))
             else:
-                self._bind(alias.asname or alias.name, scope, Binding(f"{module}.{alias.name}"))
+                self._bind(alias.asname or alias.name, scope, Binding(f"{start}{alias.name}"))
 
     def _visit_Name(self, node: ast.Name, scope: Scope) -> None:
         self._scopes[node] = scope

@@ -16,5 +16,7 @@ OTHERS = (
     "import scipy.optimize\ndef f(x: np.ndarray):\n    return scipy.optimize.root(lambda m: m - x, x)",
     "def f():\n    return np.sum(xo.ones((3, 3)))",
     "import scipy.special, helper\ndef f(x: np.ndarray):\n    return scipy.special.erf(x), helper.g(x)",
+    "import pandas\nfrom .gone import *",
+    "from .gone import g\ndef f(x, name):\n    exec('x = 1')\n    return g(x), getattr(np, name)(x)",
     "def g(x: np.ndarray):\n    x[0] = 1\n    x *= 2\ndef f():\n    x = np.ones(3)\n    g(x)\n    return x",
 )

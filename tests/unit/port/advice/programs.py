@@ -115,6 +115,8 @@ TODOS = {
     "def f(x: np.ndarray):\n    return x.flat[2]": ("np.ravel(x)", "x.flat"),
     "def f(x: np.ndarray):\n    return x.strides": ('xo.convert(x, "numpy").strides', "x.strides"),
     "def f(x: np.ndarray):\n    y = x[3:0:-1]\n    return y, x": ("xo.at(x)[3:0:-1].get()", "x[3:0:-1]"),
+    "def f(x: np.ndarray):\n    rows = 0\n    if x.ndim:\n        rows = [0, 2]\n    y = x[rows]\n    return y": ("xo.at(x)[rows].get()", "x[rows]"),
+    "def f(x):\n    y = x[::-1]\n    return y": ("xo.at(x)[::-1].get()", "x[::-1]"),
     "def f(x: np.ndarray):\n    return g(x, np.array([0, 1], np.uint8, like=x))\ndef g(x, i):\n    return x[i[1:]]": ("xo.at(x)[i[1:]].get()", "x[i[1:]]"),
     # Arrays of the default library.
     "def f(x):\n    y = np.ones(5)\n    return x * y": ("np.ones(5, like=x)", "np.ones(5)"),
