@@ -118,10 +118,10 @@ def _rewrite(arguments: argparse.Namespace) -> int:
         return 0
     write(out, _encoded(result.text, arguments.file))
     show = _printer()
-    for edit in result.edits:
-        show(f"line {edit.line}: {edit.kind}: {edit.reason}")
-    for todo in result.todos:
-        show(f"line {todo.line}: TODO(port): {todo.problem}")
+    for line, edit in sorted((result.line_of(each), each) for each in result.edits):
+        show(f"line {line}: {edit.kind}: {edit.reason}")
+    for line, todo in sorted((result.line_of(each), each) for each in result.todos):
+        show(f"line {line}: TODO(port): {todo.problem}")
     direct = sum("--scipy-array-api" in edit.reason for edit in result.edits)
     if direct:
         served = f"SciPy takes the arrays of every library in {counted(direct, 'call')}"

@@ -12,10 +12,12 @@ from xarrayops.port import advice
 from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.source import indices
 from xarrayops.port.source.interface import IN_PLACE_METHODS, has, refusal
+from xarrayops.port.source.keys import is_dtype_key
+from xarrayops.port.source.names import has_starred
 from xarrayops.port.source.numpy_results import VIEWS
 from xarrayops.port.source.origins import SHARING
 from xarrayops.port.source.parameters import ARRAY_NAMES
-from xarrayops.port.source.value import ARRAY, UNKNOWN
+from xarrayops.port.source.value import ARRAY, SCALAR, UNKNOWN
 
 _SAME = frozenset(["item", "tolist", "__len__"])
 """Methods that mean the same on every library."""
@@ -47,7 +49,12 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
     dtypes = [each for each in node.keywords if each.arg == "dtype" and name == "astype"]  # taken by position
     keywords = [each for each in node.keywords if each not in dtypes]
     refused = refusal(function, [None, *node.args, *(each.value for each in dtypes)], keywords)
-    is_taken_apart = name in ("reshape", "transpose") and len(node.args) > 1
+    starred = name in ("reshape", "transpose") and has_starred(node.args)
+    if starred and not all(_is_of_numbers(context, each, name) for each in node.args):
+        new = advice.method(context.program, node.func, node)
+        context.todo(node, f"np.{name} takes one tuple, and the method several numbers, too. Instead: {new}")
+        return None
+    is_taken_apart = starred or (name in ("reshape", "transpose") and len(node.args) > 1)
     if refused is not None and not is_taken_apart:
         context.todo(node, f"the method {name} differs by library, and np.{name} does not take this: {refused}")
         return None
@@ -63,9 +70,17 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
         by_name = [each for each in args if each.keyword and each.keyword.value == "dtype"]
         args = [*(argument(each.value) for each in by_name), *(each for each in args if each not in by_name)]
     if is_taken_apart:
-        shape = cst.Tuple([cst.Element(each.value) for each in args if each.keyword is None])
+        parts = (each for each in args if each.keyword is None)
+        shape = cst.Tuple([(cst.StarredElement if each.star else cst.Element)(each.value) for each in parts])
         args = [argument(shape), *(each for each in args if each.keyword is not None)]
     return context.np_call(name, array, *args)
+
+
+def _is_of_numbers(context: Context, node: ast.expr, method: str) -> bool:
+    """Whether an argument is a number, or several numbers behind a star; transpose() reverses the axes."""
+    value = context.value(node.value if isinstance(node, ast.Starred) else node)
+    members = value.items or ((value.element or value,) if method == "reshape" else (value,))
+    return all(each.kind == SCALAR for each in members)
 
 
 def _is_dtype_of_array(context: Context, node: ast.expr) -> bool:
@@ -129,6 +144,15 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     assert isinstance(updated, cst.Attribute)
     context.edit(node, "attribute", f"np.{_ATTRIBUTES[node.attr]} means the same on every library")
     return context.np_call(_ATTRIBUTES[node.attr], argument(updated.value))
+
+
+def key(context: Context, node: ast.Attribute | ast.Name, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``d[x.dtype]`` as ``d[np.dtype(x.dtype)]``, if the keys of d are made by ``np.dtype``."""
+    parent = context.parent(node)
+    if parent is None or not is_dtype_key(node, parent, context.names) or not _is_dtype_of_array(context, node):
+        return None
+    context.edit(node, "dtype", "np.dtype makes the same key of the dtypes of every library")
+    return context.np_call("dtype", argument(updated))
 
 
 def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> cst.BaseExpression | None:

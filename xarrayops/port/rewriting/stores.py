@@ -279,8 +279,20 @@ def _augmented(
     method = UPDATES.get(type(node.op))
     if method is not None and is_direct and is_held:
         return at(context, target, method, updated.value)
+    if isinstance(node.target, ast.Subscript):
+        first, second = context.program.evaluated_once(node.target.slice)
+        if first is not second:
+            target, read = (_selected(target, each) for each in (first, second))
+            updated = updated.with_changes(target=read)
     new = _operated(updated)
     return at(context, target, "set", new) if is_held else assigned(context, target, new)
+
+
+def _selected(target: cst.Subscript, index: ast.expr) -> cst.Subscript:
+    """The elements of the same array at another index."""
+    selected = cst.parse_expression(ast.unparse(ast.Subscript(ast.Name("x"), index)))
+    assert isinstance(selected, cst.Subscript)
+    return selected.with_changes(value=target.value)
 
 
 def _operated(updated: cst.AugAssign) -> cst.BinaryOperation:

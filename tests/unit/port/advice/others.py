@@ -6,6 +6,7 @@ OTHERS = (
     "def f(x: np.ndarray):\n    out = np.zeros(3)\n    g(x, out)\n    return out",
     "def f(x: np.ndarray):\n    return np.trapz(x), np.quantile(x, 0.5, interpolation='lower'), np.sin(x).std(foo=1)",
     "def f(x: np.ndarray):\n    rng = np.random.default_rng(0)\n    return rng.unknown(x)",
+    "class C:\n    pass\nC.sizes = {np.dtype('float64'): 8}\ndef f(x: np.ndarray):\n    return C.sizes[x.dtype]",
     "def f(x: np.ndarray):\n    y = np.sin(x)\n    y.sort()\n    z = y[::-1]\n    return z",
     "def f(x: np.ndarray):\n    y = np.ones(3)\n    y[y > 0] = 0\n    y[0] = y[1] = 2\n    return y",
     "def f(x: np.ndarray, n):\n    y = np.ones(3, np.float32)\n    y *= x\n    return y",

@@ -22,6 +22,7 @@ PROSE = (
         "functions of NumPy ",
         "a call with --call",
         "an import of each name",
+        "np.real of the results",
         "a check of that file",
         "numbers for names and dates; ",
         "np.frombuffer and ",
