@@ -112,7 +112,7 @@ TODOS = {
     "def f(x):\n    y = x + x\n    y[0] = 2.0\n    return y": ("JAX and Dask cannot change it. Instead: y = xo.at(y)[0]", None),
     # Methods, attributes, indices.
     "def f(x: np.ndarray, *shape):\n    shape = shape or (5, 1)\n    return x.reshape(*shape)": ("np.reshape(x, (*shape,))", "x.reshape(*shape)"),
-    "def f(x):\n    y = x + np.ones(5, np.float32, like=x)\n    return y, [1, 2, 3, 4, 5] * y[1:]": ("np.multiply([1, 2, 3, 4, 5], y[1:])", "[1, 2, 3, 4, 5] * y[1:]"),
+    "def f(x):\n    y = x.dtype\n    return [1, 2, 3, 4, 5] * x": ("np.multiply([1, 2, 3, 4, 5], x)", "[1, 2, 3, 4, 5] * x"),
     "def f(x):\n    return x.copy()": ("np.copy(x)", "x.copy()"),
     "def f(x):\n    return 1.0 * x.size": ("np.size(x)", "x.size"),
     "def f(x: np.ndarray):\n    return x.flat[2]": ("np.ravel(x)", "x.flat"),
