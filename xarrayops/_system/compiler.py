@@ -16,19 +16,16 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from xarrayops._system import machine
+from xarrayops._system import cache, machine
 from xarrayops.errors import BuildError
 
 CPP, CUDA = (".cc", ".cpp", ".cxx"), (".cu",)
 HEADERS = (".h", ".hh", ".hpp", ".cuh", ".inl")
 """The suffixes of sources, by which the compiler is chosen. Headers are not compiled themselves."""
 FLAGS = ("-std=c++17", "-O3", "-shared")
-_FOLDER = "XARRAYOPS_CACHE"
-"""The environment variable with the folder of the cache."""
 
 
 def uses_cuda(names: Sequence[str]) -> bool:
@@ -101,7 +98,7 @@ def shared_library(sources: Mapping[str, str], *, flags: Sequence[str], includes
         [machine.cpu_model(), sorted(machine.cpu_flags())] if depends_on_cpu else [],
     ]
     digest = hashlib.sha256(json.dumps(determined_by).encode()).hexdigest()[:32]
-    folder = _folder()
+    folder = cache.folder("native")
     built = folder / f"{Path(next(iter(sources))).stem}-{digest}.so"
     if not built.exists():
         with tempfile.TemporaryDirectory(prefix=".building-", dir=folder) as work:
@@ -122,21 +119,3 @@ def _compiled(work: Path, command: Sequence[str], sources: Mapping[str, str]) ->
         shown = shlex.join(whole).replace(f"{work}{os.sep}", "")
         raise BuildError(f"the compiler failed with exit status {done.returncode}\n$ {shown}\n{said}".rstrip())
     return built
-
-
-def _folder() -> Path:
-    """The folder of the built libraries; a temporary folder of this process if the cache cannot be written."""
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    folder = Path(os.environ.get(_FOLDER) or f"{base}/xarrayops").expanduser() / "native"
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-    return folder if os.access(folder, os.W_OK) else _own_folder()
-
-
-@lru_cache
-def _own_folder() -> Path:
-    import atexit
-
-    folder = Path(tempfile.mkdtemp(prefix="xarrayops-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from xarrayops._cli.arguments import INTERRUPTED, console, names
 from xarrayops._cli.terminal import Text
+from xarrayops._system.texts import counted
 from xarrayops.port.basics import STYLES, PortError
 
 _UNUSABLE = 2
@@ -44,6 +45,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     add("--call", metavar="CALL", help="execute the program and this call once on NumPy: 'f(np.ones(9))'")
     machine = "forecast for the machine that measured these results of the benchmark"
     add("--machine", type=_folder, metavar="DIR", help=machine)
+    add("--remeasure", action="store_true", help="measure this machine again for the forecast")
     add("--format", choices=("terminal", "json"), default="terminal", help="the output (default: %(default)s)")
     add("--page", type=Path, metavar="OUT.html", help="also write a page with the source and its findings")
 
@@ -52,12 +54,12 @@ def _check(arguments: argparse.Namespace) -> int:
     """Print the findings line by line, and the verdicts."""
     from xarrayops.port.checking import check, page
     from xarrayops.port.checking.verdict import READY, SMALL_FIXES
-    from xarrayops.port.findings import alike, times
+    from xarrayops.port.findings import alike, times, unless
     from xarrayops.port.source import write
 
     if arguments.machine is not None and arguments.call is None:
         raise PortError("--machine is for the forecast of a call. Instead: --call 'f(np.ones(10))' with it")
-    report = check(arguments.file, arguments.call, machine=arguments.machine)
+    report = check(arguments.file, arguments.call, machine=arguments.machine, remeasure=arguments.remeasure)
     if arguments.page is not None:
         write(arguments.page, page.html(report).encode())
     if arguments.format == "json":
@@ -65,15 +67,17 @@ def _check(arguments: argparse.Namespace) -> int:
         return 0
     show, source = _printer(), report.source
     colours = {READY: "green", SMALL_FIXES: "yellow"}
-    for line, found in groupby(report.findings, key=lambda finding: finding.line):
-        show((f"{source.place(line)}: {source.lines[line - 1].strip()}", "bold"))
-        for finding, count in alike(found).items():
-            guess = "" if finding.certain else ", if the argument is an array"
-            show(
-                (f"  {finding.kind}", "yellow" if finding.certain else "dim"),
-                (f" [{', '.join(finding.backends)}]{guess}: ", "dim"),
-                f"{finding.what}. Instead: {finding.instead}{times(count)}",
-            )
+    for title, findings in (("", report.findings), ("lines that the call did not reach:", report.unreached)):
+        if title and findings:
+            show((title, "bold"))
+        for line, found in groupby(findings, key=lambda finding: finding.line):
+            show((f"{source.place(line)}: {source.lines[line - 1].strip()}", "bold"))
+            for finding, count in alike(found).items():
+                show(
+                    (f"  {finding.kind}", "yellow" if finding.certain else "dim"),
+                    (f" [{', '.join(finding.backends)}]{unless(finding)}: ", "dim"),
+                    f"{finding.what}. Instead: {finding.instead}{times(count)}",
+                )
     show(f"{source.path}: {report.summary()}")
     for forecast in report.forecasts:
         show(f"{forecast.backend} {forecast.device}: {forecast.text()}")
@@ -114,16 +118,15 @@ def _rewrite(arguments: argparse.Namespace) -> int:
         return 0
     write(out, _encoded(result.text, arguments.file))
     show = _printer()
-    for edit in result.edits:
-        show(f"line {edit.line}: {edit.kind}: {edit.reason}")
-    for todo in result.todos:
-        show(f"line {todo.line}: TODO(port): {todo.problem}")
+    for line, edit in sorted((result.line_of(each), each) for each in result.edits):
+        show(f"line {line}: {edit.kind}: {edit.reason}")
+    for line, todo in sorted((result.line_of(each), each) for each in result.todos):
+        show(f"line {line}: TODO(port): {todo.problem}")
     direct = sum("--scipy-array-api" in edit.reason for edit in result.edits)
     if direct:
-        calls = "1 call" if direct == 1 else f"{direct} calls"
-        show(f"SciPy takes the arrays of every library in {calls}: --scipy-array-api leaves them as they are")
-    places = "1 place" if len(result.todos) == 1 else f"{len(result.todos)} places"
-    show(f"{out}: {len(result.edits)} edits, {places} to decide")
+        served = f"SciPy takes the arrays of every library in {counted(direct, 'call')}"
+        show(f"{served}: --scipy-array-api leaves them as they are")
+    show(f"{out}: {counted(len(result.edits), 'edit')}, {counted(len(result.todos), 'place')} to decide")
     return 0
 
 

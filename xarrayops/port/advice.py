@@ -7,14 +7,16 @@ from collections.abc import Container, Sequence
 
 from xarrayops.numpy._ufunc import UPDATES as AT_METHODS
 from xarrayops.port.source import Program
-from xarrayops.port.source.expressions import operated
+from xarrayops.port.source.expressions import operated, ufunc
 from xarrayops.port.source.indices import MASK, has_key, is_negative, kind, parts
 from xarrayops.port.source.interface import IN_PLACE_METHODS, has, operands, out_of
+from xarrayops.port.source.names import has_starred
 from xarrayops.port.source.numpy_results import is_elementwise
 from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE, UNKNOWN, words
 
 _ATTRIBUTES, _OF_ARRAYS = words("T imag mT real size"), words("byteswap getfield view")
 """Attributes that are functions of NumPy, and methods whose results are arrays."""
+COMPLEX_ON_DASK = ("linalg.eig", "linalg.eigvals")
 _COPY = "pass  # it changes a copy, which nothing reads"
 
 
@@ -25,6 +27,11 @@ def call_of(
     kept = [each for each in node.keywords if each.arg not in without]
     new = [ast.keyword(name, ast.Name(text)) for name, text in added.items()]
     return ast.unparse(ast.Call(ast.Name(function), [*(node.args if args is None else args)], [*kept, *new]))
+
+
+def complex_on_dask(program: Program, node: ast.Call) -> str:
+    """The problem of functions whose dtype depends on values."""
+    return f"{program.text(node.func)} gives complex numbers on Dask, and NumPy real ones where all are real"
 
 
 def shared(code: str) -> str:
@@ -45,7 +52,10 @@ def statement(program: Program, node: ast.stmt) -> str | None:
 def assignment(program: Program, node: ast.stmt) -> str | None:
     """The statement for ``x[i] = v``, ``x[i] += v`` or several such targets; None if the array has no name."""
     if isinstance(node, ast.AugAssign):
-        return _changed(program, node.target, _operated(program, node))
+        if not isinstance(node.target, ast.Subscript):
+            return _changed(program, node.target, _operated(program, node, node.target))
+        first, second = (ast.Subscript(node.target.value, each) for each in program.evaluated_once(node.target.slice))
+        return _changed(program, first, _operated(program, node, second))
     if isinstance(node, ast.AnnAssign) and node.value is not None:
         return _assigned(program, node.target, ast.unparse(node.value))
     if not isinstance(node, ast.Assign):
@@ -104,16 +114,21 @@ def _changed(program: Program, target: ast.expr, new: str) -> str | None:
     return bound(program, target, f"xo.at({read(target)})[...].assign({new})")
 
 
-def _operated(program: Program, node: ast.AugAssign) -> str:
+def _operated(program: Program, node: ast.AugAssign, target: ast.expr) -> str:
     """The value of ``x + v`` for ``x += v``."""
-    left: ast.expr = ast.Name(read(node.target))
-    if isinstance(node.target, ast.Subscript):
-        is_plain = not any(isinstance(part, ast.List) or is_negative(part) for part in parts(node.target.slice))
-        selected = at(read(node.target.value), node.target.slice)
-        array = ast.Subscript(ast.Name(read(node.target.value)), node.target.slice)
-        is_whole = isinstance(node.target.slice, ast.Constant) and node.target.slice.value is Ellipsis
+    left: ast.expr = ast.Name(read(target))
+    if isinstance(target, ast.Subscript):
+        is_plain = not any(isinstance(part, ast.List) or is_negative(part) for part in parts(target.slice))
+        selected = at(read(target.value), target.slice)
+        array = ast.Subscript(ast.Name(read(target.value)), target.slice)
+        is_whole = isinstance(target.slice, ast.Constant) and target.slice.value is Ellipsis
         left = array.value if is_whole else ast.Name(ast.unparse(array) if is_plain else f"{selected}.get()")
     return ast.unparse(ast.BinOp(left, node.op, node.value))
+
+
+def operator(program: Program, node: ast.BinOp) -> str:
+    """The function of NumPy for an operator."""
+    return f"np.{ufunc(node.op)}({program.text(node.left)}, {program.text(node.right)})"
 
 
 def read(target: ast.expr) -> str:
@@ -277,7 +292,7 @@ def method(program: Program, node: ast.Attribute, call: ast.Call | None) -> str:
     assert call is not None
     keywords = [each for each in call.keywords if each.arg != "dtype" or name != "astype"]
     args = [*call.args, *(each.value for each in call.keywords if each not in keywords)]
-    if name in ("reshape", "transpose") and len(args) > 1:
+    if name in ("reshape", "transpose") and (len(args) > 1 or has_starred(args)):
         args = [ast.Tuple(args)]
     args = [args[0], node.value, *args[1:]] if name == "compress" else [node.value, *args]
     return ast.unparse(ast.Call(ast.Name(f"np.{name}"), args, keywords))

@@ -15,7 +15,7 @@ NUMPY_DTYPE, NUMPY_CODE = "only NumPy has arrays of the dtype", "compiles for Nu
 # fmt: off
 Kind = Literal[
     "name", "argument", "creation", "method", "operator", "index", "item assignment", "in place", "view",
-    "data-dependent shape", "scalar", "copy", "loop", "dtype", "random", "foreign call", "import",
+    "data-dependent shape", "scalar", "copy", "loop", "dtype", "random", "foreign call", "import", "unknown",
 ]
 # fmt: on
 """The kinds of findings; `Finding` has their meanings."""
@@ -54,6 +54,7 @@ class Finding(Record):
     - "random": random numbers that differ from NumPy's generator
     - "foreign call": a function of another package, which needs host memory
     - "import": an import that hides which names are NumPy's
+    - "unknown": code or objects that the source alone does not explain
     """
 
     line: int
@@ -70,6 +71,11 @@ class Finding(Record):
 def alike(findings: Iterable[Finding]) -> Counter[Finding]:
     """The findings of a line without their columns, and how often each occurs."""
     return Counter(finding._replace(column=1, end_line=finding.line, end_column=1) for finding in findings)
+
+
+def unless(found: Finding) -> str:
+    """The text before a finding that is not certain: on what it depends."""
+    return "" if found.certain or found.kind == "unknown" else ", if the argument is an array"
 
 
 def times(count: int) -> str:

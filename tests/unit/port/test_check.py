@@ -66,6 +66,77 @@ def test_verdicts(text, verdicts, tmp_path):
     assert {verdict.verdict for verdict in check(tmp_path / "program.py").verdicts} == verdicts
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("import numpy as np\ndef f(x, name):\n    return getattr(np, name)(x)", 3),
+        ("def f(text):\n    return eval(text)", 2),
+        ("from .gone import g\ndef f(x):\n    return g(x)", 3),
+        ("from gone import *\ndef f(x):\n    return zeros(3) + x", 1),
+        ("import pandas as pd\ndef f(path):\n    return pd.read_csv(path).mean()", 1),
+    ],
+)
+def test_what_is_unknown_is_not_ready(text, line, tmp_path):
+    (tmp_path / "program.py").write_text(text)
+    report = check(tmp_path / "program.py")
+    assert [(finding.line, finding.kind) for finding in report.findings] == [(line, "unknown")]
+    assert [*report.verdicts] == [(backend, "unknown", (f"unknown: 1 (first in line {line})",)) for backend in ALL]
+
+
+@pytest.mark.parametrize("body", ["b = a.copy()\n    return b.max(axis=0)", "return a['x'].std()", "return a.x[::-1]"])
+def test_what_may_be_an_array_is_not_ready(body, tmp_path):
+    """All of them differ on torch if they are arrays."""
+    (tmp_path / "program.py").write_text(f"def f(a):\n    {body}\n")
+    assert {each.backend: each.verdict for each in check(tmp_path / "program.py").verdicts}["torch"] == "small fixes"
+
+
+OTHER_LINES = """import numpy as np
+def other(x: np.ndarray):
+    for i in range(3):
+        x[i, 0] = x.std()
+    return x
+def f(x: np.ndarray):
+    if x.shape[0] > 5:
+        return x.var(
+            axis=0
+        )
+    y = x.max(axis=0)
+    return (y
+        + x.mean())
+"""
+
+
+def test_lines_that_the_call_did_not_reach_stand_apart(tmp_path, capsys):
+    path = tmp_path / "program.py"
+    path.write_text(OTHER_LINES)
+    assert {each.verdict for each in check(path).verdicts} == {"redesign"}
+    report = check(path, "f(np.ones((2, 3)))", machine=RESULTS)
+    assert {finding.line for finding in report.findings} == {11}
+    assert {finding.line for finding in report.unreached} == {3, 4, 8}
+    assert {each.verdict for each in report.verdicts} <= {"ready", "small fixes", "stay on the CPU"}
+    assert "in lines that the call did not reach" in report.summary()
+    assert {each["line"] for each in report.as_dict()["unreached"]} == {3, 4, 8}
+    rows = page.html(report).split("<tr")
+    assert {i for i in range(1, 14) for row in rows if f'id="L{i}"' in row and "not reached" in row} == {3, 4, 8}
+    assert command_line.main(["check", str(path), "--call", "f(np.ones((2, 3)))", "--machine", str(RESULTS)]) == 0
+    shown, _, apart = capsys.readouterr().out.partition("lines that the call did not reach:")
+    assert "line 11" in shown
+    assert "line 4" not in shown
+    assert "line 4" in apart
+
+
+def test_what_threads_and_compiled_functions_run_is_reached(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import numpy as np\nfrom threading import Thread\ndef g(x):\n    print(x.std())\n"
+        "def f(x):\n    thread = Thread(target=g, args=(x,))\n    thread.start()\n    thread.join()\n"
+    )
+    assert {finding.line for finding in check(path, "f(np.ones(3))", machine=RESULTS).findings} == {4}
+    path.write_text("import numba\n@numba.njit\ndef f(x):\n    return x + 1\ndef g():\n    return 1\n")
+    pytest.importorskip("numba")
+    assert {each.verdict for each in check(path, "g()", machine=RESULTS).verdicts} == {"stay on the CPU"}
+
+
 def test_guesses_are_at_most_small_fixes(tmp_path):
     (tmp_path / "program.py").write_text("def f(x):\n    for i in range(3):\n        x[i, 1] = float(x[i, 0])\n")
     report = check(tmp_path / "program.py")

@@ -1,12 +1,15 @@
 """Forecasts from synthetic rates, and rates from the results of the benchmark."""
 
+import json
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
+from xarrayops.port.checking import check
 from xarrayops.port.checking.verdict import READY, REDESIGN, STAY, Verdict, with_forecasts
 from xarrayops.port.source import PortError
-from xarrayops.port.trace import operations
+from xarrayops.port.trace import kept, operations, rates as rates_module
 from xarrayops.port.trace.forecast import HOST_BOUND, LAUNCH_BOUND, MEMORY_BOUND, PYTHON_BOUND, forecasts, shown
 from xarrayops.port.trace.rates import Rates, measured, of_results
 from xarrayops.port.trace.record import Operation, Trace
@@ -59,6 +62,11 @@ def test_bounds(trace, bound):
 def test_text():
     (found,) = forecasts(trace_of((operations.ELEMENTWISE, 2000, 40_000)), [rates(launch_s=10e-6)], is_here=False)
     assert "launch-bound: 40 000 operations of 2 us of work and 10 us of launch each" in found.text()
+
+
+def test_one_operation_is_singular():
+    (found,) = forecasts(trace_of((operations.ELEMENTWISE, 8, 1)), [rates()], is_here=False)
+    assert ": 1 operation of " in found.text()
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(2.5, "2.5 s"), (0.0025, "2.5 ms"), (2e-6, "2 us"), (0.0, "0 us")])
@@ -116,7 +124,7 @@ def test_folders_without_results(tmp_path):
         of_results(tmp_path, BACKENDS)
 
 
-def test_rates_of_this_machine():
+def test_rates_of_this_machine(cache):
     (few,), _ = measured(["numpy"], [operations.SORT])
     assert {kind for kind, _ in few.points} == {operations.SORT}
     (found,), missing = measured(["numpy", "no-such-library"], operations.KINDS)
@@ -125,3 +133,76 @@ def test_rates_of_this_machine():
     for (kind, _), points in found.points.items():
         assert points[0][1] > 0, kind
         assert points[-1][1] < 10, kind
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache of its own, and the measurements that were made: the library and the kinds."""
+    made = []
+    measure = rates_module._measured
+    monkeypatch.setenv("XARRAYOPS_CACHE", str(tmp_path))
+    monkeypatch.setattr(rates_module, "_measured", lambda *given: made.append(given) or measure(*given))
+    return tmp_path / "rates", made
+
+
+def test_rates_are_kept_and_only_what_lacks_is_measured(cache):
+    folder, made = cache
+    (first,), _ = measured(["numpy"], [operations.SORT])
+    (again,), _ = measured(["numpy"], [operations.SORT])
+    assert again == first
+    assert first.measured == date.today().isoformat()
+    (more,), _ = measured(["numpy"], [operations.SORT, operations.MATH])
+    assert made == [("numpy", [operations.SORT]), ("numpy", [operations.MATH])]
+    assert {kind for kind, _ in more.points} == {operations.SORT, operations.MATH}
+    measured(["numpy"], [operations.SORT], anew=True)
+    assert len(made) == 3
+    assert len([*folder.iterdir()]) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: {**data, "measured": (date.today() - timedelta(days=31)).isoformat()},
+        lambda data: {**data, "measured": (date.today() + timedelta(days=1)).isoformat()},
+        lambda data: {**data, "operations": [[operations.SORT, True, [[16.0, -1.0]]]]},
+        lambda data: {**data, "operations": [[operations.SORT, True, [[16.0]]]]},
+        lambda data: {**data, "operations": [[operations.SORT, True, []]]},
+        lambda data: {**data, "number_s": "quick"},
+        lambda data: {name: value for name, value in data.items() if name != "device"},
+        lambda data: [data],
+        lambda data: "{",
+    ],
+)
+def test_old_and_damaged_rates_are_measured_anew(cache, change):
+    folder, made = cache
+    measured(["numpy"], [operations.SORT])
+    (path,) = folder.iterdir()
+    data = change(json.loads(path.read_text()))
+    path.write_text(data if isinstance(data, str) else json.dumps(data))
+    (found,), _ = measured(["numpy"], [operations.SORT])
+    assert len(made) == 2
+    assert found.measured == date.today().isoformat()
+    assert min(seconds for points in found.points.values() for _, seconds in points) > 0
+
+
+@pytest.mark.parametrize("name", ["CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"])
+def test_other_settings_have_other_rates(cache, name, monkeypatch):
+    before = kept.path_of("numpy")
+    assert before != kept.path_of("torch")
+    monkeypatch.setenv(name, "7")
+    assert before != kept.path_of("numpy")
+
+
+def test_other_versions_have_other_rates(cache, monkeypatch):
+    before = kept.path_of("numpy")
+    version = kept.metadata.version
+    monkeypatch.setattr(kept.metadata, "version", lambda name: "9.9" if name == "numpy" else version(name))
+    assert before != kept.path_of("numpy")
+
+
+def test_check_says_when_the_machine_was_measured(cache, tmp_path):
+    (tmp_path / "program.py").write_text("import numpy as np\ndef f(x):\n    return x + 1\n")
+    report = check(tmp_path / "program.py", "f(np.ones(3))", backends=["numpy"])
+    assert any(f"measured on {date.today().isoformat()}" in note for note in report.notes)
+    check(tmp_path / "program.py", "f(np.ones(3))", backends=["numpy"], remeasure=True)
+    assert len(cache[1]) == 2

@@ -14,6 +14,7 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops._system.process import REPORT_BUG, failure
+from xarrayops._system.texts import counted
 from xarrayops.bench.measure.timing import NotSynchronised
 from xarrayops.bench.results import Status
 from xarrayops.bench.workload import Case, MissingData
@@ -44,7 +45,7 @@ def check(case: Case, results: tuple[Any, ...], dtype: str) -> float:
         A result has another shape or dtype, an error beyond the tolerance, or NaN where the oracle has none.
     """
     if len(results) != len(case.expected):
-        raise WrongAnswer(f"{len(results)} results instead of {len(case.expected)}")
+        raise WrongAnswer(f"{counted(len(results), 'result')} instead of {len(case.expected)}")
     worst = 0.0
     for result, expected in zip(results, case.expected, strict=True):
         got = xo.convert(result, "numpy")

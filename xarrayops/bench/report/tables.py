@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from xarrayops._cli.doctor import device_text
+from xarrayops._system import texts
 from xarrayops.bench.compare import break_even
 from xarrayops.bench.compare.ranking import CLEARLY_SLOWER, QUANTILE, fastest, regrets
 from xarrayops.bench.measure.cell import TRANSFERS
@@ -268,9 +269,11 @@ _GPU_MODES = {"ecc": "ECC", "mig": "MIG", "compute_mode": "compute mode", "persi
 def counted(results: Results) -> str:
     """How many of the cells of available libraries were measured."""
     runnable = [row for row in results.rows if row.device]
-    text = f"{sum(row.measured for row in runnable)} of {len(runnable)} cells measured"
+    text = f"{sum(row.measured for row in runnable)} of {texts.counted(len(runnable), 'cell')} measured"
     absent = len(results.rows) - len(runnable)
-    return f"{text} ({absent} more belong to unavailable libraries)" if absent else text
+    return (
+        f"{text} ({absent} more {'belongs' if absent == 1 else 'belong'} to unavailable libraries)" if absent else text
+    )
 
 
 def resolution_text(resolution: float | None) -> str:

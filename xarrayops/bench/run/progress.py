@@ -8,6 +8,7 @@ from time import monotonic
 from typing import Self
 
 from xarrayops._cli.terminal import BarColumn, Console, Progress, TaskProgressColumn, TextColumn
+from xarrayops._system.texts import counted
 from xarrayops.bench.results import Results
 from xarrayops.bench.run.plan import Step
 
@@ -41,9 +42,9 @@ class Watcher:
 
     def step(self, step: Step) -> None:
         """Update the bar. Without a terminal, print a line every `LINES_EVERY_S` seconds instead."""
-        cells = f"{step.cells_done} of {step.cells} cells, " if step.cells else ""
+        cells = f"{step.cells_done} of {counted(step.cells, 'cell')}, " if step.cells else ""
         if step.cells_done == step.cells:
-            cells = f"{step.rounds_done} of {step.rounds} rounds, " if step.rounds else ""
+            cells = f"{step.rounds_done} of {counted(step.rounds, 'round')}, " if step.rounds else ""
         if not self._progress.console.is_terminal and monotonic() >= self._printed + LINES_EVERY_S:
             self._printed = monotonic()
             self._progress.console.print(f"{step.phase} ({cells}at most {step.seconds_left:.0f} s left)")

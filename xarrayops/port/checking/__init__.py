@@ -11,8 +11,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from xarrayops._system.texts import counted
 from xarrayops.plugin.arrays import Record
-from xarrayops.port.checking import creation, dtypes, indices, methods, names, operators, scalars, writes
+from xarrayops.port.checking import creation, dtypes, indices, methods, names, operators, scalars, unknown, writes
+from xarrayops.port.checking.reached import reached
 from xarrayops.port.checking.verdict import Verdict, verdicts, with_forecasts
 from xarrayops.port.findings import ALL, Finding, Kind
 from xarrayops.port.source import Program, Source
@@ -28,7 +30,7 @@ RULES: dict[type[ast.AST], tuple[Callable[[Program, Any], Iterable[Finding]], ..
     ast.BinOp: (operators.of_operator,),
     ast.Call: (
         *(names.of_arguments, names.of_foreign, creation.of_call, operators.of_call, indices.of_call),
-        *(writes.of_update, scalars.of_call, scalars.of_iteration, dtypes.of_dtype),
+        *(writes.of_update, scalars.of_call, scalars.of_iteration, dtypes.of_dtype, unknown.of_call),
     ),
     ast.Compare: (operators.of_comparison, dtypes.of_test),
     ast.FunctionDef: (names.of_compiled,),
@@ -38,7 +40,14 @@ RULES: dict[type[ast.AST], tuple[Callable[[Program, Any], Iterable[Finding]], ..
     **dict.fromkeys((ast.While, ast.If, ast.IfExp, ast.Assert), (scalars.of_test,)),
 }
 """The rules by the class of the node."""
-WHOLE = (names.of_stars, names.of_generators, creation.of_module, writes.of_writes, dtypes.of_float64)
+WHOLE = (
+    unknown.of_imports,
+    names.of_stars,
+    names.of_generators,
+    creation.of_module,
+    writes.of_writes,
+    dtypes.of_float64,
+)
 """The rules for the whole program."""
 FORECAST = ("numpy", "torch", "jax", "cupy")
 """The libraries that have a forecast."""
@@ -70,15 +79,17 @@ class Report(Record):
     source : Source
         The program.
     findings : tuple of Finding
-        What differs by library, in the order of the source.
+        What differs by library, in the order of the source; with a call, in the lines that it reached.
     verdicts : tuple of Verdict
-        For each backend: "ready", "small fixes", "redesign" or "stay on the CPU", with reasons.
+        For each backend: "ready", "unknown", "small fixes", "redesign" or "stay on the CPU", with reasons.
     forecasts : tuple of Forecast
         With a call: the time of the call on each library.
     run : tuple of LineOfRun
         With a call: what each line did in the run.
     notes : tuple of str
-        With a call: which backends have no forecast, and which forecasts are coarse.
+        With a call: which backends have no forecast, which forecasts are coarse, and when the rates were measured.
+    unreached : tuple of Finding
+        With a call: what differs in the lines that it did not reach, which the verdicts leave out.
     """
 
     source: Source
@@ -87,28 +98,39 @@ class Report(Record):
     forecasts: tuple[Forecast, ...] = ()
     run: tuple[LineOfRun, ...] = ()
     notes: tuple[str, ...] = ()
+    unreached: tuple[Finding, ...] = ()
 
     def summary(self) -> str:
         """The numbers of findings and of lines with findings."""
         lines = len({finding.line for finding in self.findings})
-        count = "1 finding" if len(self.findings) == 1 else f"{len(self.findings)} findings"
-        return f"{count} in {lines} of {len(self.source.lines)} lines"
+        text = f"{counted(len(self.findings), 'finding')} in {lines} of {counted(len(self.source.lines), 'line')}"
+        apart = len(self.unreached)
+        return f"{text}; {counted(apart, 'finding')} in lines that the call did not reach" if apart else text
 
     def as_dict(self) -> dict[str, Any]:
         """The report as plain data."""
         return {
             "path": self.source.path,
             "lines": len(self.source.lines),
-            "findings": [{**finding._asdict(), "place": self.source.place(finding.line)} for finding in self.findings],
+            "findings": [*map(self._placed, self.findings)],
             "verdicts": [verdict._asdict() for verdict in self.verdicts],
             "forecasts": [{**forecast._asdict(), "bound": forecast.bound} for forecast in self.forecasts],
             "run": [line._asdict() for line in self.run],
             "notes": list(self.notes),
+            "unreached": [*map(self._placed, self.unreached)],
         }
+
+    def _placed(self, finding: Finding) -> dict[str, Any]:
+        return {**finding._asdict(), "place": self.source.place(finding.line)}
 
 
 def check(
-    path: str | Path, call: str | None = None, *, machine: str | Path | None = None, backends: Sequence[str] = FORECAST
+    path: str | Path,
+    call: str | None = None,
+    *,
+    machine: str | Path | None = None,
+    backends: Sequence[str] = FORECAST,
+    remeasure: bool = False,
 ) -> Report:
     r"""Report what prevents a NumPy program from running on each library. Without a call, nothing is executed.
 
@@ -123,6 +145,8 @@ def check(
         A folder of results of ``python -m xarrayops.bench`` for the forecast; by default this machine is measured.
     backends : sequence of str, optional
         The libraries to measure for the forecast; those that are not installed are ignored.
+    remeasure : bool, optional
+        Whether to measure this machine again. By default, rates that were measured in the last 30 days serve again.
 
     Returns
     -------
@@ -150,12 +174,15 @@ def check(
         return Report(program.source, found, verdicts(found))
     of_machine = None if machine is None else of_results(Path(machine), backends)
     trace = run(program, call)
-    rates, missing = of_machine or measured(backends, kinds_of(trace))
+    rates, missing = of_machine or measured(backends, kinds_of(trace), anew=remeasure)
     predicted = forecasts(trace, rates, is_here=machine is None)
     found = tuple(each._replace(certain=each.certain or _is_seen(each, trace)) for each in found)
     found = tuple(sorted({*found, *of_trace(program.source, trace, found)}))
+    is_reached = reached(program, trace.reached)
+    unreached = tuple(each for each in found if not is_reached(each.line))
+    found = tuple(each for each in found if is_reached(each.line))
     judged = with_forecasts(verdicts(found), predicted)
-    return Report(program.source, found, judged, predicted, by_line(trace), _notes(rates, missing))
+    return Report(program.source, found, judged, predicted, by_line(trace), _notes(rates, missing), unreached)
 
 
 def findings(program: Program) -> tuple[Finding, ...]:
@@ -165,10 +192,12 @@ def findings(program: Program) -> tuple[Finding, ...]:
 
 
 def _notes(rates: Sequence[Rates], missing: Mapping[str, str]) -> tuple[str, ...]:
-    """Which backends have no forecast, and which forecasts are coarse."""
+    """Which backends have no forecast, which forecasts are coarse, and when this machine was measured."""
     reasons = {**missing, **_NEVER}
     coarse = dict.fromkeys(each.backend for each in rates if each.is_coarse)
     notes = [f"{backend}: no forecast, because {reason}" for backend, reason in reasons.items()]
+    if days := sorted({each.measured for each in rates} - {""}):
+        notes.append(f"this machine was measured on {' and '.join(days)}. Instead: --remeasure measures it again")
     if coarse:
         notes.append(
             f"coarse forecasts for {', '.join(coarse)}: these results have the time of the smallest call and the "
@@ -207,7 +236,7 @@ def of_trace(source: Source, trace: Trace, known: Sequence[Finding]) -> Iterator
 def _of_lines(trace: Trace) -> Iterator[tuple[int, Kind, str, str, tuple[str, ...]]]:
     """What a run shows: the line, the kind, the text, what to do instead, and the backends."""
     for line, count in trace.duplicates.items():
-        what = f"an index names an element twice ({count} assignments of the run)"
+        what = f"an index names an element twice ({counted(count, 'assignment')} of the run)"
         what += ": the library decides which value remains"
         yield line, "index", what, "np.add.at for sums, or indices that are unique", ALL
     for line in trace.views_written:

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from xarrayops.plugin.dtypes import DTYPE_NAMES
+from xarrayops.port import advice
 from xarrayops.port.findings import NUMPY_DTYPE, Finding, finding
 from xarrayops.port.source import Program
+from xarrayops.port.source.keys import is_dtype_key
 from xarrayops.port.source.numpy_results import dtype_of
 from xarrayops.port.source.value import PYTHON_NUMBERS
 
@@ -17,7 +19,10 @@ _CODES = ("O", "U", "S", "V", "M", "m", "g", "G")
 
 
 def of_attribute(program: Program, node: ast.Attribute) -> Iterator[Finding]:
-    """An attribute of NumPy's dtypes."""
+    """An attribute of NumPy's dtypes, or a dtype that is looked up among others."""
+    if _is_dtype(program, node) and is_dtype_key(node, program.parents[node], program.names):
+        what = "dtypes of arrays are other keys than those of np.dtype"
+        yield finding(program, node, "dtype", what, f"np.dtype({program.text(node)})")
     if node.attr in _ATTRIBUTES and _is_dtype(program, node.value):
         instead = f"np.dtype({program.text(node.value)}).{node.attr}"
         yield finding(program, node, "dtype", f"dtypes of torch have no {node.attr}", instead, ("torch",))
@@ -62,7 +67,10 @@ def of_test(program: Program, node: ast.Compare) -> Iterator[Finding]:
 
 
 def of_dtype(program: Program, node: ast.Call) -> Iterator[Finding]:
-    """A dtype that only NumPy supports, given as ``dtype=`` or to ``astype``."""
+    """A dtype that only NumPy supports, given as ``dtype=`` or to ``astype``, or that differs by library."""
+    if program.names.numpy_name(node.func) in advice.COMPLEX_ON_DASK:
+        instead = "np.real of the results, where they are real"
+        yield finding(program, node, "dtype", advice.complex_on_dask(program, node), instead, ("dask",))
     is_method = isinstance(node.func, ast.Attribute) and node.func.attr == "astype"
     given = [keyword.value for keyword in node.keywords if keyword.arg == "dtype"]
     given += node.args[:1] if is_method else []

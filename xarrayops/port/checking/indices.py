@@ -22,7 +22,7 @@ _LAZY = ("jax", "dask")
 def of_index(program: Program, node: ast.Subscript) -> Iterator[Finding]:
     """An index of an array that not every library takes, or a selection by a mask."""
     base = program.value(node.value)
-    if not base.is_array:
+    if not base.is_array and not program.is_open(node.value):
         return
     text, is_read = program.text(node.value), isinstance(node.ctx, ast.Load)
     statement = next(each for each in program.around(node) if isinstance(each, ast.stmt))
@@ -31,8 +31,9 @@ def of_index(program: Program, node: ast.Subscript) -> Iterator[Finding]:
     instead = instead or f"xo.at for the elements of {text}"
     for what, backends in _differences(program, node):
         new = f"np.flip({text}, axis=0)" if is_read and program.text(node.slice) == "::-1" else instead
-        yield finding(program, place, "index", what, new, backends, certain=base.certain)
-    if is_read and MASK in kinds(node.slice, program.values.known):
+        certain = base.is_proved and (backends != ("jax",) or program.lists.is_list(node.slice))
+        yield finding(program, place, "index", what, new, backends, certain=certain)
+    if base.is_array and is_read and MASK in kinds(node.slice, program.values.known):
         what = "the size of a selection by a mask depends on data: jax.jit refuses it, and Dask does not know it"
         new = f"np.where({program.text(node.slice)}, {text}, 0)  # in a sum; another number in other reductions"
         if isinstance(node.slice, ast.Tuple):
@@ -47,7 +48,7 @@ def _differences(program: Program, node: ast.Subscript) -> Iterator[tuple[str, t
     index = parts(node.slice)
     if any(map(is_negative, index)):
         yield "torch has no negative steps", ("torch",)
-    if isinstance(node.slice, ast.List):
+    if program.lists.may_be_list(node.slice):
         yield "JAX takes no lists as indices", ("jax",)
     is_grid = isinstance(node.slice, ast.Call) and program.names.numpy_name(node.slice.func) == "ix_"
     if kinds(node.slice, program.values.known).count(INTEGERS) > 1 or is_grid:

@@ -12,6 +12,7 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.port import advice
 from xarrayops.port.findings import Finding, finding
 from xarrayops.port.source import Program
+from xarrayops.port.source.parameters import ARRAY_NAMES
 from xarrayops.port.source.value import Value
 
 
@@ -75,7 +76,8 @@ _DIFFERENCES: tuple[tuple[str, str, str, Callable[[Use], bool] | None], ...] = (
 def of_use(program: Program, node: ast.Attribute) -> Iterator[Finding]:
     """A method or an attribute of an array."""
     base, parent = program.value(node.value), program.parents[node]
-    if not base.is_array or not isinstance(node.ctx, ast.Load):
+    is_open = node.attr in (*ARRAY_NAMES, "copy", "dot") and program.is_open(node.value)
+    if not (base.is_array or is_open) or not isinstance(node.ctx, ast.Load):
         return
     call = parent if isinstance(parent, ast.Call) and parent.func is node else None
     args, keywords = (call.args, call.keywords) if call is not None else ([], [])
@@ -90,4 +92,4 @@ def of_use(program: Program, node: ast.Attribute) -> Iterator[Finding]:
         what = f"the {'method' if call is not None else 'attribute'} {node.attr} of arrays differs ({by_library})"
         libraries = tuple(name for backends, _ in found for name in backends)
         instead = advice.method(program, node, call)
-        yield finding(program, call or node, "method", what, instead, libraries, certain=base.certain)
+        yield finding(program, call or node, "method", what, instead, libraries, certain=base.is_proved)

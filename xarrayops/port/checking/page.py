@@ -7,10 +7,11 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 
+from xarrayops._system.texts import counted
 from xarrayops.bench.report.page import csp_hash
 from xarrayops.port.checking import LineOfRun, Report
 from xarrayops.port.checking.verdict import READY, SMALL_FIXES, Verdict
-from xarrayops.port.findings import Finding, alike, times
+from xarrayops.port.findings import Finding, alike, times, unless
 
 _CLASSES = {READY: "ready", SMALL_FIXES: "fixes"}
 
@@ -48,41 +49,44 @@ def _verdict(verdict: Verdict) -> str:
 
 
 def _forecasts(report: Report) -> tuple[str, ...]:
+    notes = (f"<p>{escape(note)}</p>" for note in report.notes)
     if not report.forecasts:
-        return ()
+        return tuple(notes)
     columns = ("library and device", "forecast for the call")
     lines = (
         f"<tr><td>{escape(f'{each.backend} {each.device}')}</td><td>{escape(each.text())}</td></tr>"
         for each in report.forecasts
     )
-    notes = (f"<p>{escape(note)}</p>" for note in report.notes)
     return ("<h2>Forecast</h2>", _table(columns, lines), *notes)
 
 
 def _source(report: Report) -> str:
     """The lines of the program, each with its findings and its counts in the run."""
-    found = {line: [*group] for line, group in groupby(report.findings, key=lambda finding: finding.line)}
-    runs = {line.line: line for line in report.run}
-    lines = (_line(i, text, found.get(i, []), runs.get(i)) for i, text in enumerate(report.source.lines, 1))
+    findings = sorted((*report.findings, *report.unreached))
+    found = {line: [*group] for line, group in groupby(findings, key=lambda finding: finding.line)}
+    runs, unreached = {line.line: line for line in report.run}, {finding.line for finding in report.unreached}
+    lines = (
+        _line(i, text, found.get(i, []), "not reached by the call" if i in unreached else _counts(runs.get(i)))
+        for i, text in enumerate(report.source.lines, 1)
+    )
     columns = '<colgroup><col class="line"><col class="code"><col><col class="run"></colgroup>'
     return f'<table class="source">{columns}<tbody>{"".join(lines)}</tbody></table>'
 
 
-def _line(number: int, text: str, findings: list[Finding], run: LineOfRun | None) -> str:
+def _line(number: int, text: str, findings: list[Finding], run: str) -> str:
     style = ' class="found"' if findings else ""
     notes = "".join(_finding(finding, count) for finding, count in alike(findings).items())
     return (
         f'<tr{style} id="L{number}"><td class="number">{number}</td><td><pre>{escape(text)}</pre></td>'
-        f"<td>{notes}</td><td>{escape(_counts(run))}</td></tr>"
+        f"<td>{notes}</td><td>{escape(run)}</td></tr>"
     )
 
 
 def _finding(finding: Finding, count: int) -> str:
     style = "finding" if finding.certain else "finding guess"
-    guess = "" if finding.certain else ", if the argument is an array"
     return (
         f'<div class="{style}"><span class="kind">{finding.kind}</span> <span class="backends">'
-        f"[{', '.join(finding.backends)}]{guess}</span> {escape(finding.what)}<br>Instead: "
+        f"[{', '.join(finding.backends)}]{unless(finding)}</span> {escape(finding.what)}<br>Instead: "
         f"<code>{escape(finding.instead)}</code>{times(count)}</div>"
     )
 
@@ -91,6 +95,7 @@ def _counts(run: LineOfRun | None) -> str:
     """What a line did in the run."""
     if run is None:
         return ""
-    numbers = f"; {run.numbers} numbers taken" if run.numbers else ""
-    foreign = f"; {run.foreign_calls} foreign calls, {run.foreign_bytes / 1e6:.3g} MB" if run.foreign_calls else ""
-    return f"{run.operations} operations, {run.bytes / 1e6:.3g} MB{numbers}{foreign}"
+    numbers = f"; {counted(run.numbers, 'number')} taken" if run.numbers else ""
+    calls = f"; {counted(run.foreign_calls, 'foreign call')}, {run.foreign_bytes / 1e6:.3g} MB"
+    foreign = calls if run.foreign_calls else ""
+    return f"{counted(run.operations, 'operation')}, {run.bytes / 1e6:.3g} MB{numbers}{foreign}"

@@ -9,7 +9,7 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.port.findings import ALL, COSTS, NOTES, NUMPY_CODE, NUMPY_DTYPE, Finding
 from xarrayops.port.trace.forecast import Forecast, shown
 
-READY, SMALL_FIXES, REDESIGN, STAY = "ready", "small fixes", "redesign", "stay on the CPU"
+READY, UNKNOWN, SMALL_FIXES, REDESIGN, STAY = "ready", "unknown", "small fixes", "redesign", "stay on the CPU"
 _MANY_VIEWS = 3
 """From this number of writes through views on, the verdict is "redesign"."""
 _MOST_REASONS = 5
@@ -41,6 +41,8 @@ def _verdict(backend: str, found: list[Finding]) -> Verdict:
         return Verdict(backend, REDESIGN, _reasons([*loops, *views, *(f for f in fixes if f not in views)]))
     if fixes:
         return Verdict(backend, SMALL_FIXES, _reasons(fixes))
+    if guesses and all(finding.kind == "unknown" for finding in guesses):
+        return Verdict(backend, UNKNOWN, _reasons(guesses))
     if guesses:
         return Verdict(backend, SMALL_FIXES, tuple(f"perhaps {reason}" for reason in _reasons(guesses)))
     return Verdict(backend, READY, _reasons(findings) or ("nothing differs by library",))

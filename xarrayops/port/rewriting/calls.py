@@ -7,10 +7,12 @@ import ast
 import libcst as cst
 
 from xarrayops.numpy._ufunc import UPDATES as AT_METHODS
+from xarrayops.port import advice
 from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.rewriting.creation import created
 from xarrayops.port.rewriting.stores import assigned, at, bound, note, whole, why
 from xarrayops.port.source import interface
+from xarrayops.port.source.keys import is_open_key
 
 
 def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -31,6 +33,10 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
         by_keyword = argument(dtype.value, "dtype").with_changes(comma=dtype.comma)
         context.edit(node, "keyword", "dtype= is taken by keyword")
         updated = updated.with_changes(args=[*numbers, by_keyword, *updated.args[4:]])
+    if name == "dtype" and is_open_key(node, context.program.parents):
+        context.todo(node, "np.dtype makes other keys than the dtypes of arrays. Instead: np.dtype(x.dtype) to look up")
+    if name in advice.COMPLEX_ON_DASK:
+        context.todo(node, advice.complex_on_dask(context.program, node))
     refused = interface.refusal(name, node.args[:3] if name == "arange" else node.args, node.keywords)
     if refused is not None:
         context.todo(node, f"np.{name} does not take these arguments: {refused}")

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from xarrayops.port.rewriting.context import Context, dotted
-from xarrayops.port.source.names import FunctionNode, last_name
+from xarrayops.port.source.names import last_name
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 _CLASSES = ("dtype", "ndarray")
 
 
-def reference(context: Context, node: ast.Attribute, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+def reference(
+    context: Context, node: ast.Attribute | ast.Name, updated: cst.BaseExpression
+) -> cst.BaseExpression | None:
     """``np.float64`` as ``numpy.float64`` in annotations; ``np.dtype`` and ``np.ndarray`` in tests, with a note."""
     name = context.numpy_name(node)
     if name is None:
         return None
-    if _is_annotation(context, node):
+    if node in context.program.annotations:
         if name == "ndarray" or not context.is_dtype(name):
             return None
         context.edit(node, "name", "annotations name classes, and the dtypes of xarrayops.numpy are not classes")
@@ -38,21 +40,7 @@ def noted(context: Context, node: ast.Attribute, updated: cst.BaseExpression) ->
         context.todo(node, problem)
 
 
-def _is_annotation(context: Context, node: ast.expr) -> bool:
-    """Whether an expression is a part of an annotation."""
-    inside: ast.AST = node
-    for outer in context.program.around(node):
-        if isinstance(outer, ast.arg | ast.AnnAssign) and outer.annotation is inside:
-            return True
-        if isinstance(outer, FunctionNode):
-            return getattr(outer, "returns", None) is inside
-        if isinstance(outer, ast.stmt):
-            return False
-        inside = outer
-    return False
-
-
-def _problem(context: Context, node: ast.Attribute, name: str) -> str | None:
+def _problem(context: Context, node: ast.expr, name: str) -> str | None:
     """Why a class must be NumPy's own, and what to do for other libraries."""
     parent = context.parent(node)
     if isinstance(parent, ast.Tuple | ast.List):

@@ -13,7 +13,6 @@ import numpy as np
 
 from xarrayops.port.rewriting.edits import Edit, Returned, Todo
 from xarrayops.port.source import Program
-from xarrayops.port.source.names import OTHER_ARRAYS
 from xarrayops.port.source.ownership import Ownership
 from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
 from xarrayops.port.source.value import ARRAY, UNKNOWN, words
@@ -25,7 +24,6 @@ _NARROW = words("uint8 int8 int16 uint16 uint32 uint64 u1 i1 i2 u2 u4 u8 ubyte s
 """Names of dtypes, and of attributes by which programs compare them."""
 BUILTINS = frozenset(dir(builtins)) - {"_"}
 """Without ``_``, which interactive Python and doctests add."""
-FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Context:
@@ -67,7 +65,7 @@ class Context:
         if self.is_array(node):
             return True
         is_other = self.value(node).kind not in (ARRAY, UNKNOWN) or self.names.resolve(node) is not None
-        if is_other or self.has_foreign_arrays:
+        if is_other or self.program.has_foreign_arrays:
             return False
         if name not in ARRAY_NAMES and name != "size":
             return False
@@ -77,13 +75,6 @@ class Context:
             return True
         used = self.variables.used(node)  # of arrays only; ``size`` alone is not a proof
         return (name != "size" or INDEXED in used) and all(map(is_of_arrays, used - {INDEXED}))
-
-    @cached_property
-    def has_foreign_arrays(self) -> bool:
-        """Whether the program may have other objects with array methods: data frames, or its own classes."""
-        classes = [*self.program.nodes(ast.ClassDef)]
-        methods = {each.name for node in classes for each in node.body if isinstance(each, FUNCTIONS)}
-        return bool(methods & ARRAY_NAMES) or bool(self.names.packages & OTHER_ARRAYS)
 
     @cached_property
     def has_narrow_integers(self) -> bool:

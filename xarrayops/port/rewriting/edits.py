@@ -56,6 +56,8 @@ class Rewritten(Record):
         The places where no edit is proved to keep the meaning, by line. The text has a comment at each of them.
     returned : tuple of Returned
         The functions that return the arguments that they write; only with ``return_arguments``.
+    before : tuple of int
+        The line of the original for each line of the text.
     """
 
     path: str
@@ -64,6 +66,16 @@ class Rewritten(Record):
     edits: tuple[Edit, ...]
     todos: tuple[Todo, ...]
     returned: tuple[Returned, ...] = ()
+    before: tuple[int, ...] = ()
+
+    def line_of(self, found: Edit | Todo) -> int:
+        """The line of the text at which an edit was made, or has a comment on a place to decide."""
+        text = self.text.split("\n")
+        lines = [i for i, line in enumerate(self.before) if line == found.line]
+        comment = f"# {MARK}: {found.problem}" if isinstance(found, Todo) else ""
+        chosen = [i for i in lines if text[i].strip() == comment or not (comment or f"# {MARK}" in text[i])]
+        earlier = (i for i, line in enumerate(self.before) if line <= found.line)
+        return (chosen or lines or [max(earlier, default=0)])[-1] + 1  # after the lines that were added before it
 
     def diff(self) -> str:
         """The change as a unified diff; empty without one."""

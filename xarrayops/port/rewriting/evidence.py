@@ -15,7 +15,9 @@ def may_be_stored(context: Context, target: ast.Subscript) -> bool:
     is_nested = isinstance(target.value, ast.Subscript) and not indices.has_key(target.value.slice)
     is_plain = is_nested and isinstance(target.slice, ast.Name | ast.Constant)  # lists of lists have such indices
     return (
-        context.variables.may_be_array(target.value) and not is_plain and (is_index or not context.has_foreign_arrays)
+        context.variables.may_be_array(target.value)
+        and not is_plain
+        and (is_index or not context.program.has_foreign_arrays)
     )
 
 

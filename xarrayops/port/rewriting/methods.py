@@ -12,10 +12,12 @@ from xarrayops.port import advice
 from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.source import indices
 from xarrayops.port.source.interface import IN_PLACE_METHODS, has, refusal
+from xarrayops.port.source.keys import is_dtype_key
+from xarrayops.port.source.names import has_starred
 from xarrayops.port.source.numpy_results import VIEWS
 from xarrayops.port.source.origins import SHARING
 from xarrayops.port.source.parameters import ARRAY_NAMES
-from xarrayops.port.source.value import ARRAY, UNKNOWN
+from xarrayops.port.source.value import ARRAY, SCALAR, UNKNOWN
 
 _SAME = frozenset(["item", "tolist", "__len__"])
 """Methods that mean the same on every library."""
@@ -47,7 +49,12 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
     dtypes = [each for each in node.keywords if each.arg == "dtype" and name == "astype"]  # taken by position
     keywords = [each for each in node.keywords if each not in dtypes]
     refused = refusal(function, [None, *node.args, *(each.value for each in dtypes)], keywords)
-    is_taken_apart = name in ("reshape", "transpose") and len(node.args) > 1
+    starred = name in ("reshape", "transpose") and has_starred(node.args)
+    if starred and not all(_is_of_numbers(context, each, name) for each in node.args):
+        new = advice.method(context.program, node.func, node)
+        context.todo(node, f"np.{name} takes one tuple, and the method several numbers, too. Instead: {new}")
+        return None
+    is_taken_apart = starred or (name in ("reshape", "transpose") and len(node.args) > 1)
     if refused is not None and not is_taken_apart:
         context.todo(node, f"the method {name} differs by library, and np.{name} does not take this: {refused}")
         return None
@@ -63,9 +70,17 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
         by_name = [each for each in args if each.keyword and each.keyword.value == "dtype"]
         args = [*(argument(each.value) for each in by_name), *(each for each in args if each not in by_name)]
     if is_taken_apart:
-        shape = cst.Tuple([cst.Element(each.value) for each in args if each.keyword is None])
+        parts = (each for each in args if each.keyword is None)
+        shape = cst.Tuple([(cst.StarredElement if each.star else cst.Element)(each.value) for each in parts])
         args = [argument(shape), *(each for each in args if each.keyword is not None)]
     return context.np_call(name, array, *args)
+
+
+def _is_of_numbers(context: Context, node: ast.expr, method: str) -> bool:
+    """Whether an argument is a number, or several numbers behind a star; transpose() reverses the axes."""
+    value = context.value(node.value if isinstance(node, ast.Starred) else node)
+    members = value.items or ((value.element or value,) if method == "reshape" else (value,))
+    return all(each.kind == SCALAR for each in members)
 
 
 def _is_dtype_of_array(context: Context, node: ast.expr) -> bool:
@@ -76,7 +91,7 @@ def _is_dtype_of_array(context: Context, node: ast.expr) -> bool:
     if not isinstance(node, ast.Attribute) or node.attr != "dtype":
         return False
     array = node.value
-    return context.is_array(array) or (context.variables.may_be_array(array) and not context.has_foreign_arrays)
+    return context.is_array(array) or (context.variables.may_be_array(array) and not context.program.has_foreign_arrays)
 
 
 def _is_no_dtype(node: ast.expr) -> bool:
@@ -98,7 +113,7 @@ def _may_differ(context: Context, node: ast.Call, base: ast.expr, name: str) -> 
     is_shaped = name == "reshape" and not options
     if is_plain or is_along or is_shaped or not context.variables.may_be_array(base):
         return False
-    return context.value(base).is_array or not context.has_foreign_arrays
+    return context.value(base).is_array or not context.program.has_foreign_arrays
 
 
 def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -131,27 +146,44 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     return context.np_call(_ATTRIBUTES[node.attr], argument(updated.value))
 
 
+def key(context: Context, node: ast.Attribute | ast.Name, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``d[x.dtype]`` as ``d[np.dtype(x.dtype)]``, if the keys of d are made by ``np.dtype``."""
+    parent = context.parent(node)
+    if parent is None or not is_dtype_key(node, parent, context.names) or not _is_dtype_of_array(context, node):
+        return None
+    context.edit(node, "dtype", "np.dtype makes the same key of the dtypes of every library")
+    return context.np_call("dtype", argument(updated))
+
+
 def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """Indices that not every library supports: negative steps and lists."""
-    if not isinstance(node.ctx, ast.Load):
+    is_at = isinstance(node.value, ast.Call) and context.names.resolve(node.value.func) == "xarrayops.at"
+    if is_at or not isinstance(node.ctx, ast.Load):
         return None
     part = indices.unlike_torch(node.slice, context.program.values.known)
     if part is not None and context.value(node.value).kind in (ARRAY, UNKNOWN):
         return _of_dtype(context, node, part, updated)
+    lists = context.program.lists
     if not context.is_array(node.value):
+        if lists.may_be_list(node.slice) and context.variables.may_be_array(node.value):
+            _of_list(context, node)
+        elif any(map(indices.is_negative, indices.parts(node.slice))) and context.program.is_open(node.value):
+            _of_negative(context, node)
         return None
     parts = indices.parts(node.slice)
     axes = [axis for axis, part in enumerate(parts) if indices.is_negative(part)]
-    has_list = any(isinstance(part, ast.List) for part in parts)
-    if not has_list and not axes:
+    may_be_list = lists.may_be_list(node.slice)
+    if not may_be_list and not axes:
         return None
     assert isinstance(updated, cst.Subscript)
-    if has_list or _is_consumed(context, node):
+    if lists.is_list(node.slice) or _is_consumed(context, node):  # lists select copies
         context.edit(node, "index", "xo.at takes negative steps and lists on every library")
         return _got(context, updated)
+    if may_be_list:
+        _of_list(context, node)
+        return None
     if len(axes) > 1 or not all(_is_whole(part) for part in parts):
-        new = advice.at(ast.unparse(node.value), node.slice)
-        context.todo(node, f"PyTorch has no negative steps. Instead: {new}.get()  # a copy, not a view")
+        _of_negative(context, node)
         return None
     context.edit(node, "index", "np.flip is the same view on NumPy, and works on every library")
     return context.np_call("flip", argument(updated.value), argument(cst.Integer(str(axes[0]))))
@@ -165,8 +197,6 @@ def _got(context: Context, updated: cst.Subscript) -> cst.Call:
 
 def _of_dtype(context: Context, node: ast.Subscript, part: ast.expr, updated: cst.BaseExpression) -> cst.Call | None:
     """An array of indices that may not be int64; such an index gives a copy."""
-    if isinstance(node.value, ast.Call) and context.names.resolve(node.value.func) == "xarrayops.at":
-        return None
     if context.is_array(node.value) and context.is_array(part) and context.value(part).dtype is not None:
         assert isinstance(updated, cst.Subscript)
         context.edit(node, "index", f"xo.at takes indices of {context.value(part).dtype} on every library")
@@ -177,6 +207,22 @@ def _of_dtype(context: Context, node: ast.Subscript, part: ast.expr, updated: cs
     new = advice.at(ast.unparse(node.value), node.slice)
     context.todo(node, f"{ast.unparse(part)} may have another dtype than int64: {problem}. Instead: {new}.get()")
     return None
+
+
+def _of_negative(context: Context, node: ast.Subscript) -> None:
+    """A note on a negative step."""
+    text = ast.unparse(node.value)
+    known = "" if context.is_array(node.value) else f", if {text} is an array"
+    new = f"{advice.at(text, node.slice)}.get()  # a copy, not a view"
+    context.todo(node, f"PyTorch has no negative steps{known}. Instead: {new}")
+
+
+def _of_list(context: Context, node: ast.Subscript) -> None:
+    """A note on an index that may be a list, where a copy may not replace what it selects."""
+    if not context.program.has_foreign_arrays:
+        new = advice.at(ast.unparse(node.value), node.slice)
+        what = f"JAX takes no lists as indices, and {ast.unparse(node.slice)} may be one"
+        context.todo(node, f"{what}. Instead: {new}.get()  # a copy")
 
 
 def _is_consumed(context: Context, node: ast.expr) -> bool:

@@ -20,6 +20,7 @@ from xarrayops.port.rewriting import (
     foreign,
     methods,
     names,
+    operators,
     returning,
     stores,
     xo_names,
@@ -30,18 +31,19 @@ from xarrayops.port.rewriting.lines import Change, Layout, Unit
 
 _RULES: dict[str, tuple[Any, ...]] = {
     "Assign": (elements.of_array, returning.assignment, stores.assign),
-    "Attribute": (methods.attribute, classes.noted, classes.reference, names.reference, xo_names.constant),
+    "Attribute": (methods.attribute, methods.key, classes.noted, classes.reference, names.reference, xo_names.constant),
     "AugAssign": (stores.augment,),
+    "BinOp": (operators.binary,),
     "Call": (calls.call, methods.method, creation.random_numbers, xo_names.call, foreign.call),
     "Compare": (names.compare,),
     "Expr": (returning.expression, calls.statement),
-    "Name": (creation.of_module,),
+    "Name": (creation.of_module, methods.key, classes.reference),
     "Return": (returning.return_,),
     "Subscript": (methods.subscript, creation.grid),
 }
 """The rules by the class of the node; each returns the new node, or None if it does not apply."""
 
-_IN_AST = {name: name for name in _RULES if name != "Compare"} | {"Comparison": "Compare"}
+_IN_AST = {name: name for name in _RULES} | {"Comparison": "Compare", "BinaryOperation": "BinOp"}
 """The class in ``ast`` by the class in libcst, for the nodes that are edited."""
 _Place = tuple[str, int, int, int, int]
 
@@ -203,6 +205,8 @@ class _Transformer(cst.CSTTransformer):
         return cst.FlattenSentinel([first, *others]) if others else first
 
     def _new(self, original_node: Any, updated_node: Any) -> Any:
+        if isinstance(original_node, cst.FormattedString):
+            return operators.formatted(original_node, updated_node)
         name = _IN_AST.get(type(original_node).__name__)
         if name is not None and original_node in self._positions:
             twin = self._nodes.get((name, *self._position(original_node)))

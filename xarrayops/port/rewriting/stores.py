@@ -107,7 +107,7 @@ def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cs
             return None
         has_axes = any(each.is_array and each.ndim for each in context.variables.assigned(node.target))
         note(context, node, node.target, node, "others may refer to it")
-        return _kept_in_place(context, node, updated) if has_axes and not context.has_foreign_arrays else None
+        return _kept_in_place(context, node, updated) if has_axes and not context.program.has_foreign_arrays else None
     if not _may_change(context, node.target, node):
         return None
     assert isinstance(updated.target, cst.Subscript)
@@ -149,7 +149,7 @@ def _augment_name(
         has_axes = is_parameter or bool(value.ndim)  # elements of arrays are numbers
         is_array = (value.is_array and has_axes) or context.ownership.is_made(node)
         is_read = any(isinstance(use.ctx, ast.Load) for use in uses)  # else it matters only to the caller's array
-        is_open = context.has_foreign_arrays and not value.is_proved
+        is_open = context.program.has_foreign_arrays and not value.is_proved
         return None if is_open or (is_read and not is_array) else _kept_in_place(context, node, updated)
     is_created = context.ownership.is_created(node) and _may_widen(context, node)
     if not (is_created or context.ownership.is_returned(node)):
@@ -279,8 +279,20 @@ def _augmented(
     method = UPDATES.get(type(node.op))
     if method is not None and is_direct and is_held:
         return at(context, target, method, updated.value)
+    if isinstance(node.target, ast.Subscript):
+        first, second = context.program.evaluated_once(node.target.slice)
+        if first is not second:
+            target, read = (_selected(target, each) for each in (first, second))
+            updated = updated.with_changes(target=read)
     new = _operated(updated)
     return at(context, target, "set", new) if is_held else assigned(context, target, new)
+
+
+def _selected(target: cst.Subscript, index: ast.expr) -> cst.Subscript:
+    """The elements of the same array at another index."""
+    selected = cst.parse_expression(ast.unparse(ast.Subscript(ast.Name("x"), index)))
+    assert isinstance(selected, cst.Subscript)
+    return selected.with_changes(value=target.value)
 
 
 def _operated(updated: cst.AugAssign) -> cst.BinaryOperation:

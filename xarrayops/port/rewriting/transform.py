@@ -93,7 +93,8 @@ class _Work:
         for each in chosen(self._program, self._excluded)[1] if return_arguments else ():
             context.todo(each.place, each.problem)
         context.todos += found
-        lines, _ = changed(self._program.source.lines, self._last.layout.comments(context.todos))
+        lines, origins = changed(self._program.source.lines, self._last.layout.comments(context.todos))
         todos = {*self._todos, *self._in_original(context.todos)}
-        edits = tuple(sorted(set(self._edits)))
-        return Rewritten(source.path, source.text, "\n".join(lines), edits, tuple(sorted(todos)), tuple(self._returned))
+        notes = tuple(sorted(set(self._edits))), tuple(sorted(todos)), tuple(self._returned)
+        before = tuple(self._origins[line - 1] for line in origins)
+        return Rewritten(source.path, source.text, "\n".join(lines), *notes, before)

@@ -19,9 +19,11 @@ from xarrayops.port.basics import PortError
 from xarrayops.port.source.company import Companies, Company
 from xarrayops.port.source.files import Source, read, write
 from xarrayops.port.source.foreign import Foreign
+from xarrayops.port.source.lists import Lists
 from xarrayops.port.source.module_arrays import Meeting, meetings
 from xarrayops.port.source.modules import ModulePlace
 from xarrayops.port.source.names import (
+    OTHER_ARRAYS,
     Comprehension,
     FunctionNode,
     Names,
@@ -30,7 +32,10 @@ from xarrayops.port.source.names import (
     evaluated_outside,
     last_name,
 )
+from xarrayops.port.source.once import evaluated_once
 from xarrayops.port.source.ownership import Ownership, Returning
+from xarrayops.port.source.parameters import ARRAY_NAMES
+from xarrayops.port.source.promotion import Difference, difference
 from xarrayops.port.source.reference import References
 from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
 from xarrayops.port.source.values import Values
@@ -129,18 +134,29 @@ class Program:
         return frozenset(found)
 
     @cached_property
+    def annotations(self) -> frozenset[ast.AST]:
+        """The nodes of annotations."""
+        return frozenset(inner for _, annotation in self._annotated() for inner in ast.walk(annotation))
+
+    def _annotated(self) -> Iterator[tuple[ast.AST, ast.expr]]:
+        """The annotations with the assignment or function that has each."""
+        for node in self.places:
+            if isinstance(node, ast.AnnAssign):
+                yield node, node.annotation
+            elif isinstance(node, FunctionNode):
+                found = [*(each.annotation for each in arguments(node)), getattr(node, "returns", None)]
+                yield from ((node, each) for each in found if each is not None)
+
+    @cached_property
     def unevaluated(self) -> frozenset[ast.AST]:
         """The nodes of annotations that nothing evaluates, and of ``if TYPE_CHECKING``."""
         is_late = any(node.module == "__future__" for node in self.nodes(ast.ImportFrom))
-        found: list[ast.AST] = []
-        for node in self.places:
-            if isinstance(node, ast.AnnAssign) and (is_late or self.places[node].function is not None):
-                found.append(node.annotation)
-            elif is_late and isinstance(node, FunctionNode):
-                found += [each.annotation for each in arguments(node) if each.annotation is not None]
-                found += [] if isinstance(node, ast.Lambda) or node.returns is None else [node.returns]
-            elif isinstance(node, ast.If) and last_name(node.test) == "TYPE_CHECKING":
-                found += node.body
+        found: list[ast.AST] = [
+            each
+            for node, each in self._annotated()
+            if is_late or (isinstance(node, ast.AnnAssign) and self.places[node].function is not None)
+        ]
+        found += [each for node in self.nodes(ast.If) if last_name(node.test) == "TYPE_CHECKING" for each in node.body]
         return frozenset(inner for node in found for inner in ast.walk(node))
 
     @cached_property
@@ -182,6 +198,41 @@ class Program:
     def variables(self) -> Variables:
         """What the program does with its variables."""
         return Variables(self.places, self.values, self.functions)
+
+    @cached_property
+    def has_foreign_arrays(self) -> bool:
+        """Whether the program may have other objects with array methods: data frames, or its own classes."""
+        functions = ast.FunctionDef | ast.AsyncFunctionDef
+        methods = {each.name for node in self.nodes(ast.ClassDef) for each in node.body if isinstance(each, functions)}
+        return bool(methods & ARRAY_NAMES) or bool(self.names.packages & OTHER_ARRAYS)
+
+    def is_open(self, node: ast.expr) -> bool:
+        """Whether an expression of unknown kind may be an array, and not another object with array methods."""
+        made = node.value if isinstance(node, ast.Subscript) else node
+        name = self.names.resolve(made.func) if isinstance(made, ast.Call) else None
+        is_known = self.value(node).kind != UNKNOWN or (name or "").startswith("xarrayops.")
+        return not is_known and not self.has_foreign_arrays and self.variables.may_be_array(node)
+
+    def evaluated_once(self, index: ast.expr) -> tuple[ast.expr, ast.expr]:
+        """An index with new names for its calls, and the index by these names."""
+        return evaluated_once(index, self.names, {node.id for node in self.nodes(ast.Name)})
+
+    def difference(self, node: ast.BinOp) -> Difference | None:
+        """How the result of an operator differs by library; arange counts integers if its arguments are unknown."""
+        values = []
+        for operand in (node.left, node.right):
+            value = self.value(operand)
+            is_typed = isinstance(operand, ast.Call) and any(each.arg == "dtype" for each in operand.keywords)
+            if value.is_array and value.dtype is None and isinstance(operand, ast.Call) and not is_typed:
+                is_range = self.names.function_name(operand.func) == "arange" and len(operand.args) < 4
+                value = value._replace(dtype="int64", certain=False) if is_range else value
+            values.append(value)
+        return difference(node.op, *values)
+
+    @cached_property
+    def lists(self) -> Lists:
+        """What may be a list where it is an index."""
+        return Lists(self.places, self.names)
 
     @cached_property
     def is_entry(self) -> bool:

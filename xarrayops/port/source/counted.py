@@ -6,15 +6,19 @@ import ast
 from collections.abc import Mapping
 from typing import TypeGuard
 
+from xarrayops._surface import CREATION
 from xarrayops.port.source.names import Names
 from xarrayops.port.source.value import words
 from xarrayops.port.source.values import root
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-MADE = words(
-    "arange array asarray bartlett blackman empty eye fft.fftfreq fft.rfftfreq full geomspace hamming hanning identity "
-    "indices kaiser linspace logspace ones tri zeros"
+WITHOUT_ARRAYS = frozenset(name for name in CREATION if not name.endswith("_like"))
+WITHOUT_ARRAYS -= words("asarray from_dlpack meshgrid")
+WITHOUT_ARRAYS |= words(
+    "identity indices tri fromiter fromfunction frombuffer fromfile fromstring load loadtxt genfromtxt"
 )
+"""NumPy functions that make an array from a shape, numbers or a file."""
+MADE = WITHOUT_ARRAYS | {"array", "asarray"}
 """NumPy functions whose result does not depend on the library of an argument."""
 _OF_NUMBERS = ("builtins.range", "builtins.int", "builtins.float")
 
@@ -30,7 +34,7 @@ def counts(use: ast.Name, parents: Mapping[ast.AST, ast.AST], names: Names) -> b
     if isinstance(parent, ast.Call):
         function = names.resolve(parent.func) or ""
         name = names.numpy_name(parent.func)
-        is_shape = name in MADE and name not in ("array", "asarray") and node in (*parent.args, *parent.keywords)
+        is_shape = name in WITHOUT_ARRAYS and node in (*parent.args, *parent.keywords)
         return is_shape or function in _OF_NUMBERS or function.startswith("math.")
     if isinstance(parent, ast.Compare) and isinstance(parent.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
         return _is_tested(parent, parents)

@@ -228,6 +228,11 @@ def _views(values: Iterable[Value]) -> frozenset[str]:
     return frozenset().union(*(value.views for value in values))
 
 
+def ufunc(op: ast.operator) -> str:
+    """NumPy's function of an operator."""
+    return "matmul" if isinstance(op, ast.MatMult) else UFUNCS[type(op)]
+
+
 def operated(op: ast.operator, left: Value, right: Value) -> Value:
     """The value of an operator with two operands."""
     operands = (left, right)

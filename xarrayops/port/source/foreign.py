@@ -36,11 +36,6 @@ class Foreign:
         found = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
         self.compiled: dict[ast.FunctionDef | ast.AsyncFunctionDef, str] = {}
         """The functions that another package compiles, with the name of what compiles them."""
-        self._attributes: dict[str, list[ast.expr | None]] = {}
-        """What the program assigns to attributes such as ``self.x``."""
-        for assign in (node for node in ast.walk(tree) if isinstance(node, ast.Assign)):
-            for target in (each for each in assign.targets if isinstance(each, ast.Attribute)):
-                self._attributes.setdefault(ast.unparse(target), []).append(assign.value)
         for node in found:
             for decorator in node.decorator_list:
                 name = self._compiler(decorator.func if isinstance(decorator, ast.Call) else decorator)
@@ -72,12 +67,16 @@ class Foreign:
 
     def unported(self, call: ast.Call) -> str | None:
         """The other module of the program that serves a call in the same way, if it uses NumPy itself."""
-        name = self._called(call, self._own_name)
-        file = None if name is None else self._place.file_of(name.partition("()")[0])
+        file = self.own_file(call)
         if file is None or not uses_numpy_itself(file):
             return None
         place = ModulePlace.of(file)
         return place.package if file.stem == "__init__" else place.qualified(file.stem)
+
+    def own_file(self, call: ast.Call) -> Path | None:
+        """The file of the other module of the program that serves a call; None if it is not found."""
+        name = self._called(call, self._own_name)
+        return None if name is None else self._place.file_of(name.partition("()")[0])
 
     def is_own(self, call: ast.Call) -> bool:
         """Whether another module of the program serves a call."""
@@ -103,10 +102,11 @@ class Foreign:
         """The name of what made an object, if all that may have made it are calls of one name."""
         if isinstance(node, ast.Call):
             return name_of(node.func)
-        if isinstance(node, ast.Name):
-            values = self._names.bound_to(node)
-        else:
-            values = self._attributes.get(ast.unparse(node), [])
+        values = (
+            self._names.bound_to(node)
+            if isinstance(node, ast.Name)
+            else self._names.attributes.get(ast.unparse(node), ())
+        )
         found = {name_of(each.func) if isinstance(each, ast.Call) else None for each in values}
         return found.pop() if len(found) == 1 else None
 

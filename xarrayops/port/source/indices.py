@@ -20,9 +20,11 @@ def parts(index: ast.expr) -> list[ast.expr]:
 
 
 def has_key(index: ast.expr) -> bool:
-    """Whether an index is a text, as of a dictionary or a data frame, which arrays do not take."""
+    """Whether an index is a text or a list of some, as of a dictionary or a data frame, which arrays do not take."""
     if isinstance(index, ast.BinOp):
         return has_key(index.left) or has_key(index.right)
+    if isinstance(index, ast.List):
+        return any(map(has_key, index.elts))
     texts = (part.value if isinstance(part, ast.Constant) else part for part in parts(index))
     return any(isinstance(each, str | ast.JoinedStr) for each in texts)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from xarrayops._surface import CREATION
 from xarrayops.plugin.arrays import Record
-from xarrayops.port.source.counted import Function, numbers
+from xarrayops.port.source.counted import WITHOUT_ARRAYS, Function, numbers
 from xarrayops.port.source.interface import DRAWS
 from xarrayops.port.source.names import arguments, call_arguments
 from xarrayops.port.source.parameters import is_of_arrays, may_be_none
@@ -15,9 +14,6 @@ from xarrayops.port.source.reference import bindings
 from xarrayops.port.source.value import ARRAY, UNKNOWN, words
 from xarrayops.port.source.values import Values
 
-_WITHOUT_ARGUMENTS = frozenset(name for name in CREATION if not name.endswith("_like")) - {"asarray", "meshgrid"}
-_WITHOUT_ARGUMENTS |= words("identity tri fromiter fromfunction frombuffer fromfile fromstring load loadtxt genfromtxt")
-"""NumPy functions that make an array from a shape, numbers or a file."""
 _NUMBERS = tuple(f"builtins.{name}" for name in ("len", "range", "isinstance", "int", "float", "str"))
 EXTENTS = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
 _NO_ARRAYS = words("self cls random_state rng seed")
@@ -109,7 +105,7 @@ class Operations:
             return
         if isinstance(node, ast.Call) and self._names.resolve(node.func) in _NUMBERS:
             return
-        if isinstance(node, ast.Call) and self._names.numpy_name(node.func) in _WITHOUT_ARGUMENTS:
+        if isinstance(node, ast.Call) and self._names.numpy_name(node.func) in WITHOUT_ARRAYS:
             return
         if isinstance(node, ast.Name) and self._names.resolve(node) is None:
             yield node
@@ -118,7 +114,7 @@ class Operations:
 
     def numbers_in(self, made: ast.expr) -> set[str]:
         """The variables that give the extents or the values of a new array, and must be numbers."""
-        if not isinstance(made, ast.Call) or self._names.numpy_name(made.func) not in _WITHOUT_ARGUMENTS:
+        if not isinstance(made, ast.Call) or self._names.numpy_name(made.func) not in WITHOUT_ARRAYS:
             return set()
         return {each.id for part in call_arguments(made) for each in self.operands_in(part)}
 

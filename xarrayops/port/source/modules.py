@@ -74,6 +74,11 @@ def _passed_on(file: Path, name: str, steps: int) -> Path | None:
     place = ModulePlace.of(file)
     if steps and sources and place.has(sources[0]):
         return place.file_of(sources[0], steps - 1)
+    for module, _ in names.stars if steps and names is not None and not bindings else ():
+        found = place.file_of(f"{module}.{name}", steps - 1) if place.has(module) else None
+        known = None if found is None else _names_of(found)
+        if known is not None and name in known.module.bindings:
+            return found
     return file if bindings else None
 
 

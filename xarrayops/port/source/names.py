@@ -30,7 +30,8 @@ NUMPY = ("numpy", "xarrayops.numpy")
 FOR_ALL = ("numpy", "xarrayops", "array_api_compat", "array_api_extra")
 """The packages whose functions take arrays of every library."""
 OTHER_ARRAYS = words(
-    "awkward cudf cupy dask jax pandas pint polars scipy.sparse sparse statsmodels sympy tensorflow torch xarray"
+    "awkward cudf cupy dask jax numpy.ma pandas pint polars scipy.sparse sparse statsmodels sympy tensorflow torch "
+    "xarray"
 )
 """Packages whose objects have the same methods as arrays."""
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -89,6 +90,8 @@ class Names:
         """The packages that the program imports, and their modules."""
         self.stars: list[tuple[str, ast.ImportFrom]] = []
         """The modules with a star import, and the statements."""
+        self.attributes: dict[str, list[ast.expr]] = {}
+        """What the program assigns to attributes such as ``self.x``."""
         self._scopes: dict[ast.Name, Scope] = {}
         self._inner: dict[ast.AST, Scope] = {}
         self._resolving: set[tuple[int, str]] = set()
@@ -215,12 +218,18 @@ class Names:
 
     def _visit_ImportFrom(self, node: ast.ImportFrom, scope: Scope) -> None:
         module = "." * node.level + (node.module or "")
-        self.packages |= {module.partition(".")[0], module, *(f"{module}.{alias.name}" for alias in node.names)}
+        start = module if module.endswith(".") else f"{module}."
+        self.packages |= {module.partition(".")[0], module, *(f"{start}{alias.name}" for alias in node.names)}
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append((module, node))
             else:
-                self._bind(alias.asname or alias.name, scope, Binding(f"{module}.{alias.name}"))
+                self._bind(alias.asname or alias.name, scope, Binding(f"{start}{alias.name}"))
+
+    def _visit_Attribute(self, node: ast.Attribute, scope: Scope) -> None:
+        if node.attr == "ma" and isinstance(node.value, ast.Name):
+            self.packages.add("numpy.ma")
+        self._visit(node.value, scope)
 
     def _visit_Name(self, node: ast.Name, scope: Scope) -> None:
         self._scopes[node] = scope
@@ -235,10 +244,13 @@ class Names:
                 self._bind(target.id, scope, Binding(value=node.value))
             else:
                 self._visit(target, scope)
+            if isinstance(target, ast.Attribute):
+                self.attributes.setdefault(ast.unparse(target), []).append(node.value)
 
     def _visit_NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> None:
         self._visit(node.value, scope)
-        self._visit_Name(node.target, scope.of_function())
+        self._scopes[node.target] = scope.of_function()
+        self._bind(node.target.id, scope.of_function(), Binding(value=node.value))
 
     def _visit_Global(self, node: ast.Global, scope: Scope) -> None:
         scope.elsewhere |= dict.fromkeys(node.names, self.module)

@@ -165,7 +165,9 @@ class OriginWalker(Walker[Origins, State]):
 
     def _For(self, node: ast.For | ast.AsyncFor) -> None:
         """The iterator refers to the array until the loop ends."""
-        iterator = f"the loop at line {node.lineno}"
+        iterator = f"the loop for {ast.unparse(node.target)} in {ast.unparse(node.iter)}"
+        while iterator in self.state.origins:
+            iterator += " inside it"
         self.bind(iterator, self.of(node.iter))
         self.loop(node, lambda: self.read(iterator), lambda: self.assign(node.target, self.read(iterator), node))
         self.state.origins.pop(iterator, None)

@@ -24,7 +24,6 @@ class Variables:
     ) -> None:
         self._values, self._functions = values, functions
         self._used: dict[tuple[ast.AST | None, str], set[str]] = {}
-        self._assigned: dict[str, list[Value]] = {}
         for node in nodes:
             match node:
                 case ast.Attribute(value=ast.Name() | ast.Attribute() as base, attr=attribute):
@@ -40,11 +39,8 @@ class Variables:
         self._used.setdefault(self._key(variable), set()).add(attribute)
 
     def _assign(self, node: ast.Assign) -> None:
-        value = self._values.of(node.value)
-        for target in node.targets:
-            if isinstance(target, ast.Attribute):
-                self._assigned.setdefault(ast.unparse(target), []).append(value)
-            elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and value.kind == OTHER:
+        for target in node.targets if self._values.of(node.value).kind == OTHER else ():
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
                 self._use(target.value, _BY_KEY)
 
     def _key(self, variable: ast.Name | ast.Attribute) -> tuple[ast.AST | None, str]:
@@ -58,7 +54,7 @@ class Variables:
 
     def assigned(self, attribute: ast.Attribute) -> list[Value]:
         """What is known of the values that the program assigns to an attribute."""
-        return self._assigned.get(ast.unparse(attribute), [])
+        return [self._values.of(each) for each in self._values.names.attributes.get(ast.unparse(attribute), ())]
 
     def assigned_kinds(self, attribute: ast.Attribute) -> set[str]:
         """The known kinds of these values."""

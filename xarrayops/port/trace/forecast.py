@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from xarrayops._system.texts import counted
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.trace import operations
 from xarrayops.port.trace.rates import Rates
@@ -61,11 +62,10 @@ class Forecast(Record):
 
     def text(self) -> str:
         """The forecast in one line, such as ``launch-bound: 40 000 operations of 2 us of work``."""
-        count = f"{self.operations:,}".replace(",", " ")
         work, launch = (shown(each / max(self.operations, 1)) for each in (self.work_s, self.launch_s))
         return (
-            f"{shown(self.seconds)}, {self.bound}: {count} operations of {work} of work and {launch} of launch "
-            f"each; Python {shown(self.python_s)}, waits {shown(self.waits_s)}, transfers "
+            f"{shown(self.seconds)}, {self.bound}: {counted(self.operations, 'operation')} of {work} of work and "
+            f"{launch} of launch each; Python {shown(self.python_s)}, waits {shown(self.waits_s)}, transfers "
             f"{shown(self.transfer_s)}, other packages {shown(self.foreign_s)}"
         )
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy
 from xarrayops.bench.results import Results
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.source import PortError
-from xarrayops.port.trace import operations
+from xarrayops.port.trace import kept, operations
 
 Points = tuple[tuple[float, float], ...]
 """Pairs of a size and the seconds that an operation of that size takes, by increasing size."""
@@ -41,6 +42,8 @@ class Rates(Record):
         Bytes per second from NumPy to the device; None if nothing is copied or the rate is unknown.
     is_coarse : bool
         Whether only the smallest call and the roofline were measured, so that all kinds have the same times.
+    measured : str
+        The day on which this machine was measured; empty for results of the benchmark.
     """
 
     backend: str
@@ -49,6 +52,7 @@ class Rates(Record):
     number_s: float
     transfer_rate: float | None
     is_coarse: bool = False
+    measured: str = ""
 
     def seconds(self, kind: str, by_function: bool, size: float) -> float:
         """The time of an operation: interpolated between measured sizes, proportional beyond them.
@@ -79,25 +83,38 @@ def _at(points: Points, size: float) -> float:
     return float(numpy.interp(size, sizes, seconds))
 
 
-def measured(backends: Sequence[str], kinds: Iterable[str]) -> tuple[tuple[Rates, ...], dict[str, str]]:
+def measured(
+    backends: Sequence[str], kinds: Iterable[str], *, anew: bool = False
+) -> tuple[tuple[Rates, ...], dict[str, str]]:
     """The rates of libraries on this machine, each measured in its own process, and why other libraries have none.
 
-    Only these kinds of operations are measured. Progress is printed to stderr, because it takes a while.
+    Only these kinds of operations are measured, and kept for later runs: those that are kept are measured again with
+    ``anew`` only. Progress is printed to stderr, because it takes a while.
     """
-    found, missing = [], {}
+    found, missing, today, kinds = [], {}, date.today(), [*kinds]
     for backend in backends:
-        command = [sys.executable, "-c", _MEASURE, backend, *kinds]
-        print(f"measuring {backend} ...", file=sys.stderr)
-        try:
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
-        except subprocess.TimeoutExpired:
-            missing[backend] = f"its measurement took more than {_TIMEOUT_S} s"
-            continue
-        if ended.returncode:
-            missing[backend] = _reason(ended.stderr)
-        else:
-            found.append(_read(backend, json.loads(ended.stdout.splitlines()[-1])))
+        path = kept.path_of(backend)
+        data = None if anew else kept.read(path, today)
+        lacking = [kind for kind in kinds if data is None or kind not in data["kinds"]]
+        if lacking:
+            print(f"measuring {backend} ...", file=sys.stderr)
+            new = _measured(backend, lacking)
+            if isinstance(new, str):
+                missing[backend] = new
+                continue
+            data = kept.write(path, new, lacking, data, today)
+        found.append(_read(backend, data))
     return tuple(found), missing
+
+
+def _measured(backend: str, kinds: Sequence[str]) -> dict[str, Any] | str:
+    """What a process measures of a library, or why it fails."""
+    command = [sys.executable, "-c", _MEASURE, backend, *kinds]
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired:
+        return f"its measurement took more than {_TIMEOUT_S} s"
+    return _reason(ended.stderr) if ended.returncode else dict(json.loads(ended.stdout.splitlines()[-1]))
 
 
 def _reason(errors: str) -> str:
@@ -160,4 +177,5 @@ def _of_launches(results: Results) -> Iterator[Rates]:
 def _read(backend: str, data: dict[str, Any]) -> Rates:
     """The rates from the result of `xarrayops.port.trace.operations.measure_operations`."""
     points = {(kind, by_function): tuple(map(tuple, found)) for kind, by_function, found in data["operations"]}
-    return Rates(backend, data["device"], points, data["number_s"], data["transfer_rate"])
+    known = data["device"], points, data["number_s"], data["transfer_rate"]
+    return Rates(backend, *known, measured=data.get("measured", ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -81,6 +82,8 @@ class Trace:
         The shortest time of the call without counting; None if it raised when it was called again.
     counts : bool
         Whether calls are counted.
+    reached : set of int
+        The lines of the program that ran, also while it was loaded.
     argument_bytes, result_bytes : int
         The sizes of the arguments and results of the call.
     """
@@ -96,6 +99,7 @@ class Trace:
         self.modules: list[ModuleType] = []
         """The other modules of the program, which also count."""
         self.counts = True
+        self.reached: set[int] = set()
         self.clear()
 
     def clear(self) -> None:
@@ -138,6 +142,25 @@ class Trace:
         line = self.line()
         calls, known = self.foreign.get(line, (0, 0))
         self.foreign[line] = calls + 1, known + nbytes
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Note the lines that run, in all threads that start meanwhile."""
+        before = sys.gettrace()
+        threading.settrace(self._called)
+        sys.settrace(self._called)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+            threading.settrace(before)  # type: ignore[arg-type]
+
+    def _called(self, frame: FrameType, event: str, value: object) -> Any:
+        return self._ran if frame.f_code.co_filename == self.path else None
+
+    def _ran(self, frame: FrameType, event: str, value: object) -> Any:
+        self.reached.add(frame.f_lineno)
+        return self._ran
 
     @contextmanager
     def of_function(self) -> Iterator[None]:

@@ -51,17 +51,16 @@ def run(program: Program, call: str) -> Trace:
     )
     with _module(program, trace) as variables, redirect_stdout(sys.stderr):
         try:
-            exec(
-                counted_code(program.source.text, program.source.path, ModulePlace.of(Path(program.source.path))),
-                variables,
-            )
-            function = _prepared(expression, variables, trace)
-            few = wrapped(np.ones(2), trace)
-            number = few[0]
-            trace.calibrate({"view": lambda: few[0], "number": lambda: float(number), "other": lambda: few + few})
-            trace.argument_bytes = nbytes_in([function.args, function.keywords])
-            with trace.running():
-                result = function()
+            place = ModulePlace.of(Path(program.source.path))
+            with trace.following():
+                exec(counted_code(program.source.text, program.source.path, place), variables)
+                function = _prepared(expression, variables, trace)
+                few = wrapped(np.ones(2), trace)
+                number = few[0]
+                trace.calibrate({"view": lambda: few[0], "number": lambda: float(number), "other": lambda: few + few})
+                trace.argument_bytes = nbytes_in([function.args, function.keywords])
+                with trace.running():
+                    result = function()
             trace.result_bytes = nbytes_in(result)
             del result, function
             _time(expression, variables, trace)

@@ -10,6 +10,7 @@ import numpy as np
 import xarrayops as xo
 from xarrayops._core.backends.registry import Backend
 from xarrayops._host.compare import difference, spread_of
+from xarrayops._system.texts import counted
 from xarrayops.plugin.arrays import Record
 from xarrayops.testing._operations._samples import Placement, Sample, quietly
 from xarrayops.testing._verify._rounding import rounding
@@ -74,7 +75,7 @@ def value_faults(want: Expected, found: Any) -> Iterator[str]:
 
 def _described(found: Any, is_tuple: bool | None = None) -> str:
     several = isinstance(found, (tuple, list)) if is_tuple is None else is_tuple
-    return f"{len(found)} results in a tuple" if several else "one result"
+    return f"{counted(len(found), 'result')} in a tuple" if several else "one result"
 
 
 def faults(

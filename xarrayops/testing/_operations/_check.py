@@ -14,6 +14,7 @@ from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.operations.definition import Definition
 from xarrayops._ops.operations.native import Native
+from xarrayops._system.texts import counted
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import Call, Kernel, refusal
 from xarrayops.plugin.native import Results, eager_kernel
@@ -76,8 +77,8 @@ class OperationReport(Record):
         return not self.faults
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {f'{len(self.faults)} faults' if self.faults else 'no fault'}"]
-        lines += [f"  {kernel}: {count} calls" for kernel, count in self.calls.items()]
+        lines = [f"{self.name}: {counted(len(self.faults), 'fault') if self.faults else 'no fault'}"]
+        lines += [f"  {kernel}: {counted(count, 'call')}" for kernel, count in self.calls.items()]
         lines += [f"  {kernel}: not checked: {reason}" for kernel, reason in self.not_checked.items()]
         lines += [f"  fault: {fault}" for fault in self.faults]
         return "\n".join(lines)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from xarrayops._core.backends.registry import Backend
+from xarrayops._system.texts import counted
 from xarrayops.plugin.arrays import Record
 
 Array = np.ndarray[Any, Any]
@@ -52,7 +53,7 @@ def given(samples: Any, count: int) -> list[Sample]:
         arguments = list(each) if isinstance(each, (tuple, list)) else [each]
         options = arguments.pop() if isinstance(arguments[-1], dict) else {}
         if len(arguments) > count:
-            raise TypeError(f"sample {k} has {len(arguments)} arrays, but the operation takes {count}")
+            raise TypeError(f"sample {k} has {counted(len(arguments), 'array')}, but the operation takes {count}")
         arrays = [x if x is None else np.asarray(x) for x in arguments] + [None] * (count - len(arguments))
         found.append(Sample(f"sample {k}", tuple(arrays), dict(options)))
     if not found:

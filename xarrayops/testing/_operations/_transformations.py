@@ -13,6 +13,7 @@ import xarrayops as xo
 from xarrayops._core.backends.registry import Backend
 from xarrayops._host.compare import difference
 from xarrayops._ops.operations.definition import Definition
+from xarrayops._system.texts import counted
 from xarrayops.plugin.arrays import gap_of
 from xarrayops.testing._operations._call import Expected, as_tuple, value_faults, values, widened
 from xarrayops.testing._operations._samples import Sample, quietly
@@ -38,7 +39,7 @@ def compiled_faults(definition: Definition, sample: Sample, setup: Setup, want: 
         return
     shapes = [value(y, has_values=False) for y in as_tuple(found)]
     if len(shapes) != len(want.results):
-        yield f"it has {len(shapes)} results, and the reference {len(want.results)}"
+        yield f"it has {counted(len(shapes), 'result')}, and the reference {len(want.results)}"
         return
     compared = (difference(a._replace(data=None), b) for a, b in zip(want.results, shapes, strict=True))
     yield from (each.text for each in compared if each is not None)

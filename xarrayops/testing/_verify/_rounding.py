@@ -44,6 +44,7 @@ _CREATING = ("array", "asarray", "zeros", "ones", "full", "empty", "eye", "ident
 _UINTS = {"e": (np.uint16, 5), "f": (np.uint32, 12), "d": (np.uint64, 26)}
 """For each dtype: the integer dtype of the same width, and half the bits of the significand."""
 _asarray = np.asarray  # `rounding` replaces it in NumPy
+_ZERO = np.zeros(1)
 _NOISE: list[np.random.Generator] = []
 """The generator of the run in progress."""
 
@@ -74,6 +75,8 @@ class Rounded(np.ndarray):
         if module in ("numpy.linalg", "numpy.fft") or (module == "numpy" and function.__name__ in _SUMS):
             return _rounded_call(function, args, kwargs)
         found = super().__array_function__(function, types, args, kwargs)
+        if module.partition(".")[0] == "numpy" and any(_is_computed(each, (args, kwargs)) for each in leaves(found)):
+            return _rounded_call(function, args, kwargs)
         return _wrapped(found)
 
     def dot(self, b: Any, out: Any = None) -> Any:
@@ -169,6 +172,16 @@ def _rounded_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     vary = lambda x: _rounded(x, np.abs(x) * math.sqrt(max(x.shape))) if _is_floating(x) and x.ndim else x
     found = function(*fill(args, vary), **kwargs)
     return _wrapped(fill(found, lambda x: _rounded(x, 4 * np.max(np.abs(x), initial=0.0))))
+
+
+def _is_computed(x: Any, inputs: Any) -> bool:
+    """Whether a function of NumPy computed a result on plain arrays, so that its steps were not rounded."""
+    if not _is_floating(x) or not isinstance(x, np.ndarray) or isinstance(x, Rounded):
+        return False
+    given = np.concatenate([_ZERO, *(each.reshape(-1) for each in leaves(_plain(inputs)) if _is_floating(each))])
+    given.sort()
+    found = x[x == x]
+    return bool((given[given.searchsorted(found).clip(max=given.size - 1)] != found).any())
 
 
 def _is_floating(x: Any) -> bool:

@@ -90,6 +90,10 @@ BY_HAND = {
         "NumPy's generator has this distribution: xo.asarray(",
         X + "rng = numpy.random.default_rng(0)\n    return x * xo.asarray(rng.poisson(3, 5), like=x)",
     ),
+    X + "w = np.linalg.eigvals(np.eye(5, like=x))\n    return x * w": (
+        "np.real of the results",
+        X + "w = np.real(np.linalg.eigvals(np.eye(5, like=x)))\n    return x * w",
+    ),
     X + "return np.vectorize(abs)(x)": ("write the function for whole arrays", X + "return np.abs(x)"),
     X + "if False:\n        np.arrays(3), np.nothing(3)\n    return x": ("np.array", X + "return x"),
     X + "if False:\n        np.nothing(3)\n    return x": ("NumPy has no nothing either", X + "return x"),

@@ -6,6 +6,7 @@ OTHERS = (
     "def f(x: np.ndarray):\n    out = np.zeros(3)\n    g(x, out)\n    return out",
     "def f(x: np.ndarray):\n    return np.trapz(x), np.quantile(x, 0.5, interpolation='lower'), np.sin(x).std(foo=1)",
     "def f(x: np.ndarray):\n    rng = np.random.default_rng(0)\n    return rng.unknown(x)",
+    "class C:\n    pass\nC.sizes = {np.dtype('float64'): 8}\ndef f(x: np.ndarray):\n    return C.sizes[x.dtype]",
     "def f(x: np.ndarray):\n    y = np.sin(x)\n    y.sort()\n    z = y[::-1]\n    return z",
     "def f(x: np.ndarray):\n    y = np.ones(3)\n    y[y > 0] = 0\n    y[0] = y[1] = 2\n    return y",
     "def f(x: np.ndarray, n):\n    y = np.ones(3, np.float32)\n    y *= x\n    return y",
@@ -16,5 +17,7 @@ OTHERS = (
     "import scipy.optimize\ndef f(x: np.ndarray):\n    return scipy.optimize.root(lambda m: m - x, x)",
     "def f():\n    return np.sum(xo.ones((3, 3)))",
     "import scipy.special, helper\ndef f(x: np.ndarray):\n    return scipy.special.erf(x), helper.g(x)",
+    "import pandas\nfrom .gone import *",
+    "from .gone import g\ndef f(x, name):\n    exec('x = 1')\n    return g(x), getattr(np, name)(x)",
     "def g(x: np.ndarray):\n    x[0] = 1\n    x *= 2\ndef f():\n    x = np.ones(3)\n    g(x)\n    return x",
 )

@@ -84,6 +84,7 @@ FINDINGS = {
     # Dtypes.
     "def f(x: np.ndarray):\n    return x.dtype == 'float64', x.dtype != float": "np.float64",
     "def f(x: np.ndarray):\n    return x.dtype.kind in 'iu', x.dtype.name, x.dtype.str": "np.dtype(x.dtype).kind",
+    "T = {np.dtype('float64'): 1, np.dtype('int64'): 2}\ndef f(x: np.ndarray):\n    return T[x.dtype] * x": "np.dtype(x.dtype)",
     "def f(x: np.ndarray):\n    return type(x) is np.ndarray, type(x) != np.ndarray": "not isinstance(x, np.ndarray)",
     # Creation, names and arguments.
     "C = np.arange(5.0)\ndef f(x: np.ndarray):\n    return C * x": "np.asarray(C, like=x)",
@@ -110,11 +111,15 @@ TODOS = {
     "class C:\n    def __init__(self, x: np.ndarray):\n        self.x = np.sin(x)\n        self.n = 1\n        self.x += 1\ndef f(x: np.ndarray):\n    return C(x).x": ("(others may refer to it)", None),
     "def f(x):\n    y = x + x\n    y[0] = 2.0\n    return y": ("JAX and Dask cannot change it. Instead: y = xo.at(y)[0]", None),
     # Methods, attributes, indices.
+    "def f(x: np.ndarray, *shape):\n    shape = shape or (5, 1)\n    return x.reshape(*shape)": ("np.reshape(x, (*shape,))", "x.reshape(*shape)"),
+    "def f(x):\n    y = x.dtype\n    return [1, 2, 3, 4, 5] * x": ("np.multiply([1, 2, 3, 4, 5], x)", "[1, 2, 3, 4, 5] * x"),
     "def f(x):\n    return x.copy()": ("np.copy(x)", "x.copy()"),
     "def f(x):\n    return 1.0 * x.size": ("np.size(x)", "x.size"),
     "def f(x: np.ndarray):\n    return x.flat[2]": ("np.ravel(x)", "x.flat"),
     "def f(x: np.ndarray):\n    return x.strides": ('xo.convert(x, "numpy").strides', "x.strides"),
     "def f(x: np.ndarray):\n    y = x[3:0:-1]\n    return y, x": ("xo.at(x)[3:0:-1].get()", "x[3:0:-1]"),
+    "def f(x: np.ndarray):\n    rows = 0\n    if x.ndim:\n        rows = [0, 2]\n    y = x[rows]\n    return y": ("xo.at(x)[rows].get()", "x[rows]"),
+    "def f(x):\n    y = x[::-1]\n    return y": ("xo.at(x)[::-1].get()", "x[::-1]"),
     "def f(x: np.ndarray):\n    return g(x, np.array([0, 1], np.uint8, like=x))\ndef g(x, i):\n    return x[i[1:]]": ("xo.at(x)[i[1:]].get()", "x[i[1:]]"),
     # Arrays of the default library.
     "def f(x):\n    y = np.ones(5)\n    return x * y": ("np.ones(5, like=x)", "np.ones(5)"),

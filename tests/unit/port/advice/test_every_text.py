@@ -17,7 +17,7 @@ PORT = Path(xarrayops.port.__file__).parent
 FILES = [
     PORT / "advice.py",
     *(PORT / "checking" / f"{name}.py" for name in ("creation", "dtypes", "indices", "methods", "names", "operators")),
-    *(PORT / "checking" / f"{name}.py" for name in ("scalars", "writes")),
+    *(PORT / "checking" / f"{name}.py" for name in ("scalars", "unknown", "writes")),
     *(PORT / "rewriting" / f"{name}.py" for name in ("calls", "creation", "methods", "names", "stores", "foreign")),
 ]
 OTHERS = runpy.run_path(str(FOLDER / "others.py"))["OTHERS"]

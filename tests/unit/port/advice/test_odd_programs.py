@@ -17,7 +17,16 @@ PROSE = (
         "write the change into ",
     ),
     *("a new array", "the result of ", "xo.at for the elements of ", "a mask and ", "keep it as an array "),
-    *("slices or index arrays ", "functions of NumPy ", "numbers for names and dates; ", "np.frombuffer and "),
+    *(
+        "slices or index arrays ",
+        "functions of NumPy ",
+        "a call with --call",
+        "an import of each name",
+        "np.real of the results",
+        "a check of that file",
+        "numbers for names and dates; ",
+        "np.frombuffer and ",
+    ),
     *("masked arrays are not supported", "rng = xo.random.default_rng(0, like=x), then "),
 )
 """The beginnings of the texts that ask for a decision; each has a program in by_hand.py."""

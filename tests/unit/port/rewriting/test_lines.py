@@ -1,11 +1,12 @@
 """Comments and edits stand at the lines of their statements, wherever these begin."""
 
 import ast
+import re
 
 import numpy as np
 import pytest
 
-from xarrayops.port import PortError, rewrite
+from xarrayops.port import PortError, __main__ as command_line, rewrite
 
 PLACES = {
     "a decorated function": ("@cached\n@other\ndef f(a, b=np.load('b')):\n    return a\n", 0),
@@ -109,3 +110,43 @@ def test_what_libcst_cannot_parse_is_an_error_of_the_file(tmp_path):
     path.write_text("import numpy as np\ndef f(x):\n        if x:\n\treturn x.flatten()\n")
     with pytest.raises(PortError, match=r"program\.py"):
         rewrite(path)
+
+
+MOVED = """import numpy as np
+import os
+def f(x: np.ndarray, y):
+    x[1:] = np.load("a")
+    z = x.flatten()
+    for v in z:
+        x += v
+    for v in y: pass
+    def inner(): return (z
+        .ravel())
+    return z.std(), y.copy()
+"""
+
+
+@pytest.mark.parametrize("way", [["-o"], ["--in-place"]])
+def test_the_printed_lines_are_those_of_the_written_file(tmp_path, capsys, way):
+    path = tmp_path / "program.py"
+    path.write_text(MOVED)
+    out = path if way == ["--in-place"] else tmp_path / "port.py"
+    assert command_line.main(["rewrite", str(path), *way, *([str(out)] if out is not path else [])]) == 0
+    shown, lines = capsys.readouterr().out.splitlines(), out.read_text().splitlines()
+    found = [re.match(r"line (\d+): (.*)", each).groups() for each in shown[:-1]]
+    todos = [(int(line), text) for line, text in found if text.startswith("TODO(port)")]
+    assert len(todos) == out.read_text().count("# TODO(port)") > 2
+    assert all(lines[line - 1].strip() == f"# {text}" for line, text in todos)
+    edits = {text.partition(":")[0]: lines[int(line) - 1] for line, text in found if not text.startswith("TODO")}
+    assert "import xarrayops.numpy as np" in edits["import"]
+    assert "numpy.load" in edits["name"]
+    assert "np.std" in edits["method"] or "np.ravel" in edits["method"]
+
+
+def test_notes_name_no_line_of_the_text(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import numpy as np\ndef f(n):\n    x = np.ones(n)\n    for v in x:\n        x += v\n    return x\n"
+    )
+    (note,) = (todo.problem for todo in rewrite(path).todos)
+    assert "the loop for v in x" in note

@@ -150,8 +150,8 @@ def test_the_output(tmp_path, capsys):
     path.write_text(PROGRAM.replace("y[0]", "x[0] = 3\n    y[0]"))
     assert main(["rewrite", str(path), "-o", str(out)]) == 0
     shown = capsys.readouterr().out
-    assert "line 7: item assignment: nothing else refers to the array" in shown
-    assert "line 6: TODO(port): x is written in place" in shown
+    assert "line 9: item assignment: nothing else refers to the array" in shown
+    assert "line 7: TODO(port): x is written in place" in shown
     assert "2 edits, 1 place to decide" in shown
     assert path.read_text() != out.read_text()
     assert out.read_text() == rewrite(path).text

@@ -126,3 +126,20 @@ def test_arrays_keep_the_behaviour_of_numpy():
         assert float(x.mean()) == 2.5
         assert [float(each) for each in x.cumsum()] == [0, 1, 3, 6, 10, 15]
         assert x.cumprod(axis=1).tolist() == [[0, 0, 0], [3, 12, 60]]
+
+
+@pytest.mark.parametrize("function", [np.cov, np.corrcoef, lambda x: np.cov(x[0], x[1])])
+def test_functions_that_compute_on_plain_arrays_have_the_error_of_their_sums(function):
+    """Sums in another order are within the spread, and a difference of a millionth is not."""
+    x = np.random.default_rng(0).random((4, 300))
+    order = np.random.default_rng(1).permutation(300)
+    want, found = value(function(x)), value(function(x[:, order]))
+    allowed = spread(function, x)
+    assert np.any(want.data != found.data)
+    assert not difference(want, found, allowed)
+    assert difference(want, value(want.data * (1 + 1e-6)), allowed)
+
+
+@pytest.mark.parametrize("function", [np.copy, np.sort, np.unique, lambda x: np.pad(x, 2), np.nan_to_num, np.diag])
+def test_selected_elements_have_no_spread(function):
+    assert np.all(spread(function, np.random.default_rng(0).random(9)) == 0)

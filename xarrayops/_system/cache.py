@@ -1,0 +1,31 @@
+"""The folders of what is kept for the user between runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+_FOLDER = "XARRAYOPS_CACHE"
+"""The environment variable with the folder of the cache."""
+
+
+def folder(name: str) -> Path:
+    """A folder of the cache; a temporary folder of this process if the cache cannot be written."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    found = Path(os.environ.get(_FOLDER) or f"{base}/xarrayops").expanduser() / name
+    with suppress(OSError):
+        found.mkdir(parents=True, exist_ok=True)
+    return found if os.access(found, os.W_OK) else _own_folder()
+
+
+@lru_cache
+def _own_folder() -> Path:
+    import atexit
+
+    found = Path(tempfile.mkdtemp(prefix="xarrayops-"))
+    atexit.register(shutil.rmtree, found, ignore_errors=True)
+    return found
