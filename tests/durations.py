@@ -23,7 +23,7 @@ FILE = Path(__file__).with_suffix(".json")
 RECORDED_FROM = 0.5
 """The seconds from which a group of tests is recorded. A group that is not recorded is short."""
 WEIGHTS = {"contract/test_contract.py": 4.0, "docs/": 8.0, "policy/": 8.0}
-"""Groups that get more seconds than others: those whose tests find most, and those that every change of a text breaks."""
+"""Groups that get more seconds than others: their tests find most, or a change of any text can break them."""
 KEEP = ("keep in make test", "keep in make test-all")
 """The lists of tests that these commands always run."""
 GROUP = pytest.StashKey[str]()

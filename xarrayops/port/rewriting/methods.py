@@ -135,8 +135,9 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
         return None
     if node.attr not in _ATTRIBUTES:
         is_missing = node.attr != "dtype" and node.attr in (*METHODS.without, "flat", "itemsize", "nbytes", "strides")
-        if is_missing and not isinstance(parent, ast.Call):
-            new = advice.method(context.program, node, None)
+        if is_missing:
+            call = parent if isinstance(parent, ast.Call) and parent.func is node else None
+            new = advice.method(context.program, node, call)
             context.todo(node, f"not every library has {node.attr}. Instead: {new}")
         return None
     if node.attr == "T" and context.value(base).ndim == 2:
