@@ -13,7 +13,6 @@ ONLY = {"normalise_in_place": WRITES, "heat_in_place": WRITES, "zeroed_border": 
 """Programs that write into arrays run on these libraries."""
 EDITS = {
     "signals": (
-        ("np.cos(2 * np.pi * np.arange(n) / (n - 1))", "np.cos(2 * np.pi * np.arange(n, dtype=np.float64) / (n - 1))"),
         ("np.zeros((count, size))", "np.zeros((count, size), like=x)"),
         ("frames * hann(size)", "frames * np.asarray(hann(size), like=x)"),
         ("np.zeros(1)", "np.zeros(1, like=x)"),
@@ -23,12 +22,9 @@ EDITS = {
             "np.array([np.mean(x[np.asarray(rng.integers(0, len(x), size=len(x)), like=np.empty(0))])",
             "np.stack([np.mean(x[np.asarray(rng.integers(0, len(x), size=len(x)), like=x)])",
         ),
-        ("counts / np.sum(counts)", "np.divide(counts, np.sum(counts))"),
     ),
     "images": (
         ("np.arange(256, like=g)", "np.arange(256, like=image)"),
-        ("(np.arange(256, like=image) / 255)", "np.divide(np.arange(256, like=image), 255)"),
-        ("np.cumsum(counts) / np.size(image)", "np.divide(np.cumsum(counts), np.size(image))"),
         ("image.copy()", "np.copy(image)"),
         ("return table[image]", "return np.take(table, image)"),
         ("return cdf[image]", "return np.take(cdf, image)"),
