@@ -86,7 +86,7 @@ def _quantized_product(x: Any, w: Any) -> Any:
 _ATTENTION = {
     "": (_attention(), (_HEADS,) * 3, ("fused attention", "no scores")),
     "causal": (_attention(causal=True), (_HEADS,) * 3, ("fused attention", "no scores")),
-    "window": (_attention(causal=True, window=128), (_HEADS,) * 3, ("fused attention", "no scores")),
+    "window": (_attention(causal=True, window=(128, 0)), (_HEADS,) * 3, ("fused attention", "no scores")),
     "of groups": (_attention(), (_HEADS, _FEW, _FEW), ("fused attention", "no scores")),
     "softcap": (_attention(softcap=30.0), (_HEADS,) * 3, ()),
     "with logsumexp": (_attention(return_lse=True), (_HEADS,) * 3, ()),

@@ -8,6 +8,9 @@ from argparse import Namespace
 from functools import cache
 from typing import Any
 
+import jax
+from jax.experimental import topologies
+
 from benchmarks.compile_devices import _report, _xla
 from benchmarks.compile_devices._workers import Case, Record
 from benchmarks.compile_devices._xla import Product
@@ -29,7 +32,8 @@ PACKAGES = ("jax-cuda13-pjrt", "jax-cuda13-plugin", "nvidia-cuda-nvcc", "nvidia-
 
 def main(arguments: Namespace) -> dict[str, Any]:
     """Compile all cases and write the evidence."""
-    os.environ.update(environment := {**_xla.ENVIRONMENT, "JAX_ENABLE_X64": "1"})
+    jax.config.update("jax_enable_x64", True)
+    environment = {**_xla.ENVIRONMENT, "JAX_ENABLE_X64": "1"}
     cases = [*_xla.row_cases(each_class=True), *_xla.operation_cases()]
     return _report.run("xla_cuda", cases, _xla.versions(*PACKAGES), arguments, environment=environment)
 
@@ -38,8 +42,6 @@ def main(arguments: Namespace) -> dict[str, Any]:
 def _device() -> Any:
     flags = f"--xla_gpu_autotune_level=0 --xla_dump_to={_xla.DUMP} --xla_dump_hlo_as_text=true"
     os.environ["XLA_FLAGS"] = flags
-    from jax.experimental import topologies
-
     return topologies.get_topology_desc("h100", "cuda", target_config=H100, topology="1x1x1").devices[0]
 
 
@@ -71,8 +73,8 @@ def _is_fused(product: Product) -> str | None:
     """Attention is a call of cuDNN without transposes around it."""
     if not any(name.startswith("__cudnn$fmha") for name in product.custom_calls):
         return "cuDNN's attention is not called"
-    found = re.findall(r"%(\S*transpose\S*) = ", product.hlo)
-    return f"{len(found)} transposes, such as {found[0]}" if found else None
+    found = re.findall(r"= (\S+) transpose\(", product.hlo)
+    return f"{len(found)} transposes, such as of {found[0]}" if found else None
 
 
 def _has_no_scores(product: Product) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from threading import local
 from typing import Any
 
 import jax
@@ -105,11 +106,32 @@ def is_lazy(x: Array, /) -> bool:
     return isinstance(x, jax.core.Tracer)
 
 
-def _platform_of(x: Array, /) -> str | None:
-    """The platform on which XLA will compute, or None if it is unknown until the program is lowered."""
-    if not is_lazy(x):
-        return str(next(iter(x.devices())).platform)
-    return "cpu" if set(_clients()) == {"cpu"} else None
+class _Lowered(local):
+    """The platform for which this thread traces programs; None if it is unknown until they are lowered."""
+
+    platform: str | None = None
+
+
+_lowered = _Lowered()
+
+
+def _platform_of(*arrays: Array) -> str | None:
+    """The kind of the devices on which XLA will compute, or None if it is unknown until the program is lowered."""
+    if any(is_lazy(x) for x in arrays):
+        return _lowered.platform
+    return _kind(next(iter(arrays[0].devices())))
+
+
+def _on_platform(
+    platform: str | None, *arrays: Any, default: Callable[..., Any], **branches: Callable[..., Any]
+) -> Any:
+    """What the branch of a platform makes of arrays; if it is unknown, that of the platform of the program.
+
+    A program may be lowered for a platform that this machine does not have.
+    """
+    if platform is None:
+        return jax.lax.platform_dependent(*arrays, default=default, **branches)
+    return branches.get(platform, default)(*arrays)
 
 
 def synchronize(*arrays: Array) -> None:

@@ -14,6 +14,7 @@ import jax
 from xarrayops.plugin import Array, host
 from xarrayops.plugin.export import Exporter, Program, Run
 from xarrayops_backends.jax._compiler import _jit
+from xarrayops_backends.jax._devices import _lowered
 from xarrayops_backends.jax._operations import references
 
 _RESERVED = frozenset(("floordiv", "max", "min", "mod", "non_negative"))
@@ -42,6 +43,8 @@ def _specs(program: Program) -> list[Any]:
 class _JaxExporter(Exporter):
     """What the exporters of JAX share."""
 
+    platform: str | None = None
+
     def settings(self, is_wide: bool, /) -> AbstractContextManager[object]:
         """64-bit types for arrays of libraries that have them, and references instead of the kernels of operations."""
         stack = ExitStack()
@@ -51,6 +54,8 @@ class _JaxExporter(Exporter):
             stack.enter_context(_jax.enable_x64(True))
         stack.callback(setattr, references, "wanted", references.wanted)
         references.wanted = True
+        stack.callback(setattr, _lowered, "platform", _lowered.platform)
+        _lowered.platform = self.platform
         return stack
 
     def running(self, is_wide: bool, /) -> AbstractContextManager[object]:
@@ -91,6 +96,7 @@ class Jax2Onnx(_JaxExporter):
     """ONNX files, whose arguments are NumPy arrays."""
 
     name = "jax2onnx"
+    platform = "cpu"  # it has no choice of platforms
     target = "onnx"
     rank = 1
     library = "numpy"

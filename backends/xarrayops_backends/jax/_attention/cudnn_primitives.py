@@ -1,4 +1,4 @@
-"""The derivatives of cuDNN's fused attention, called by JAX's only public function for it. Not run on a GPU yet.
+"""The derivatives of cuDNN's fused attention: compiled for CUDA, not run on a GPU yet.
 
 JAX's function fails for forward-mode derivatives, second derivatives, and (up to 0.11.0, jax#38495) vmap over some
 arguments. Here it is wrapped in primitives that support all of these: an axis of vmap is merged into the batch, the
@@ -9,6 +9,7 @@ platform that runs it: to cuDNN on CUDA, to attention by blocks elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -32,7 +33,18 @@ class Form(NamedTuple):
 
 
 def _fused(q: Array, k: Array, v: Array, *, form: Form) -> Array:
-    """cuDNN's attention of (B, H, L, D) arrays, on CUDA."""
+    """cuDNN's attention of (B, H, L, D) arrays, on CUDA; its public function would transpose all arrays in memory."""
+    with suppress(ImportError, TypeError):  # private: a later version may have another one
+        from jax._src.cudnn.fused_attention_stablehlo import MaskType, dot_product_attention
+
+        found: Array = dot_product_attention(
+            *(q, k, v),
+            scale=form.scale,
+            mask_type=MaskType.CAUSAL if form.causal else MaskType.NO_MASK,
+            sliding_window_length=None if form.left is None else form.left + 1,
+            qkv_layout="BNTH",
+        )
+        return found
     window = None if form.left is None else (form.left, 0)
     out = jax.nn.dot_product_attention(
         *(x.swapaxes(1, 2) for x in (q, k, v)),
@@ -131,5 +143,5 @@ ad.primitive_transposes[_along] = _transposed
 
 @partial(jax.jit, static_argnums=3)
 def attended(q: Array, k: Array, v: Array, form: Form) -> Array:
-    """One compiled program, in which the transposes around cuDNN's kernel do not move data."""
+    """One compiled program."""
     return _attend(q, k, v, form=form)[0]

@@ -1,0 +1,78 @@
+"""A program that is traced on this machine takes the kernels of the platform for which it is lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+
+jax = pytest.importorskip("jax")
+import jax.numpy as jnp  # noqa: E402
+
+
+def spec(dtype: str, *shape: int) -> Any:
+    return jax.ShapeDtypeStruct(shape, jnp.dtype(dtype))
+
+
+def lowered(function: Callable[..., Any], platform: str, *given: Any) -> str:
+    """The program in StableHLO, for a platform that this machine need not have."""
+    return str(jax.jit(function).trace(*given).lower(lowering_platforms=(platform,)).as_text())
+
+
+def int32_product(a: Any, b: Any) -> Any:
+    return xo.matmul(a, b, out_dtype="int32")
+
+
+QUERIES, KEYS = spec("float32", 1, 1, 512, 64), spec("float32", 1, 1, 8192, 64)
+ROWS = spec("float32", 8, 4096)
+BYTES, UNSIGNED = spec("int8", 512, 512), spec("uint8", 512, 512)
+SIGNED_PRODUCT = "precision = [DEFAULT, DEFAULT] : (tensor<512x512xi8>, tensor<512x512xi8>)"
+CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], dict[str, bool]]] = {
+    # what the program for CPUs contains (True), or that for accelerators (False)
+    "attention": (xo.attention, (QUERIES, KEYS, KEYS), {"512x2048xf32": True, "512x8192xf32": False}),
+    "max": (xo.max, (ROWS,), {"stablehlo.or": True}),
+    "argmax": (lambda x: xo.argmax(x, axis=0), (ROWS,), {"stablehlo.optimization_barrier": True}),
+    "matmul int8": (int32_product, (BYTES, BYTES), {SIGNED_PRODUCT: False}),
+    "matmul uint8": (int32_product, (UNSIGNED, UNSIGNED), {SIGNED_PRODUCT: False}),
+    "matmul of both signs": (int32_product, (UNSIGNED, BYTES), {SIGNED_PRODUCT: False}),
+    "matmul uint8 wrapping": (xo.matmul, (UNSIGNED, UNSIGNED), {SIGNED_PRODUCT: False}),
+    "checkpoint": (
+        jax.grad(lambda x: xo.sum(xo.checkpoint(lambda y: xo.sin(xo.sin(y)))(x))),
+        (ROWS,),
+        {"stablehlo.optimization_barrier": False},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_kernels_are_those_of_the_platform(name: str) -> None:
+    function, given, marks = CASES[name]
+    for mark, on_cpu in marks.items():
+        assert (mark in lowered(function, "cpu", *given)) is on_cpu
+        assert (mark in lowered(function, "cuda", *given)) is not on_cpu
+
+
+def test_a_maximum_on_a_gpu_is_one_reduction() -> None:
+    """Its instruction keeps NaN (shown by benchmarks/compile_devices), so no second reduction looks for NaN."""
+    for platform, count in (("cuda", 1), ("rocm", 1), ("tpu", 2)):
+        assert lowered(xo.max, platform, ROWS).count("stablehlo.reduce(") == count
+
+
+@pytest.mark.parametrize(("first", "second"), [("uint8", "uint8"), ("uint8", "int8"), ("int8", "uint8")])
+@pytest.mark.parametrize(
+    "shapes", [((30, 700), (700, 90)), ((2, 40, 300), (300, 50)), ((900,), (900,)), ((900,), (900, 3)), ((3, 9), (9,))]
+)
+def test_products_of_unsigned_numbers_through_int8(first: str, second: str, shapes: Any) -> None:
+    """The kernel of accelerators, run here: exact in int32."""
+    from xarrayops_backends.jax._standard.linalg import _dot_general
+
+    random = np.random.default_rng(0)
+    x, y = (
+        random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype=dtype, endpoint=True)
+        for dtype, shape in zip((first, second), shapes, strict=True)
+    )
+    np.testing.assert_array_equal(_dot_general(jnp.asarray(x), jnp.asarray(y)), x.astype("int32") @ y.astype("int32"))
