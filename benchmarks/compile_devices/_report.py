@@ -75,7 +75,7 @@ def _counts(states: Iterable[str]) -> dict[str, int]:
 
 def _name(case: Mapping[str, Any]) -> str:
     """What tells a case, or its record, from the others."""
-    return " ".join(str(case[part]) for part in ("row", "operation", "dtype") if part in case)
+    return " ".join(str(case[part]) for part in ("row", "operation", "dtype", "device") if part in case)
 
 
 def _fingerprint() -> str:

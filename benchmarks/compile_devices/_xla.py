@@ -150,3 +150,9 @@ def no_callback(product: Product) -> str | None:
     """No function of the host is called while the program runs."""
     found = [name for name in product.custom_calls if "callback" in name.lower()]
     return f"it calls the host: {', '.join(found)}" if found else None
+
+
+def no_scores(product: Product) -> str | None:
+    """Attention keeps no array of the scores of all queries and keys, whose numbers are 1024."""
+    found = re.search(r"\[[\d,]*1024,1024\]", product.hlo)
+    return f"an array {found[0]}" if found else None

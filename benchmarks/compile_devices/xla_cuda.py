@@ -77,12 +77,6 @@ def _is_fused(product: Product) -> str | None:
     return f"{len(found)} transposes, such as of {found[0]}" if found else None
 
 
-def _has_no_scores(product: Product) -> str | None:
-    """Attention keeps no array of all scores."""
-    found = re.search(r"\[[\d,]*1024,1024\]", product.hlo)
-    return f"an array {found[0]}" if found else None
-
-
 def _by_cusparse(product: Product) -> str | None:
     """A product with a sparse matrix is cuSPARSE's."""
     return None if any("cusparse" in name for name in product.custom_calls) else "cuSPARSE is not called"
@@ -94,6 +88,6 @@ CHECKS = {
     "integer cores": _on_integer_cores,
     "full precision": _in_full_precision,
     "fused attention": _is_fused,
-    "no scores": _has_no_scores,
+    "no scores": _xla.no_scores,
     "cusparse": _by_cusparse,
 }

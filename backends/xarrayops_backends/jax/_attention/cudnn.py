@@ -1,4 +1,4 @@
-"""cuDNN's fused attention in JAX: the calls that it serves. This file has not been run on a GPU yet."""
+"""The calls that cuDNN's fused attention serves in JAX: compiled for a GPU, not run on one yet."""
 
 from __future__ import annotations
 
@@ -7,15 +7,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
+from xarrayops.plugin import Attention, Call, has_band, has_one_offset
 from xarrayops_backends.jax._devices import _kind, _natives, is_lazy
-
-
-def cudnn(a: Attention, /) -> tuple[Array, None]:
-    """cuDNN's attention, for the calls that `cudnn_refusal` accepts."""
-    from xarrayops_backends.jax._attention.cudnn_primitives import Form, attended  # they import Pallas: 20 ms
-
-    return attended(a.q, a.k, a.v, Form(a.scale, has_band(a), a.left)), None
 
 
 def cudnn_refusal(call: Call, /) -> str | None:

@@ -18,7 +18,7 @@ from xarrayops.testing._suite.operations.attention_oracle import attention_oracl
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 from jax._src.cudnn import fused_attention_stablehlo  # noqa: E402
-from xarrayops_backends.jax._attention import blocks, cudnn, cudnn_primitives as primitives  # noqa: E402
+from xarrayops_backends.jax._attention import blocks, cudnn, fused_primitives as primitives  # noqa: E402
 
 CUDNN = "__cudnn$fmhaSoftmax"
 
@@ -165,7 +165,7 @@ def test_amds_devices_are_served_by_the_blocks(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_tracers_need_the_plug_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program that is traced on a machine without a GPU calls cuDNN if it is lowered for one and the plug-in is here."""
+    """A program that is traced without a GPU calls cuDNN where it is lowered for one, if the plug-in is here."""
     monkeypatch.setattr(cudnn, "is_lazy", lambda x: True)
     monkeypatch.setattr(cudnn, "_has_cudnn", lambda: False)
     assert "no plug-in" in str(cudnn.cudnn_refusal(plain()))

@@ -115,5 +115,5 @@ def test_programs_are_compiled_in_one_place():
         nodes = ast.walk(ast.parse(path.read_text()))
         return not {"jax.jit", "_jax.jit"}.isdisjoint(ast.unparse(n) for n in nodes if isinstance(n, ast.Attribute))
 
-    others = {"_compiler.py", "_exchange.py", "_export.py", "cudnn_primitives.py"}
+    others = {"_compiler.py", "_exchange.py", "_export.py", "fused_primitives.py"}
     assert {path.name for path in folder.rglob("*.py") if uses_jit(path)} == others
