@@ -216,12 +216,10 @@ _SPARSE = {
     "sparse.topk": _stored(lambda s: xo.sparse.topk(s, 2)),
     "sparse.sddmm": _stored(lambda s, a, b: xo.sparse.sddmm(a, b, s), more=(*_MORE, array("float32", 32, 64))),
     "sparse.from_dense": Operation(lambda x: xo.sparse.from_dense(x, format="csr", nnz_max=200), (_SQUARE,)),
-    "matmul csr dense": _stored(xo.matmul, more=_MORE)._replace(checks=("cusparse",)),
-    "matmul coo dense": _stored(xo.matmul, rows=False, more=_MORE)._replace(checks=("cusparse",)),
-    "matmul csr vector": _stored(xo.matmul, more=(_ROWS,))._replace(checks=("cusparse",)),
-    "matmul dense csr": _stored(lambda s, x: xo.matmul(x, s), more=(array("float32", 32, 64),))._replace(
-        checks=("cusparse",)
-    ),
+    "matmul csr dense": _stored(xo.matmul, more=_MORE),
+    "matmul coo dense": _stored(xo.matmul, rows=False, more=_MORE),
+    "matmul csr vector": _stored(xo.matmul, more=(_ROWS,)),
+    "matmul dense csr": _stored(lambda s, x: xo.matmul(x, s), more=(array("float32", 32, 64),)),
     "matmul csr csr": _stored(lambda s: xo.matmul(s, s)),
 }
 OPERATIONS: dict[str, Operation] = {
