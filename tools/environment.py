@@ -40,7 +40,8 @@ COMPILERS = {
         *(f"{name}=={_JAX}" for name in ("jax", "jax-cuda13-pjrt", "jax-cuda13-plugin")),
         *(f"nvidia-{name}" for name in _NVIDIA),
     ),
-    "compile-xla-rocm": tuple(f"{name}=={_JAX}" for name in ("jax", "jax-rocm7-pjrt", "jax-rocm7-plugin")),
+    # the plug-in of 0.10.1 needs a GPU to compile
+    "compile-xla-rocm": tuple(f"{name}==0.10.2" for name in ("jax", "jax-rocm7-pjrt", "jax-rocm7-plugin")),
     "compile-xla-tpu": (f"jax[tpu]=={_JAX}",),
 }
 """The packages of each step of benchmarks/compile_devices."""

@@ -179,6 +179,7 @@ _LAYOUT = {
     },
 }
 _CONTROL = {
+    "max": (xo.max, (array("float32", 8, 4096),), ("keeps NaN",)),
     "at set": (lambda x, y: xo.at(x)[3:5].set(y), (_X, array("float32", 48)), ()),
     "at add": (lambda x, i: xo.at(x)[i].add(1.0), (_X, array("int32", 10)), ()),
     "at get": (lambda x, i: xo.at(x)[i].get(), (_X, array("int32", 10)), ()),

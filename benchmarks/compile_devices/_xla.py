@@ -156,3 +156,11 @@ def no_scores(product: Product) -> str | None:
     """Attention keeps no array of the scores of all queries and keys, whose numbers are 1024."""
     found = re.search(r"\[[\d,]*1024,1024\]", product.hlo)
     return f"an array {found[0]}" if found else None
+
+
+def keeps_nan(product: Product) -> str | None:
+    """A maximum is one reduction, by the instruction that keeps NaN."""
+    if "@llvm.maximum" not in product.code or "@llvm.maxnum" in product.code:
+        return "the instruction for a maximum loses NaN"
+    count = len(re.findall(r" reduce\(", product.hlo))
+    return f"{count} reductions" if count > 2 else None  # one reduction may be split in two, of parts and of their results

@@ -87,4 +87,5 @@ CHECKS = {
     "full precision": _in_full_precision,
     "fused attention": _is_fused,
     "no scores": _xla.no_scores,
+    "keeps NaN": _xla.keeps_nan,
 }
