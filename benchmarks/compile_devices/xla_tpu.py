@@ -7,6 +7,11 @@ from argparse import Namespace
 from functools import cache
 from typing import Any
 
+import jax
+from jax.experimental import topologies
+from xarrayops_backends.jax._standard.lacking import LACKING, TPU_BUGS
+
+import xarrayops as xo
 from benchmarks.compile_devices import _report, _xla
 from benchmarks.compile_devices._workers import Case, Record
 
@@ -19,6 +24,20 @@ ENVIRONMENT = {
     "JAX_ENABLE_X64": "0",
 }
 
+_WIDE = {
+    "linalg.svd float32 among 64-bit types": (lambda x: tuple(xo.linalg.svd(x, full_matrices=False)), "float32"),
+    "linalg.pinv float32 among 64-bit types": (xo.linalg.pinv, "float32"),
+    "nextafter float64": (lambda x: xo.nextafter(x, x), "float64"),
+    "random.normal float64": (lambda x: xo.random.default_rng(3, like=x).normal(size=(9,)) + x[0, 0], "float64"),
+    "linalg.svdvals float32 among 64-bit types": (xo.linalg.svdvals, "float32"),
+}
+"""Functions with 64-bit types on, and the dtype of their argument."""
+_ABORTS = "; ".join(each.condition for each in TPU_BUGS)
+_WIDE_FAILS = {
+    **dict.fromkeys(list(_WIDE)[:2], _ABORTS),
+    "nextafter float64": str(LACKING["tpu"]["nextafter"]),
+}
+
 
 def main(arguments: Namespace) -> dict[str, Any]:
     """Compile all cases and write the evidence."""
@@ -27,19 +46,27 @@ def main(arguments: Namespace) -> dict[str, Any]:
         *({**case, "device": first} for case in _xla.row_cases(each_class=False)),
         *({**case, "device": name} for name in (first, *others) for case in _xla.operation_cases()),
     ]
-    return _report.run("xla_tpu", cases, _xla.versions("libtpu"), arguments, environment=ENVIRONMENT)
+    cases += [{"operation": name, "device": first} for name in _WIDE]
+    gaps = LACKING["tpu"]
+    declared = {**{name: str(gaps[name]) for name in ("linalg.eig", "linalg.eigvals")}, **_WIDE_FAILS}
+    return _report.run(
+        "xla_tpu", cases, _xla.versions("libtpu"), arguments, environment=ENVIRONMENT, declared=declared
+    )
 
 
 @cache
 def _device(name: str = "v5e") -> Any:
     os.environ.update(ENVIRONMENT)
-    from jax.experimental import topologies
-
     return topologies.get_topology_desc(platform="tpu", topology_name=TOPOLOGIES[name]).devices[0]
 
 
 def compiled(case: Case) -> Record:
     """Compile a case and check its HLO."""
+    if case.get("operation") in _WIDE:
+        function, dtype = _WIDE[case["operation"]]
+        with jax.enable_x64(True):
+            _xla.compiled(function, [jax.ShapeDtypeStruct((4, 3), dtype)], "tpu", _device(case["device"]))
+        return {"state": "compiled"}
     return _xla.compile_case(case, "tpu", _device(case["device"]), CHECKS)
 
 

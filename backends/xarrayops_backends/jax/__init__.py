@@ -32,6 +32,7 @@ from xarrayops_backends.jax._random import *
 from xarrayops_backends.jax._rounding import *
 from xarrayops_backends.jax._standard.corrections import *
 from xarrayops_backends.jax._standard.creation import *
+from xarrayops_backends.jax._standard.lacking import *
 from xarrayops_backends.jax._standard.linalg import *
 from xarrayops_backends.jax._standard.sorting import *
 from xarrayops_backends.jax._standard.statistics import *
@@ -39,6 +40,7 @@ from xarrayops_backends.jax._transfers import *
 from xarrayops_backends.jax._transformations import *
 
 NAMESPACE = jnp
+KNOWN_BAD = (*KNOWN_BAD, *TPU_BUGS)
 ARRAY_TYPES = (jax.Array, jax.core.Tracer)
 IMMUTABLE = True
 COMPILATION_SECONDS = 0.06

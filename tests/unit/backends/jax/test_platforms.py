@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -76,3 +77,25 @@ def test_products_of_unsigned_numbers_through_int8(first: str, second: str, shap
         for dtype, shape in zip((first, second), shapes, strict=True)
     )
     np.testing.assert_array_equal(_dot_general(jnp.asarray(x), jnp.asarray(y)), x.astype("int32") @ y.astype("int32"))
+
+
+@pytest.mark.parametrize("name", ["linalg.eig", "linalg.eigvals"])
+def test_what_a_platform_lacks_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """XLA has no eigenvalues of general matrices on TPUs: benchmarks/compile_devices shows it."""
+    from xarrayops_backends.jax._standard import lacking
+
+    function = operator.attrgetter(name)(xo)
+    function(jnp.eye(3))
+    monkeypatch.setattr(lacking, "_platform_of", lambda x: "tpu")
+    with pytest.raises(xo.errors.Unsupported, match="to_device"):
+        function(jnp.eye(3))
+
+
+def test_only_float64_lacks_nextafter(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xarrayops_backends.jax._standard import lacking
+
+    monkeypatch.setattr(lacking, "_platform_of", lambda x: "tpu")
+    x = jnp.ones(3, "float32")
+    assert bool((xo.nextafter(x, 2 * x) > x).all())
+    with jax.enable_x64(True), pytest.raises(xo.errors.Unsupported, match="float32"):
+        xo.nextafter(jnp.ones(3, "float64"), jnp.ones(3, "float64"))
