@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from threading import local
 from typing import Any
@@ -86,9 +87,30 @@ def as_device(device: Any, /) -> Any:
     raise ValueError(available_names(device, (d.name for d in known)))
 
 
+class _Lowered(local):
+    """The platform for which this thread traces programs, and its device; None if unknown until they are lowered."""
+
+    platform: str | None = None
+    device: Any = None
+
+
+_lowered = _Lowered()
+
+
+@contextmanager
+def _lowered_for(platform: str | None, device: Any) -> Iterator[None]:
+    """Trace for a platform in this thread."""
+    before = _lowered.platform, _lowered.device
+    _lowered.platform, _lowered.device = platform, device
+    try:
+        yield
+    finally:
+        _lowered.platform, _lowered.device = before
+
+
 def device(x: Array, /) -> Any:
-    """The device of x, or its sharding if it is on several devices; None for a tracer."""
-    return None if is_lazy(x) else x.device
+    """The device of x, or its sharding if it is on several devices; for a tracer None if it is unknown."""
+    return _lowered.device if is_lazy(x) else x.device
 
 
 def _is_at(x: Array, device: Any) -> bool:
@@ -104,15 +126,6 @@ def to_device(x: Array, device: Any, /) -> Array:
 def is_lazy(x: Array, /) -> bool:
     """Whether x is a tracer. JAX executes asynchronously, but every other array is already being computed."""
     return isinstance(x, jax.core.Tracer)
-
-
-class _Lowered(local):
-    """The platform for which this thread traces programs; None if it is unknown until they are lowered."""
-
-    platform: str | None = None
-
-
-_lowered = _Lowered()
 
 
 def _platform_of(*arrays: Array) -> str | None:

@@ -14,7 +14,7 @@ import jax
 from xarrayops.plugin import Array, host
 from xarrayops.plugin.export import Exporter, Program, Run
 from xarrayops_backends.jax._compiler import _jit
-from xarrayops_backends.jax._devices import _lowered
+from xarrayops_backends.jax._devices import _lowered_for
 from xarrayops_backends.jax._operations import references
 
 _RESERVED = frozenset(("floordiv", "max", "min", "mod", "non_negative"))
@@ -54,8 +54,7 @@ class _JaxExporter(Exporter):
             stack.enter_context(_jax.enable_x64(True))
         stack.callback(setattr, references, "wanted", references.wanted)
         references.wanted = True
-        stack.callback(setattr, _lowered, "platform", _lowered.platform)
-        _lowered.platform = self.platform
+        stack.enter_context(_lowered_for(self.platform, None))
         return stack
 
     def running(self, is_wide: bool, /) -> AbstractContextManager[object]:
