@@ -121,7 +121,7 @@ _PRODUCTS = {
         ("integer cores",),
     ),
     "einsum": (lambda a, b: xo.einsum("ij,jk->ik", a, b), (_SQUARE, _SQUARE), ("full precision",)),
-    "precision": (_in_tf32, (array("float32", 512, 512),) * 2, ()),
+    "precision": (_in_tf32, (array("float32", 512, 512),) * 2, ("tf32",)),
     "autocast": (_in_bfloat16, (array("float32", 512, 512),) * 2, ()),
 }
 _QUANTIZATION = {

@@ -163,4 +163,6 @@ def keeps_nan(product: Product) -> str | None:
     if "@llvm.maximum" not in product.code or "@llvm.maxnum" in product.code:
         return "the instruction for a maximum loses NaN"
     count = len(re.findall(r" reduce\(", product.hlo))
-    return f"{count} reductions" if count > 2 else None  # one reduction may be split in two, of parts and of their results
+    return (
+        f"{count} reductions" if count > 2 else None
+    )  # one reduction may be split in two, of parts and of their results

@@ -72,6 +72,11 @@ def _in_full_precision(product: Product) -> str | None:
     return f"the PTX has {found[0]}" if found else None
 
 
+def _in_tf32(product: Product) -> str | None:
+    """A product of float32 that may use TF32 does."""
+    return None if re.search(r"mma\S*tf32", product.code) else "no tensor core multiplies TF32"
+
+
 def _is_fused(product: Product) -> str | None:
     """Attention is a call of cuDNN without transposes around it."""
     if not any(name.startswith("__cudnn$fmha") for name in product.custom_calls):
@@ -84,6 +89,7 @@ CHECKS = {
     "no callback": _xla.no_callback,
     "rounded": _rounded,
     "integer cores": _on_integer_cores,
+    "tf32": _in_tf32,
     "full precision": _in_full_precision,
     "fused attention": _is_fused,
     "no scores": _xla.no_scores,

@@ -38,7 +38,9 @@ STUBS = _report.KEPT / "rocm-stubs"
 def main(arguments: Namespace) -> dict[str, Any]:
     """Compile all cases and write the evidence."""
     jax.config.update("jax_enable_x64", True)
-    _rocm_stubs.make([*Path(xla_rocm7.__path__[0]).glob("*.so"), *Path(jax_rocm7_plugin.__path__[0]).glob("*.so")], STUBS)
+    _rocm_stubs.make(
+        [*Path(xla_rocm7.__path__[0]).glob("*.so"), *Path(jax_rocm7_plugin.__path__[0]).glob("*.so")], STUBS
+    )
     # preloaded, because parts of the plug-in find some functions only through the libraries of ROCm themselves
     loading = {"LD_LIBRARY_PATH": str(STUBS), "LD_PRELOAD": ":".join(map(str, sorted(STUBS.glob("*.so.*"))))}
     environment = {**_xla.ENVIRONMENT, "JAX_ENABLE_X64": "1", **loading}
@@ -66,4 +68,9 @@ def _rounded(product: Product) -> str | None:
     return f"the IR has {found[0].strip()}" if found else None
 
 
-CHECKS = {"no callback": _xla.no_callback, "rounded": _rounded, "no scores": _xla.no_scores, "keeps NaN": _xla.keeps_nan}
+CHECKS = {
+    "no callback": _xla.no_callback,
+    "rounded": _rounded,
+    "no scores": _xla.no_scores,
+    "keeps NaN": _xla.keeps_nan,
+}

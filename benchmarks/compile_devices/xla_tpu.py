@@ -49,9 +49,7 @@ def main(arguments: Namespace) -> dict[str, Any]:
     cases += [{"operation": name, "device": first} for name in _WIDE]
     gaps = LACKING["tpu"]
     declared = {**{name: str(gaps[name]) for name in ("linalg.eig", "linalg.eigvals")}, **_WIDE_FAILS}
-    return _report.run(
-        "xla_tpu", cases, _xla.versions("libtpu"), arguments, environment=ENVIRONMENT, declared=declared
-    )
+    return _report.run("xla_tpu", cases, _xla.versions("libtpu"), arguments, environment=ENVIRONMENT, declared=declared)
 
 
 @cache

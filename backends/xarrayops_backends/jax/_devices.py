@@ -184,13 +184,17 @@ def free_bytes(device: Any, /) -> int | None:
 def peak_bytes(device: Any, call: Callable[[], Any], /) -> int | None:
     """The peak memory of a call.
 
-    XLA counts one peak for the whole process, which cannot be reset. So memory is first allocated up to that peak.
+    XLA counts one peak for the whole process, which cannot be reset. So memory is first allocated up to that peak, and
+    the peak of the call is unknown if other libraries have taken that memory.
     """
     known = device.memory_stats() or {}
     if not {"peak_bytes_in_use", "bytes_in_use"} <= known.keys():
         return None
     hidden = known["peak_bytes_in_use"] - known["bytes_in_use"]
-    ballast = jax.block_until_ready(jnp.zeros(-(-hidden // 4), dtype=jnp.float32, device=device))  # type: ignore[no-untyped-call]
+    try:
+        ballast = jax.block_until_ready(jnp.zeros(-(-hidden // 4), dtype=jnp.float32, device=device))  # type: ignore[no-untyped-call]
+    except jax.errors.JaxRuntimeError:  # RESOURCE_EXHAUSTED
+        return None
     before = device.memory_stats()["bytes_in_use"]
     call()
     peak = device.memory_stats()["peak_bytes_in_use"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +19,7 @@ from xarrayops_backends.jax._operations import references
 
 _RESERVED = frozenset(("floordiv", "max", "min", "mod", "non_negative"))
 """The operators of symbolic shapes."""
+_PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 
 
@@ -38,6 +39,14 @@ def _specs(program: Program) -> list[Any]:
     return [
         _jax.ShapeDtypeStruct(shape, x.dtype) for x, shape in zip(program.arrays, _dimensions(program), strict=True)
     ]
+
+
+def _lowers(on: Callable[[Sequence[str]], Any], platform: str) -> bool:
+    try:
+        on([platform])
+    except Exception:
+        return False
+    return True
 
 
 class _JaxExporter(Exporter):
@@ -68,9 +77,22 @@ class StableHlo(_JaxExporter):
     name = "jax.export"
     target = "stablehlo"
     library = "jax"
+    packages = ("flatbuffers",)
+    install = "flatbuffers"
 
     def _exported(self, program: Program) -> Any:
-        return import_module("jax.export").export(_jax.jit(program.function))(*_specs(program))
+        """The program for all platforms, or for those for which JAX can lower it; at least for that of this machine."""
+        function, specs = _jax.jit(program.function), _specs(program)
+        export = import_module("jax.export")
+
+        def on(platforms: Sequence[str]) -> Any:
+            return export.export(function, platforms=platforms)(*specs)
+
+        try:
+            return on(_PLATFORMS)
+        except Exception:  # each platform raises its own
+            own = export.default_export_platform()
+            return on([own, *(each for each in _PLATFORMS if each != own and _lowers(on, each))])
 
     def obstacle(self, program: Program, /) -> str | None:
         """Why jax.export cannot lower the function."""

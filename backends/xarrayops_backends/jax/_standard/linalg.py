@@ -36,6 +36,19 @@ def _precision() -> Any:
     return jax.lax.Precision.HIGHEST if _CONFIG.jax_default_matmul_precision is None else None
 
 
+def _multiplied(function: Callable[..., Array], *arrays: Array, **options: Any) -> Array:
+    """The product by a function of JAX that has ``precision``.
+
+    "high" allows TF32 on GPUs, but XLA's own kernels use it only if it is named, which other platforms refuse.
+    """
+    plain = partial(function, **options, precision=_precision())
+    if _CONFIG.jax_default_matmul_precision != "high" or any(x.dtype != jnp.float32 for x in arrays):
+        return plain(*arrays)
+    tf32 = partial(function, **options, precision=jax.lax.DotAlgorithmPreset.TF32_TF32_F32)
+    found: Array = _on_platform(_platform_of(*arrays), *arrays, cuda=tf32, default=plain)
+    return found
+
+
 @_jit
 def _dot_general(x1: Array, x2: Array, /) -> Array:
     """XLA's integer kernels: https://github.com/jax-ml/jax/issues/17688 says that the result must be int32.
@@ -124,12 +137,12 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     """In full precision."""
     if x1.dtype.name in MAGNITUDES and x2.dtype.name in MAGNITUDES and multiplications(x1, x2) > _SMALL:
         return _matmul_bytes(x1, x2)
-    return jnp.matmul(x1, x2, precision=_precision())
+    return _multiplied(jnp.matmul, x1, x2)
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
     """In full precision."""
-    return jnp.tensordot(x1, x2, axes=axes, precision=_precision())
+    return _multiplied(jnp.tensordot, x1, x2, axes=axes)
 
 
 _ADDED = 128
@@ -142,7 +155,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     if isinstance(count, int) and x2.shape[axis] == count > _ADDED and jnp.result_type(x1, x2).itemsize >= 4:
         x1, x2 = (jnp.moveaxis(x, axis, -1) for x in (x1, x2))
         return jnp.sum(jnp.conj(x1) * x2, axis=-1)
-    return jnp.vecdot(x1, x2, axis=axis, precision=_precision())
+    return _multiplied(jnp.vecdot, x1, x2, axis=axis)
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
@@ -156,7 +169,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
     if len(operands) > 2 and jnp.result_type(*operands).name in ("float16", "bfloat16"):
         wide = (x.astype(jnp.float32) for x in operands)
         return jnp.einsum(subscripts, *wide, precision=_precision()).astype(jnp.result_type(*operands))
-    return jnp.einsum(subscripts, *operands, precision=_precision())
+    return _multiplied(partial(jnp.einsum, subscripts), *operands)
 
 
 def _precise(function: Callable[..., Any]) -> Callable[..., Any]:

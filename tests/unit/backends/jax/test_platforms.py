@@ -79,6 +79,22 @@ def test_products_of_unsigned_numbers_through_int8(first: str, second: str, shap
     np.testing.assert_array_equal(_dot_general(jnp.asarray(x), jnp.asarray(y)), x.astype("int32") @ y.astype("int32"))
 
 
+def test_tf32_is_named_on_cuda() -> None:
+    """XLA's own kernels do not use TF32 for the precision "high". Other platforms refuse the name."""
+    square = spec("float32", 64, 64)
+    functions = (xo.matmul, xo.tensordot, lambda a, b: xo.einsum("ij,jk->ik", a, b), xo.vecdot)
+    for function in functions:
+
+        def product(a: Any, b: Any, function: Any = function) -> Any:
+            with xo.precision(compute="float32", products="tf32"):
+                return function(a, b)
+
+        assert "tf32" in lowered(product, "cuda", square, square)
+        assert "tf32" not in lowered(function, "cuda", square, square)
+        for platform in ("cpu", "tpu", "rocm"):
+            assert "tf32" not in lowered(product, platform, square, square)
+
+
 @pytest.mark.parametrize("name", ["linalg.eig", "linalg.eigvals"])
 def test_what_a_platform_lacks_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """XLA has no eigenvalues of general matrices on TPUs: benchmarks/compile_devices shows it."""
