@@ -36,7 +36,7 @@ _fault = partial(
     f'export XLA_FLAGS="$XLA_FLAGS --{_FUSION}="',
     cured=_has_no_fusion,
 )
-KNOWN_BAD = (
+KNOWN_BAD: tuple[KnownBad, ...] = (
     _fault(
         versions="==0.10.2",
         condition="sums of products of transposed arrays are wrong under jax.jit, and with 7 or more axes they abort "

@@ -60,7 +60,7 @@ def _has_cudnn() -> bool:
     try:
         from jax._src.cudnn import fused_attention_stablehlo  # private: there is no public question
 
-        return bool(fused_attention_stablehlo.check_cudnn_version())
+        return bool(fused_attention_stablehlo.check_cudnn_version())  # type: ignore[no-untyped-call]
     except Exception:
         return False
 
