@@ -17,7 +17,7 @@ from xarrayops_backends.jax._compilation import *
 from xarrayops_backends.jax._compiled import *
 from xarrayops_backends.jax._compiled import _SIZE_UNKNOWN
 from xarrayops_backends.jax._compiler import *
-from xarrayops_backends.jax._compiler import KNOWN_BAD as _CPU_BUGS
+from xarrayops_backends.jax._compiler import CPU_BUGS
 from xarrayops_backends.jax._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
 from xarrayops_backends.jax._devices import *
 from xarrayops_backends.jax._devices import __array_namespace_info__
@@ -34,7 +34,7 @@ from xarrayops_backends.jax._rounding import *
 from xarrayops_backends.jax._standard.corrections import *
 from xarrayops_backends.jax._standard.creation import *
 from xarrayops_backends.jax._standard.lacking import *
-from xarrayops_backends.jax._standard.lacking import TPU_BUGS as _TPU_BUGS
+from xarrayops_backends.jax._standard.lacking import TPU_BUGS
 from xarrayops_backends.jax._standard.linalg import *
 from xarrayops_backends.jax._standard.sorting import *
 from xarrayops_backends.jax._standard.statistics import *
@@ -42,7 +42,7 @@ from xarrayops_backends.jax._transfers import *
 from xarrayops_backends.jax._transformations import *
 
 NAMESPACE = jnp
-KNOWN_BAD = (*_CPU_BUGS, *_TPU_BUGS)
+KNOWN_BAD = (*CPU_BUGS, *TPU_BUGS)
 ARRAY_TYPES = (jax.Array, jax.core.Tracer)
 IMMUTABLE = True
 COMPILATION_SECONDS = 0.06

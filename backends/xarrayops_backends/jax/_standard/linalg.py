@@ -68,7 +68,7 @@ def _dot_general(x1: Array, x2: Array, /) -> Array:
 
 
 def _signed(x: Array) -> Array:
-    """Numbers of 8 bits as int8; unsigned ones less 128."""
+    """8-bit integers as int8; unsigned ones less 128."""
     return jax.lax.bitcast_convert_type(x ^ 128, jnp.int8) if x.dtype == jnp.uint8 else x
 
 
