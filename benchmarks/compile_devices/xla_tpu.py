@@ -30,7 +30,10 @@ _WIDE = {
     "linalg.svd float32 among 64-bit types": (lambda x: tuple(xo.linalg.svd(x, full_matrices=False)), "float32"),
     "linalg.pinv float32 among 64-bit types": (xo.linalg.pinv, "float32"),
     "nextafter float64": (lambda x: xo.nextafter(x, x), "float64"),
-    "random.normal float64": (lambda x: xo.random.default_rng(3, like=x).normal(size=(9,)) + x[0, 0], "float64"),
+    "random.normal among 64-bit types": (
+        lambda x: xo.random.default_rng(3, like=x).normal(size=(9,)) + x[0, 0],
+        "float64",
+    ),
     "linalg.svdvals float32 among 64-bit types": (xo.linalg.svdvals, "float32"),
 }
 """Functions with 64-bit types on, and the dtype of their argument."""
@@ -38,6 +41,7 @@ _ABORTS = "; ".join(each.condition for each in TPU_BUGS)
 _WIDE_FAILS = {
     **dict.fromkeys(list(_WIDE)[:2], _ABORTS),
     "nextafter float64": str(LACKING["tpu"]["nextafter"]),
+    "random.normal among 64-bit types": str(LACKING["tpu"]["random.normal"]),
 }
 
 

@@ -16,11 +16,13 @@ from xarrayops_backends.jax._dtypes import _CONFIG
 
 _ON_CPU = "on the CPU: xo.to_device(x, 'cpu')"
 _NO_EIG = Gap("XLA has no eigenvalues of general matrices on TPUs", _ON_CPU)
+_NO_BITS = Gap("XLA does not see the bits of float64 on TPUs", f"float32, or {_ON_CPU}")
 LACKING = {
     "tpu": {
         "linalg.eig": _NO_EIG,
         "linalg.eigvals": _NO_EIG,
-        "nextafter": Gap("XLA does not see the bits of float64 on TPUs", f"float32, or {_ON_CPU}"),
+        "nextafter": _NO_BITS,
+        "random.normal": _NO_BITS,
     }
 }
 """What is missing, by platform. JAX says so when it lowers a program; the calls of arrays say what to do instead."""

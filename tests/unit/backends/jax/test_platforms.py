@@ -115,3 +115,16 @@ def test_only_float64_lacks_nextafter(monkeypatch: pytest.MonkeyPatch) -> None:
     assert bool((xo.nextafter(x, 2 * x) > x).all())
     with jax.enable_x64(True), pytest.raises(xo.errors.Unsupported, match="float32"):
         xo.nextafter(jnp.ones(3, "float64"), jnp.ones(3, "float64"))
+
+
+@pytest.mark.parametrize("name", ["normal", "exponential"])
+def test_float64_normals_are_refused_on_tpus(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their logarithm needs the bits of float64."""
+    from xarrayops_backends.jax import _random
+
+    monkeypatch.setattr(_random, "_platform_of", lambda x: "tpu")
+    with jax.enable_x64(True):
+        generator = xo.random.default_rng(0, like=jnp.ones(3))
+        getattr(generator, name)(size=3, dtype="float32")
+        with pytest.raises(xo.errors.Unsupported, match="float32"):
+            getattr(generator, name)(size=3, dtype="float64")
