@@ -19,7 +19,7 @@ export WHEELS := $(abspath $(WHEELS))
 endif
 
 .PHONY: help env bench claims test test-all sweeps fuzz-numpy durations base lint types docs check size conformance exchange clients \
-	peers ports planted-faults generate xla cupy-signatures gpu gpu-list gpu-rehearsal wheels clean
+	peers ports planted-faults generate xla cupy-signatures compile-devices gpu gpu-list gpu-rehearsal wheels clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -55,6 +55,7 @@ sweeps: env      ## run the whole of the long tests, 20 minutes or more, and wri
 	.venv-clients/bin/python -m pip install --quiet -r benchmarks/foreign_requirements.txt
 	.venv-clients/bin/python benchmarks/foreign_calls.py --table xarrayops/port/source/foreign.json --out benchmarks/results/sweeps/foreign_calls.json
 	$(RUN) benchmarks/verify_faults --out benchmarks/results/sweeps/verify_faults.json
+	$(PYTHON) -m benchmarks.compile_devices
 
 fuzz-numpy: env  ## compare xarrayops.numpy with NumPy on random calls: ARGUMENTS="--names roll --library torch --seed 3 --count 1"
 	@$(PYTHON) tools/environment.py $(VENV) test
@@ -141,6 +142,9 @@ cupy-signatures: ## compare the CuPy backend and its stand-in with the real CuPy
 	.venv-cupy/bin/python tools/cupy_signatures.py --check
 	.venv-cupy/bin/python -m pytest -q tests/standins/real_cupy_suite.py
 
+compile-devices: ## compile all paths for CUDA, ROCm and TPU without a device; an hour, ARGUMENTS="--only xla_cuda"
+	$(PYTHON) -m benchmarks.compile_devices $(ARGUMENTS)
+
 gpu:             ## probes, tests and benchmark on the accelerators that $(PYTHON)'s libraries see, in GPU_SECONDS
 	@$(PYTHON) tools/gpu.py .venv-gpu $(GPU_OUT) --seconds $(GPU_SECONDS)
 
@@ -154,4 +158,4 @@ wheels: env      ## a folder of wheels, dist/wheels or WHEELS=<folder>, for make
 	$(RUN) tools/wheels.py $(WHEELS)
 
 clean:           ## remove environments and caches
-	rm -rf .venv .venv-xla .venv-clients .venv-cupy .venv-gpu dist bench-results docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-xla .venv-clients .venv-cupy .venv-gpu .venv-compile-* dist bench-results docs/_build .pytest_cache .mypy_cache .ruff_cache

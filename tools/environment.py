@@ -1,12 +1,13 @@
 """Make a virtual environment with everything that a make target needs, or reuse an existing one.
 
-    python tools/environment.py FOLDER {cpu,test,docs,xla,cupy,clients,gpu}
+    python tools/environment.py FOLDER {cpu,test,docs,xla,cupy,clients,gpu,compile-...}
 
 cpu: xarrayops with every library in its CPU build, and the tools for tests, lint and types. test: the same with the
 sample backend, which does not belong in a benchmark. docs: cpu with the tools that build the documentation
 site. xla: PyTorch/XLA. cupy: the real CuPy, which can be imported without a device. clients: the packages whose tests
 benchmarks/clients runs. gpu: the current xarrayops with the libraries of the running Python; with WHEELS=<folder>, from
-the wheels that tools/wheels.py put there. A stamp file in the folder shows later runs that nothing has changed.
+the wheels that tools/wheels.py put there. compile-<step>: the compilers of a step of benchmarks/compile_devices and the
+wheels that they need. A stamp file in the folder shows later runs that nothing has changed.
 """
 
 from __future__ import annotations
@@ -31,6 +32,19 @@ without PyTorch. To install it, set PIP_EXTRA_INDEX_URL to the index of CPU buil
 install another build into {folder}, and run make again.
 """
 CLIENTS = ROOT / "benchmarks" / "clients" / "requirements.txt"
+_JAX = "0.10.1"
+"""The version of JAX whose compilers the steps use; libtpu is the version that jax[tpu] pins."""
+_NVIDIA = ("cuda-nvcc", "nvvm", "cuda-runtime", "cuda-nvrtc", "cublas", "cudnn-cu13", "cufft", "cusolver", "cusparse")
+COMPILERS = {
+    "compile-xla-cuda": (
+        *(f"{name}=={_JAX}" for name in ("jax", "jax-cuda13-pjrt", "jax-cuda13-plugin")),
+        *(f"nvidia-{name}" for name in _NVIDIA),
+    ),
+    # the plug-in of 0.10.1 needs a GPU to compile
+    "compile-xla-rocm": tuple(f"{name}==0.10.2" for name in ("jax", "jax-rocm7-pjrt", "jax-rocm7-plugin")),
+    "compile-xla-tpu": (f"jax[tpu]=={_JAX}",),
+}
+"""The packages of each step of benchmarks/compile_devices."""
 BESIDES = ("test", "docs")
 """The kinds that add to an environment of the kind cpu."""
 WITHOUT_TORCH = " without PyTorch"
@@ -84,6 +98,8 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
         return pip(folder, "-e", ".[jax,dask,sparse,torch,test]", "-r", str(CLIENTS))
     if kind == "cupy":
         return pip(folder, CUPY, "-e", ".[contract,lowp,sparse]")
+    if kind in COMPILERS:
+        return pip(folder, *COMPILERS[kind], "-e", ".[contract,lowp,sparse]")
     if kind == "test":
         return pip(folder, "-e", "tests/sample_backend")
     if kind == "docs":

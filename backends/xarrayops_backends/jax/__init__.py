@@ -17,6 +17,7 @@ from xarrayops_backends.jax._compilation import *
 from xarrayops_backends.jax._compiled import *
 from xarrayops_backends.jax._compiled import _SIZE_UNKNOWN
 from xarrayops_backends.jax._compiler import *
+from xarrayops_backends.jax._compiler import CPU_BUGS
 from xarrayops_backends.jax._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
 from xarrayops_backends.jax._devices import *
 from xarrayops_backends.jax._devices import __array_namespace_info__
@@ -32,6 +33,8 @@ from xarrayops_backends.jax._random import *
 from xarrayops_backends.jax._rounding import *
 from xarrayops_backends.jax._standard.corrections import *
 from xarrayops_backends.jax._standard.creation import *
+from xarrayops_backends.jax._standard.lacking import *
+from xarrayops_backends.jax._standard.lacking import TPU_BUGS
 from xarrayops_backends.jax._standard.linalg import *
 from xarrayops_backends.jax._standard.sorting import *
 from xarrayops_backends.jax._standard.statistics import *
@@ -39,6 +42,7 @@ from xarrayops_backends.jax._transfers import *
 from xarrayops_backends.jax._transformations import *
 
 NAMESPACE = jnp
+KNOWN_BAD = (*CPU_BUGS, *TPU_BUGS)
 ARRAY_TYPES = (jax.Array, jax.core.Tracer)
 IMMUTABLE = True
 COMPILATION_SECONDS = 0.06

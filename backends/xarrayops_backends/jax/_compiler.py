@@ -36,7 +36,7 @@ _fault = partial(
     f'export XLA_FLAGS="$XLA_FLAGS --{_FUSION}="',
     cured=_has_no_fusion,
 )
-KNOWN_BAD = (
+CPU_BUGS: tuple[KnownBad, ...] = (
     _fault(
         versions="==0.10.2",
         condition="sums of products of transposed arrays are wrong under jax.jit, and with 7 or more axes they abort "
@@ -53,7 +53,7 @@ KNOWN_BAD = (
 
 def _is_affected() -> bool:
     """Whether the compiler has one of the bugs, and the environment does not avoid it."""
-    return bool(affected(KNOWN_BAD, {"jaxlib": jaxlib_version.__version__})) and not _has_no_fusion()
+    return bool(affected(CPU_BUGS, {"jaxlib": jaxlib_version.__version__})) and not _has_no_fusion()
 
 
 _AVOIDS_BUGS = _is_affected()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
+from threading import local
 from typing import Any
 
 import jax
@@ -85,9 +87,30 @@ def as_device(device: Any, /) -> Any:
     raise ValueError(available_names(device, (d.name for d in known)))
 
 
+class _Lowered(local):
+    """The platform for which this thread traces programs, and its device; None if unknown until they are lowered."""
+
+    platform: str | None = None
+    device: Any = None
+
+
+_lowered = _Lowered()
+
+
+@contextmanager
+def _lowered_for(platform: str | None, device: Any) -> Iterator[None]:
+    """Trace for a platform in this thread."""
+    before = _lowered.platform, _lowered.device
+    _lowered.platform, _lowered.device = platform, device
+    try:
+        yield
+    finally:
+        _lowered.platform, _lowered.device = before
+
+
 def device(x: Array, /) -> Any:
-    """The device of x, or its sharding if it is on several devices; None for a tracer."""
-    return None if is_lazy(x) else x.device
+    """The device of x, or its sharding if it is on several devices; for a tracer None if it is unknown."""
+    return _lowered.device if is_lazy(x) else x.device
 
 
 def _is_at(x: Array, device: Any) -> bool:
@@ -105,11 +128,23 @@ def is_lazy(x: Array, /) -> bool:
     return isinstance(x, jax.core.Tracer)
 
 
-def _platform_of(x: Array, /) -> str | None:
-    """The platform on which XLA will compute, or None if it is unknown until the program is lowered."""
-    if not is_lazy(x):
-        return str(next(iter(x.devices())).platform)
-    return "cpu" if set(_clients()) == {"cpu"} else None
+def _platform_of(*arrays: Array) -> str | None:
+    """The kind of the devices on which XLA will compute, or None if it is unknown until the program is lowered."""
+    if any(is_lazy(x) for x in arrays):
+        return _lowered.platform
+    return _kind(next(iter(arrays[0].devices())))
+
+
+def _on_platform(
+    platform: str | None, *arrays: Any, default: Callable[..., Any], **branches: Callable[..., Any]
+) -> Any:
+    """What the branch of a platform makes of arrays; if it is unknown, that of the platform of the program.
+
+    A program may be lowered for a platform that this machine does not have.
+    """
+    if platform is None:
+        return jax.lax.platform_dependent(*arrays, default=default, **branches)
+    return branches.get(platform, default)(*arrays)
 
 
 def synchronize(*arrays: Array) -> None:
@@ -149,13 +184,17 @@ def free_bytes(device: Any, /) -> int | None:
 def peak_bytes(device: Any, call: Callable[[], Any], /) -> int | None:
     """The peak memory of a call.
 
-    XLA counts one peak for the whole process, which cannot be reset. So memory is first allocated up to that peak.
+    XLA counts one peak for the whole process, which cannot be reset. So memory is first allocated up to that peak, and
+    the peak of the call is unknown if other libraries have taken that memory.
     """
     known = device.memory_stats() or {}
     if not {"peak_bytes_in_use", "bytes_in_use"} <= known.keys():
         return None
     hidden = known["peak_bytes_in_use"] - known["bytes_in_use"]
-    ballast = jax.block_until_ready(jnp.zeros(-(-hidden // 4), dtype=jnp.float32, device=device))  # type: ignore[no-untyped-call]
+    try:
+        ballast = jax.block_until_ready(jnp.zeros(-(-hidden // 4), dtype=jnp.float32, device=device))  # type: ignore[no-untyped-call]
+    except jax.errors.JaxRuntimeError:  # RESOURCE_EXHAUSTED
+        return None
     before = device.memory_stats()["bytes_in_use"]
     call()
     peak = device.memory_stats()["peak_bytes_in_use"]

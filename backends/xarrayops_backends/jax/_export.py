@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -14,10 +14,12 @@ import jax
 from xarrayops.plugin import Array, host
 from xarrayops.plugin.export import Exporter, Program, Run
 from xarrayops_backends.jax._compiler import _jit
+from xarrayops_backends.jax._devices import _lowered_for
 from xarrayops_backends.jax._operations import references
 
 _RESERVED = frozenset(("floordiv", "max", "min", "mod", "non_negative"))
 """The operators of symbolic shapes."""
+_PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 
 
@@ -39,8 +41,18 @@ def _specs(program: Program) -> list[Any]:
     ]
 
 
+def _lowers(on: Callable[[Sequence[str]], Any], platform: str) -> bool:
+    try:
+        on([platform])
+    except Exception:
+        return False
+    return True
+
+
 class _JaxExporter(Exporter):
     """What the exporters of JAX share."""
+
+    platform: str | None = None
 
     def settings(self, is_wide: bool, /) -> AbstractContextManager[object]:
         """64-bit types for arrays of libraries that have them, and references instead of the kernels of operations."""
@@ -51,6 +63,7 @@ class _JaxExporter(Exporter):
             stack.enter_context(_jax.enable_x64(True))
         stack.callback(setattr, references, "wanted", references.wanted)
         references.wanted = True
+        stack.enter_context(_lowered_for(self.platform, None))
         return stack
 
     def running(self, is_wide: bool, /) -> AbstractContextManager[object]:
@@ -64,9 +77,22 @@ class StableHlo(_JaxExporter):
     name = "jax.export"
     target = "stablehlo"
     library = "jax"
+    packages = ("flatbuffers",)
+    install = "flatbuffers"
 
     def _exported(self, program: Program) -> Any:
-        return import_module("jax.export").export(_jax.jit(program.function))(*_specs(program))
+        """The program for all platforms, or for those for which JAX can lower it; at least for that of this machine."""
+        function, specs = _jax.jit(program.function), _specs(program)
+        export = import_module("jax.export")
+
+        def on(platforms: Sequence[str]) -> Any:
+            return export.export(function, platforms=platforms)(*specs)
+
+        try:
+            return on(_PLATFORMS)
+        except Exception:  # each platform raises its own
+            own = export.default_export_platform()
+            return on([own, *(each for each in _PLATFORMS if each != own and _lowers(on, each))])
 
     def obstacle(self, program: Program, /) -> str | None:
         """Why jax.export cannot lower the function."""
@@ -91,6 +117,7 @@ class Jax2Onnx(_JaxExporter):
     """ONNX files, whose arguments are NumPy arrays."""
 
     name = "jax2onnx"
+    platform = "cpu"  # it has no choice of platforms
     target = "onnx"
     rank = 1
     library = "numpy"

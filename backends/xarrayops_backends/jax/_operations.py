@@ -15,12 +15,13 @@ import jax
 import numpy as np
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array, CallTests, Operation, install_command, options_of, written_options
+from xarrayops.plugin import Array, CallTests, Device, Operation, install_command, options_of, written_options
 from xarrayops.plugin.native import NativeKernel
 from xarrayops_backends.jax._compiler import _jit
+from xarrayops_backends.jax._devices import _lowered_for, _on_platform, devices, is_lazy
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
-_PLATFORMS = {"cpu": "cpu", "cuda": "gpu"}
+_PLATFORMS = {"cpu": "cpu", "cuda": "gpu", "rocm": "gpu", "tpu": "tpu"}
 _ATTRIBUTES: dict[type, Callable[[Any], Any]] = {bool: np.bool_, int: np.int64, float: np.float64, str: str}
 """How XLA takes an option. A Python float would become float32."""
 CALL_TESTS = CallTests(eager_array="not isinstance({x}, _Tracer)", names={"_Tracer": jax.core.Tracer})
@@ -66,8 +67,15 @@ def _transformable(operation: Operation, written: str, places: tuple[int, ...]) 
     def reference(*given: Array) -> Any:
         return operation.reference(*filled(given), **options)
 
+    def served_at(device: Device, *given: Array) -> Any:
+        with _lowered_for(device.kind, device.native):
+            return operation.serve(*filled(given), **options)
+
     def plain(*given: Array) -> Any:
-        return operation.serve(*filled(given), **options)
+        at = {each.kind: partial(served_at, each) for each in reversed(devices()) if each.kind in _PLATFORMS}
+        if len(at) == 1 or not any(map(is_lazy, given)):
+            return operation.serve(*filled(given), **options)
+        return _on_platform(None, *given, default=reference, **at)
 
     def batched(size: int, in_batched: list[bool], *given: Array) -> Any:
         found = _jax.vmap(reference, in_axes=tuple(0 if each else None for each in in_batched), axis_size=size)(*given)
@@ -115,7 +123,9 @@ def native_kernel(native: NativeKernel, /) -> Callable[..., Any]:
         found = _jax.eval_shape(partial(native.reference, **options), *arrays)
         types = _jax.tree.map(lambda y: _jax.ShapeDtypeStruct(y.shape, y.dtype), found)
         attributes = {name: _ATTRIBUTES[type(options[name])](options[name]) for name in native.options}
-        return _jax.ffi.ffi_call(native.name, types)(*arrays, **attributes)
+        call = partial(_jax.ffi.ffi_call(native.name, types), **attributes)
+        # A program may be lowered for a platform that has no such kernel.
+        return _on_platform(None, *arrays, default=partial(native.reference, **options), **{native.device: call})
 
     compiled = _jit(call, static_argnames="written")  # as text: JAX finds 0.0 and -0.0 equal
 

@@ -29,7 +29,9 @@ from xarrayops.plugin.distributions import (
 from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, WORD, Draw
 from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._compiler import _jit
+from xarrayops_backends.jax._devices import _platform_of
 from xarrayops_backends.jax._rounding import _divide, _sqrt
+from xarrayops_backends.jax._standard.lacking import LACKING
 
 _CONFIG: Any = jax.config
 _lax: Any = jax.lax
@@ -46,6 +48,10 @@ def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) ->
             f'jax.config.update("jax_enable_x64", True) when the program starts'
         )
     words = _key_words(key, device)
+    if draw.dtype == "float64" and draw.kind in ("normal", "exponential") and isinstance(words, jax.Array):
+        gap = LACKING.get(_platform_of(words) or "", {}).get("random.normal")
+        if gap is not None:
+            raise Unsupported(str(gap))
     if draw.kind == "integers":
         # Limits are arguments, and only the class of the width is static: other limits use the same program.
         return _split(_integers(draw.dtype, _width_class(draw.width), shape, words, *_limits(draw)), device)

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
 from xarrayops_backends.jax._compiler import _jit, _with_options
+from xarrayops_backends.jax._devices import _on_platform
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 Arrays = tuple[Array, ...]
@@ -54,13 +55,11 @@ def value_and_grad(function: Callable[..., tuple[Array, Arrays]], arrays: Arrays
 
 
 def checkpoint(function: Callable[..., Arrays], arrays: Arrays, /) -> Arrays:
-    """`jax.checkpoint`; on CPUs a gradient that is computed in a branch.
+    """As `jax.checkpoint`, but on CPUs the gradient is computed in a branch.
 
     XLA's compiler for CPUs drops the barriers by which `jax.checkpoint` separates the two computations, and then stores
     the values of the first one. It keeps a branch on the incoming gradient, which cannot run before that is known.
     """
-    if _jax.default_backend() != "cpu":
-        return _jax.checkpoint(function)(*arrays)
     traced = _jax.make_jaxpr(function)(*arrays)  # arrays of enclosing functions are arguments of its program
 
     def of_all(*given: Array) -> Arrays:
@@ -94,6 +93,13 @@ def _in_a_branch(function: Callable[..., Arrays], is_real: list[bool]) -> Callab
     def zeros(real: Arrays, *_: Arrays) -> Arrays:
         return tuple(map(jnp.zeros_like, real))
 
+    def in_a_branch(known: Array, *given: Arrays) -> Arrays:
+        found: Arrays = _jax.lax.cond(_always(known), gradients, zeros, *given)
+        return found
+
+    def behind_a_barrier(_: Array, *given: Arrays) -> Arrays:
+        return gradients(*_jax.lax.optimization_barrier(given))
+
     forwards, backwards = _with_options(function), _with_options(gradients)
 
     def forward(*arrays: Array) -> tuple[Arrays, Arrays]:
@@ -108,7 +114,7 @@ def _in_a_branch(function: Callable[..., Arrays], is_real: list[bool]) -> Callab
             return tuple(jnp.zeros_like(x) if each else None for x, each in zip(arrays, is_real, strict=True))
         is_compiled = isinstance(known, jax.core.Tracer)  # outside of compilers nothing is reordered
         found = iter(
-            _jax.lax.cond(_always(known), gradients, zeros, real, others, incoming)
+            _on_platform(None, known, real, others, incoming, cpu=in_a_branch, default=behind_a_barrier)
             if is_compiled
             else backwards(real, others, incoming)
         )

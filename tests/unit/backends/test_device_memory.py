@@ -112,6 +112,16 @@ class TestJax:
         """XLA never resets its peak, and an earlier call may have raised it."""
         assert xo.backend("jax").functions["peak_bytes"](device, device.call(*sizes)) == sum(sizes)
 
+    def test_the_peak_is_unknown_if_other_libraries_took_the_memory(self, device, monkeypatch):
+        """Below its limit XLA may find no memory, if it does not reserve it at the start."""
+        jax = pytest.importorskip("jax")
+
+        def zeros(n, dtype, device):
+            raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
+
+        monkeypatch.setattr("xarrayops_backends.jax._devices.jnp.zeros", zeros)
+        assert xo.backend("jax").functions["peak_bytes"](device, device.call(30)) is None
+
     def test_free_bytes_are_the_rest_of_the_limit(self, device):
         assert xo.backend("jax").functions["free_bytes"](device) == 10**6 - 1000
         device.memory_stats = dict

@@ -197,7 +197,7 @@ def _copy_reason(
     here = target.device_at(*place)
     if route == HOST:
         kind = next((d.kind for d in target.devices() if device is None or d.native == device), "cpu")
-        return obstacle if kind == "cpu" else f"{obstacle}; through the host, {nbytes} bytes"
+        return f"{obstacle}; {'copied to' if kind == 'cpu' else 'through'} the host, {nbytes} bytes"
     if here is None or device is None or here.native == device:
         return f"{obstacle}; copied on {place[0]}:{place[1]}"
     return f"{obstacle}; packed on {place[0]}:{place[1]}, then moved" if route == SOURCE_COPIES else obstacle

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Array, Attention
 from xarrayops_backends.jax._compiler import _jit
-from xarrayops_backends.jax._devices import _platform_of
+from xarrayops_backends.jax._devices import _on_platform, _platform_of
 from xarrayops_backends.jax._standard.linalg import _precision
 
 # The maximum number of queries in a block, over all query heads that share a key head.
@@ -66,13 +66,9 @@ def _attended(a: Attention, platform: str | None) -> tuple[Array, Array]:
     wide = jnp.promote_types(a.q.dtype, jnp.float32)
     if 0 in (batch, heads, queries, a.k.shape[2]):
         return jnp.zeros((*a.q.shape[:3], a.v.shape[3]), a.q.dtype), jnp.full(a.q.shape[:3], -jnp.inf, wide)
-    if platform is None:
-        # Traced by the user: the platform is known only when the program is lowered, and so is the block size.
-        at = {name: partial(_by_blocks, scores, wide) for name, scores in SCORES.items()}
-        return jax.lax.platform_dependent(a, **at, default=partial(_by_blocks, MANY_SCORES, None))
-    if platform in SCORES:
-        return _by_blocks(SCORES[platform], wide, a)
-    return _by_blocks(MANY_SCORES, None, a)
+    at = {name: partial(_by_blocks, scores, wide) for name, scores in SCORES.items()}
+    found: tuple[Array, Array] = _on_platform(platform, a, default=partial(_by_blocks, MANY_SCORES, None), **at)
+    return found
 
 
 def _by_blocks(scores: int, wide: Any, a: Attention) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""cuDNN's fused attention in JAX: the calls that it serves. This file has not been run on a GPU yet."""
+"""The calls that cuDNN's fused attention serves in JAX: compiled for a GPU, not run on one yet."""
 
 from __future__ import annotations
 
@@ -7,15 +7,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
+from xarrayops.plugin import Attention, Call, has_band, has_one_offset
 from xarrayops_backends.jax._devices import _kind, _natives, is_lazy
-
-
-def cudnn(a: Attention, /) -> tuple[Array, None]:
-    """cuDNN's attention, for the calls that `cudnn_refusal` accepts."""
-    from xarrayops_backends.jax._attention.cudnn_primitives import Form, attended  # they import Pallas: 20 ms
-
-    return attended(a.q, a.k, a.v, Form(a.scale, has_band(a), a.left)), None
 
 
 def cudnn_refusal(call: Call, /) -> str | None:
@@ -23,6 +16,8 @@ def cudnn_refusal(call: Call, /) -> str | None:
     (a,) = call.args
     kinds, capability = _device_kinds(a)
     size = a.q.shape[3]
+    if not kinds:
+        return "this JAX has no plug-in for CUDA"
     if kinds != {"cuda"} or capability < 8:
         return f"it supports CUDA with compute capability 8.0 or later, not {', '.join(sorted(kinds))}"
     if a.q.dtype not in (jnp.float16, jnp.bfloat16):
@@ -48,14 +43,26 @@ def cudnn_refusal(call: Call, /) -> str | None:
 def _device_kinds(a: Attention) -> tuple[set[str], float]:
     """The kinds of the arrays' devices, and their lowest compute capability.
 
-    The device of a tracer is unknown until its program is lowered. CUDA is assumed if this process has a CUDA device.
+    The device of a tracer is unknown until its program is lowered, which may be for CUDA if JAX has a plug-in for it.
+    The devices of this process tell the capability, or else it is that of the oldest GPU that the plug-in supports.
     """
-    # A concrete array among tracers decides: its program runs where it is.
-    held = [d for x in (a.q, a.k, a.v) if not is_lazy(x) for d in x.devices()]
-    if not held:
-        everywhere = _natives()
-        held = [d for d in everywhere if _kind(d) == "cuda"] or everywhere
-    return {_kind(d) for d in held}, min(_capability(d) for d in held)
+    arrays = (a.q, a.k, a.v)
+    if not any(is_lazy(x) for x in arrays):
+        held = [d for x in arrays for d in x.devices()]
+        return {_kind(d) for d in held}, min(_capability(d) for d in held)
+    if not _has_cudnn():
+        return set(), 0.0
+    return {"cuda"}, min((_capability(d) for d in _natives() if _kind(d) == "cuda"), default=8.0)
+
+
+def _has_cudnn() -> bool:
+    """Whether JAX can lower a program with cuDNN: it has the plug-in for CUDA and cuDNN's library."""
+    try:
+        from jax._src.cudnn import fused_attention_stablehlo  # private: there is no public question
+
+        return bool(fused_attention_stablehlo.check_cudnn_version())  # type: ignore[no-untyped-call]
+    except Exception:
+        return False
 
 
 def _capability(device: Any) -> float:

@@ -22,6 +22,7 @@ from xarrayops.plugin import Array, Call
 from xarrayops.plugin.host import finfo
 from xarrayops.plugin.products import MAGNITUDES, exact_terms, multiplications
 from xarrayops_backends.jax._compiler import _jit
+from xarrayops_backends.jax._devices import _on_platform, _platform_of
 from xarrayops_backends.jax._dtypes import _CONFIG
 
 _SMALL = 1 << 18
@@ -35,10 +36,40 @@ def _precision() -> Any:
     return jax.lax.Precision.HIGHEST if _CONFIG.jax_default_matmul_precision is None else None
 
 
+def _multiplied(function: Callable[..., Array], *arrays: Array, **options: Any) -> Array:
+    """The product by a function of JAX that has ``precision``.
+
+    "high" allows TF32 on GPUs, but XLA's own kernels use it only if it is named, which other platforms refuse.
+    """
+    plain = partial(function, **options, precision=_precision())
+    if _CONFIG.jax_default_matmul_precision != "high" or any(x.dtype != jnp.float32 for x in arrays):
+        return plain(*arrays)
+    tf32 = partial(function, **options, precision=jax.lax.DotAlgorithmPreset.TF32_TF32_F32)
+    found: Array = _on_platform(_platform_of(*arrays), *arrays, cuda=tf32, default=plain)
+    return found
+
+
 @_jit
 def _dot_general(x1: Array, x2: Array, /) -> Array:
-    """XLA's integer kernels: https://github.com/jax-ml/jax/issues/17688 says that the result must be int32."""
-    return jnp.matmul(x1, x2, preferred_element_type=jnp.int32)
+    """XLA's integer kernels: https://github.com/jax-ml/jax/issues/17688 says that the result must be int32.
+
+    The tensor cores of GPUs multiply int8 alone. So unsigned numbers are multiplied less 128.
+    """
+    signed1, signed2 = map(_signed, (x1, x2))
+    product = jnp.matmul(signed1, signed2, preferred_element_type=jnp.int32)
+    # (a + 128) (b + 128) = a b + 128 b + 128 (a + 128), and sums wrap as the product does.
+    if x1.dtype == jnp.uint8:
+        columns = signed2.sum(axis=-min(x2.ndim, 2), dtype=jnp.int32)
+        product += 128 * (columns if x1.ndim == 1 or x2.ndim == 1 else columns[..., None, :])
+    if x2.dtype == jnp.uint8:
+        rows = x1.sum(axis=-1, dtype=jnp.int32)
+        product += 128 * (rows if x2.ndim == 1 else rows[..., None])
+    return product
+
+
+def _signed(x: Array) -> Array:
+    """8-bit integers as int8; unsigned ones less 128."""
+    return jax.lax.bitcast_convert_type(x ^ 128, jnp.int8) if x.dtype == jnp.uint8 else x
 
 
 @_jit
@@ -65,22 +96,29 @@ def _float32(x1: Array, x2: Array, /) -> Array:
 
 
 def _dot_general_refusal(call: Call) -> str | None:
-    """The default device decides for tracers, which have no device; this changes only the speed."""
-    is_traced = any(isinstance(x, jax.core.Tracer) for x in call.args)
-    kind = jax.default_backend() if is_traced else next(iter(call.args[0].devices())).platform
-    if kind != "cpu":
-        return None
-    if any(x.dtype != jnp.int8 for x in call.args):
+    platform = _platform_of(*call.args)
+    if platform is None:
+        return "the platform is unknown until the program is lowered"
+    if platform == "cpu" and any(x.dtype != jnp.int8 for x in call.args):
         return "for uint8 on CPUs it takes up to 5 times as long as products of float32"
-    if is_traced:
-        return "inside a program on CPUs it may take 4 times as long as products of float32"
     return None
+
+
+def _float32_refusal(call: Call) -> str | None:
+    return "the platform is unknown until the program is lowered" if _platform_of(*call.args) is None else None
+
+
+@_jit
+def _of_platform(x1: Array, x2: Array, /) -> Array:
+    """In a program on CPUs, XLA's integer kernels may take 4 times as long as products of float32."""
+    found: Array = _on_platform(None, x1, x2, cpu=_float32, default=_dot_general)
+    return found
 
 
 def _matmul_bytes(x1: Array, x2: Array, /) -> Array:
     """The product in the dtype of the operands, from int32: XLA's own takes 20 times as long on CPUs."""
-    kernel = _float32 if _dot_general_refusal(Call((x1, x2), {})) else _dot_general
-    return _narrowed(kernel, x1, x2)
+    kernels = (kernel for _, kernel, refusal in MATMUL_INT32_CANDIDATES if refusal(Call((x1, x2), {})) is None)
+    return _narrowed(next(kernels), x1, x2)
 
 
 @partial(_jit, static_argnums=0)
@@ -90,7 +128,8 @@ def _narrowed(kernel: Any, x1: Array, x2: Array, /) -> Array:
 
 MATMUL_INT32_CANDIDATES = [
     ("dot_general", _dot_general, _dot_general_refusal),
-    ("float32", _float32, lambda call: None),
+    ("float32", _float32, _float32_refusal),
+    ("dot_general or float32", _of_platform, lambda call: None),
 ]
 
 
@@ -98,12 +137,12 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     """In full precision."""
     if x1.dtype.name in MAGNITUDES and x2.dtype.name in MAGNITUDES and multiplications(x1, x2) > _SMALL:
         return _matmul_bytes(x1, x2)
-    return jnp.matmul(x1, x2, precision=_precision())
+    return _multiplied(jnp.matmul, x1, x2)
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
     """In full precision."""
-    return jnp.tensordot(x1, x2, axes=axes, precision=_precision())
+    return _multiplied(jnp.tensordot, x1, x2, axes=axes)
 
 
 _ADDED = 128
@@ -116,7 +155,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     if isinstance(count, int) and x2.shape[axis] == count > _ADDED and jnp.result_type(x1, x2).itemsize >= 4:
         x1, x2 = (jnp.moveaxis(x, axis, -1) for x in (x1, x2))
         return jnp.sum(jnp.conj(x1) * x2, axis=-1)
-    return jnp.vecdot(x1, x2, axis=axis, precision=_precision())
+    return _multiplied(jnp.vecdot, x1, x2, axis=axis)
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
@@ -130,7 +169,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
     if len(operands) > 2 and jnp.result_type(*operands).name in ("float16", "bfloat16"):
         wide = (x.astype(jnp.float32) for x in operands)
         return jnp.einsum(subscripts, *wide, precision=_precision()).astype(jnp.result_type(*operands))
-    return jnp.einsum(subscripts, *operands, precision=_precision())
+    return _multiplied(partial(jnp.einsum, subscripts), *operands)
 
 
 def _precise(function: Callable[..., Any]) -> Callable[..., Any]:

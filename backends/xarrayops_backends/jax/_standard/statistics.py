@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import complex_order
 from xarrayops_backends.jax._compiler import _jit
-from xarrayops_backends.jax._devices import _platform_of
+from xarrayops_backends.jax._devices import _on_platform, _platform_of
 
 Axes = int | tuple[int, ...] | None
 SLICES = 8
@@ -30,22 +30,22 @@ FAR = 1 << 30
 
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Return NaN where there is one."""
-    return _extremum("max", x, axis, keepdims, _has_slices(x))
+    return _extremum("max", x, axis, keepdims, _platform_of(x))
 
 
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Return NaN where there is one."""
-    return _extremum("min", x, axis, keepdims, _has_slices(x))
+    return _extremum("min", x, axis, keepdims, _platform_of(x))
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """jnp.argmax, 5 to 20 times as fast on CPUs."""
-    return _position("max", x, axis, keepdims, _has_slices(x))
+    return _position("max", x, axis, keepdims, _platform_of(x))
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """jnp.argmin, 5 to 20 times as fast on CPUs."""
-    return _position("min", x, axis, keepdims, _has_slices(x))
+    return _position("min", x, axis, keepdims, _platform_of(x))
 
 
 def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
@@ -61,13 +61,25 @@ def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False
 
 
 @partial(_jit, static_argnums=(0, 2, 3, 4))
-def _extremum(name: str, x: Array, axis: Axes, keepdims: bool, has_slices: bool) -> Array:
+def _extremum(name: str, x: Array, axis: Axes, keepdims: bool, platform: str | None) -> Array:
     if jnp.iscomplexobj(x):
         return getattr(complex_order, name)(jnp, x, axis=axis, keepdims=keepdims)
-    return _with_nan(getattr(jnp, name)(x, axis=axis, keepdims=keepdims), x, axis, keepdims, has_slices)
+    plain = partial(getattr(jnp, name), axis=axis, keepdims=keepdims)
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return plain(x)
+
+    def checked(x: Array) -> Array:
+        return _with_nan(plain(x), x, axis, keepdims)
+
+    def checked_in_slices(x: Array) -> Array:
+        return _with_nan(plain(x), x, axis, keepdims, has_slices=True)
+
+    # On GPUs, the instructions for maxima keep NaN.
+    found: Array = _on_platform(platform, x, cpu=checked_in_slices, cuda=plain, rocm=plain, default=checked)
+    return found
 
 
-def _with_nan(result: Array, x: Array, axis: Axes, keepdims: bool, has_slices: bool = False) -> Array:
+def _with_nan(result: Array, x: Array, axis: Axes, keepdims: bool, *, has_slices: bool = False) -> Array:
     """The result of a reduction, and NaN where the reduced elements have one."""
     if not jnp.isdtype(x.dtype, ("real floating", "complex floating")):
         return result
@@ -81,19 +93,26 @@ def _with_nan(result: Array, x: Array, axis: Axes, keepdims: bool, has_slices: b
 
 
 @partial(_jit, static_argnums=(0, 2, 3, 4))
-def _position(name: str, x: Array, axis: int | None, keepdims: bool, has_slices: bool) -> Array:
+def _position(name: str, x: Array, axis: int | None, keepdims: bool, platform: str | None) -> Array:
     """The first position of NaN along an axis, or else of the extremum."""
     if jnp.iscomplexobj(x):
         return getattr(complex_order, f"arg{name}")(jnp, x, axis=axis, keepdims=keepdims)
-    if axis is None and has_slices:
-        position = _position(name, x.reshape(-1), 0, False, has_slices)
+    search = partial(getattr(jnp, f"arg{name}"), axis=axis, keepdims=keepdims)
+    # jax.export has symbolic sizes, and a wrong axis is refused by the search.
+    flat, first = (x.reshape(-1), 0) if axis is None else (x, axis)
+    in_slices = -flat.ndim <= first < flat.ndim and _is_long(flat, first % flat.ndim)
+    on_cpu = partial(_position_in_slices, name, axis, keepdims) if in_slices else search
+    is_floating = jnp.issubdtype(x.dtype, jnp.floating)
+    elsewhere = partial(_first_nan, search, axis, keepdims) if is_floating else search
+    found: Array = on_cpu(x) if on_cpu is elsewhere else _on_platform(platform, x, cpu=on_cpu, default=elsewhere)
+    return found
+
+
+def _position_in_slices(name: str, axis: int | None, keepdims: bool, x: Array) -> Array:
+    """The same, from slices of the axis."""
+    if axis is None:
+        position = _position_in_slices(name, 0, False, x.reshape(-1))
         return position.reshape((1,) * x.ndim) if keepdims else position
-    is_served = has_slices and -x.ndim <= axis < x.ndim and _is_long(x, axis % x.ndim)
-    if not is_served:
-        search = partial(getattr(jnp, f"arg{name}"), axis=axis, keepdims=keepdims)
-        if not jnp.issubdtype(x.dtype, jnp.floating):
-            return search(x)
-        return jax.lax.platform_dependent(x, cpu=search, default=partial(_first_nan, search, axis, keepdims))
     axis %= x.ndim
     extent = x.shape[axis]
     wanted = jax.lax.optimization_barrier(  # type: ignore[no-untyped-call]
@@ -116,14 +135,9 @@ def _first_nan(search: Callable[[Array], Array], axis: int | None, keepdims: boo
     return jnp.where(is_nan.any(axis=axis, keepdims=keepdims), first, search(x))
 
 
-def _has_slices(x: Array) -> bool:
-    """Whether XLA will compute on a CPU, and the array may be long enough for slices. jax.export has symbolic sizes."""
-    return isinstance(x.size, int) and x.size >= LONG and _platform_of(x) == "cpu"
-
-
 def _is_long(x: Array, axis: int) -> bool:
-    """Whether the slices of an axis have long contiguous rows."""
-    return x.size > 0 and math.prod(x.shape[axis:]) >= LONG and x.shape[axis] < FAR
+    """Whether the slices of an axis have long contiguous rows. jax.export has symbolic sizes."""
+    return isinstance(x.size, int) and x.size > 0 and math.prod(x.shape[axis:]) >= LONG and x.shape[axis] < FAR
 
 
 def _combined(combine: Callable[..., Array], value: Callable[[Array, int], Array], x: Array, axis: int) -> Array:

@@ -74,7 +74,7 @@ print(doctor.examine("jax")["known_bad"])
 @pytest.mark.parametrize("flags", ["", FLAG])
 def test_users_learn_of_a_bad_version(flags):
     version = _compiler.jaxlib_version.__version__
-    is_told = bool(affected(_compiler.KNOWN_BAD, {"jaxlib": version})) and not flags
+    is_told = bool(affected(_compiler.CPU_BUGS, {"jaxlib": version})) and not flags
     done = process("-c", FIRST_USE, flags=flags)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count(f"RuntimeWarning: jaxlib {version}") == is_told
@@ -102,7 +102,7 @@ def test_the_flag_in_the_environment(monkeypatch, flags, is_off):
 @pytest.mark.parametrize("version", ["0.10.0", "0.10.1", "0.10.2", "0.11.0", "0.11.1", "0.12.0"])
 def test_our_extra_excludes_the_bad_versions(version):
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["jax"]
-    is_bad = bool(affected(_compiler.KNOWN_BAD, {"jaxlib": version}))
+    is_bad = bool(affected(_compiler.CPU_BUGS, {"jaxlib": version}))
     assert {Requirement(each).name for each in extras} == {"jax", "jaxlib"}
     assert all(Requirement(each).specifier.contains(version) != is_bad for each in extras)
 
@@ -115,5 +115,5 @@ def test_programs_are_compiled_in_one_place():
         nodes = ast.walk(ast.parse(path.read_text()))
         return not {"jax.jit", "_jax.jit"}.isdisjoint(ast.unparse(n) for n in nodes if isinstance(n, ast.Attribute))
 
-    others = {"_compiler.py", "_exchange.py", "_export.py", "cudnn_primitives.py"}
+    others = {"_compiler.py", "_exchange.py", "_export.py", "fused_primitives.py"}
     assert {path.name for path in folder.rglob("*.py") if uses_jit(path)} == others

@@ -1,14 +1,16 @@
-"""The derivatives of cuDNN's fused attention, called by JAX's only public function for it. Not run on a GPU yet.
+"""The fused kernels of GPUs and TPUs and their derivatives: compiled for these devices, not run on them yet.
 
-JAX's function fails for forward-mode derivatives, second derivatives, and (up to 0.11.0, jax#38495) vmap over some
-arguments. Here it is wrapped in primitives that support all of these: an axis of vmap is merged into the batch, the
-gradient is cuDNN's, and derivatives that cuDNN lacks are those of attention by blocks. A primitive is lowered for the
-platform that runs it: to cuDNN on CUDA, to attention by blocks elsewhere.
+JAX's functions fail for forward-mode derivatives, second derivatives, and (up to 0.11.0, jax#38495) vmap over some
+arguments. Here they are wrapped in primitives that support all of these: an axis of vmap is merged into the batch, the
+gradient is the kernel's, and derivatives that a kernel lacks are those of attention by blocks. A primitive is lowered
+for the platform that runs it: to cuDNN on CUDA, to a kernel in Pallas on TPUs, to attention by blocks elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import fields
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,20 +21,33 @@ from jax.interpreters import ad, batching, mlir
 
 from xarrayops.plugin import Array, Attention
 from xarrayops_backends.jax._attention.blocks import blocked
+from xarrayops_backends.jax._devices import _on_platform
 
 Arrays = tuple[Array, ...]
 
 
 class Form(NamedTuple):
-    """The arguments of cuDNN that are not arrays."""
+    """The arguments of the kernels that are not arrays, and the platforms whose kernels serve the call."""
 
     scale: float
     causal: bool
     left: int | None
+    platforms: tuple[str, ...] = ("cuda",)
 
 
-def _fused(q: Array, k: Array, v: Array, *, form: Form) -> Array:
-    """cuDNN's attention of (B, H, L, D) arrays, on CUDA."""
+def _cudnn(q: Array, k: Array, v: Array, *, form: Form) -> Array:
+    """cuDNN's attention of (B, H, L, D) arrays, on CUDA; its public function would transpose all arrays in memory."""
+    with suppress(ImportError, TypeError):  # private: a later version may have another one
+        from jax._src.cudnn.fused_attention_stablehlo import MaskType, dot_product_attention
+
+        found: Array = dot_product_attention(
+            *(q, k, v),
+            scale=form.scale,
+            mask_type=MaskType.CAUSAL if form.causal else MaskType.NO_MASK,
+            sliding_window_length=None if form.left is None else form.left + 1,
+            qkv_layout="BNTH",
+        )
+        return found
     window = None if form.left is None else (form.left, 0)
     out = jax.nn.dot_product_attention(
         *(x.swapaxes(1, 2) for x in (q, k, v)),
@@ -42,6 +57,22 @@ def _fused(q: Array, k: Array, v: Array, *, form: Form) -> Array:
         implementation="cudnn",
     )
     return out.swapaxes(1, 2)
+
+
+def _flash(q: Array, k: Array, v: Array, *, form: Form) -> Array:
+    """JAX's attention in Pallas, on TPUs. It has no groups of heads."""
+    from jax.experimental.pallas.ops.tpu.flash_attention import BlockSizes, flash_attention
+
+    rows, columns = (next(n for n in (512, 256, 128) if x.shape[2] % n == 0) for x in (q, k))
+    names = [each.name for each in fields(BlockSizes) if each.name != "block_b"]
+    sizes = BlockSizes(block_b=1, **{name: rows if "block_q" in name else columns for name in names})
+    if q.shape[1] != k.shape[1]:
+        k, v = (jnp.repeat(x, q.shape[1] // x.shape[1], axis=1) for x in (k, v))
+    found: Array = flash_attention(q, k, v, causal=form.causal, sm_scale=form.scale, block_sizes=sizes)
+    return found
+
+
+_KERNELS = {"cuda": _cudnn, "tpu": _flash}
 
 
 def _plain(q: Array, k: Array, v: Array, *, form: Form) -> Array:
@@ -60,21 +91,24 @@ def _gradients(attend: Callable[..., Array], q: Array, k: Array, v: Array, d_out
     return jax.vjp(partial(attend, form=form), q, k, v)[1](d_out)
 
 
-def _primitive(name: str, results: Sequence[int], plain: Callable[..., Any], fused: Callable[..., Any]) -> Any:
+def _primitive(
+    name: str, results: Sequence[int], plain: Callable[..., Any], kernels: dict[str, Callable[..., Any]]
+) -> Any:
     """A primitive of (B, H, L, D) arrays, and the function that binds it.
 
     ``results`` has, for each result, the index of the argument with its shape and dtype. The derivatives are those of
-    ``plain``. The program to lower is a parameter of the primitive, because JAX must see that its cuDNN part needs the
+    ``plain``. The program to lower is a parameter of the primitive, because JAX must see that its kernels need the
     devices.
     """
     primitive = Primitive(f"xarrayops_{name}")
     primitive.multiple_results = True
 
     def either(*arrays: Array, form: Form) -> Any:
-        return jax.lax.platform_dependent(*arrays, cuda=partial(fused, form=form), default=partial(plain, form=form))
+        branches = {name: partial(kernel, form=form) for name, kernel in kernels.items() if name in form.platforms}
+        return _on_platform(None, *arrays, default=partial(plain, form=form), **branches)
 
     def bind(*arrays: Array, form: Form) -> list[Array]:
-        program = jax.make_jaxpr(partial(either if fused is not plain else plain, form=form))(*arrays)
+        program = jax.make_jaxpr(partial(either if kernels else plain, form=form))(*arrays)
         return primitive.bind(*arrays, form=form, program=program)  # type: ignore[no-untyped-call]
 
     def differentiated(arrays: Arrays, tangents: Arrays, *, form: Form, program: Any) -> Any:
@@ -105,9 +139,14 @@ def _primitive(name: str, results: Sequence[int], plain: Callable[..., Any], fus
     return primitive, bind
 
 
-_attention, _attend = _primitive("attention", [0], _plain, _fused)
-_along, _derive = _primitive("attention_tangent", [0], _tangent, _tangent)
-_, _pull_back = _primitive("attention_gradients", [0, 1, 2], partial(_gradients, _plain), partial(_gradients, _fused))
+_attention, _attend = _primitive("attention", [0], _plain, _KERNELS)
+_along, _derive = _primitive("attention_tangent", [0], _tangent, {})
+_, _pull_back = _primitive(
+    "attention_gradients",
+    [0, 1, 2],
+    partial(_gradients, _plain),
+    {name: partial(_gradients, kernel) for name, kernel in _KERNELS.items()},
+)
 
 
 def _linear(arrays: Arrays, tangents: Arrays, *, form: Form, program: Any) -> tuple[list[Array], list[Array]]:
@@ -117,7 +156,7 @@ def _linear(arrays: Arrays, tangents: Arrays, *, form: Form, program: Any) -> tu
 
 
 def _transposed(d_outs: Sequence[Array], *given: Any, form: Form, program: Any) -> list[Array | None]:
-    """The gradients by cuDNN's kernel. The forward pass is computed again for its residuals."""
+    """The gradients by the kernel. The forward pass is computed again for its residuals."""
     d_out = ad.instantiate_zeros(d_outs[0])  # type: ignore[no-untyped-call]
     gradients = _pull_back(*given[:3], d_out, form=form)
     # The first three are the primal arrays, which have no cotangent here.
@@ -131,5 +170,5 @@ ad.primitive_transposes[_along] = _transposed
 
 @partial(jax.jit, static_argnums=3)
 def attended(q: Array, k: Array, v: Array, form: Form) -> Array:
-    """One compiled program, in which the transposes around cuDNN's kernel do not move data."""
+    """One compiled program."""
     return _attend(q, k, v, form=form)[0]

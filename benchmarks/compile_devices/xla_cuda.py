@@ -1,0 +1,97 @@
+"""Every row of the contract and every operation on JAX, compiled for an H100 by XLA's CUDA compiler.
+
+Products by cuSPARSE are not among them: JAX opens cuSPARSE to lower them, which needs a GPU.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from argparse import Namespace
+from functools import cache
+from typing import Any
+
+import jax
+from jax.experimental import topologies
+
+from benchmarks.compile_devices import _report, _xla
+from benchmarks.compile_devices._workers import Case, Record
+from benchmarks.compile_devices._xla import Product
+
+H100 = """
+gpu_device_info {
+  threads_per_block_limit: 1024 threads_per_warp: 32 shared_memory_per_block: 49152 shared_memory_per_core: 233472
+  threads_per_core_limit: 2048 core_count: 132 fpus_per_core: 128
+  block_dim_limit_x: 2147483647 block_dim_limit_y: 65535 block_dim_limit_z: 65535
+  memory_bandwidth: 3352320000000 l2_cache_size: 52428800 clock_rate_ghz: 1.98 device_memory_size: 84929347584
+  shared_memory_per_block_optin: 232448 cuda_compute_capability { major: 9 }
+  registers_per_core_limit: 65536 registers_per_block_limit: 65536
+}
+runtime_version { major: 13 } platform_name: "CUDA" dnn_version_info { major: 9 minor: 12 }
+device_description_str: "NVIDIA H100 80GB HBM3"
+"""
+PACKAGES = ("jax-cuda13-pjrt", "jax-cuda13-plugin", "nvidia-cuda-nvcc", "nvidia-cudnn-cu13", "nvidia-cusolver")
+
+
+def main(arguments: Namespace) -> dict[str, Any]:
+    """Compile all cases and write the evidence."""
+    jax.config.update("jax_enable_x64", True)
+    environment = {**_xla.ENVIRONMENT, "JAX_ENABLE_X64": "1"}
+    cases = [*_xla.row_cases(each_class=True), *_xla.operation_cases()]
+    return _report.run("xla_cuda", cases, _xla.versions(*PACKAGES), arguments, environment=environment)
+
+
+@cache
+def _device() -> Any:
+    flags = f"--xla_gpu_autotune_level=0 --xla_dump_to={_xla.DUMP} --xla_dump_hlo_as_text=true"
+    os.environ["XLA_FLAGS"] = flags
+    return topologies.get_topology_desc("h100", "cuda", target_config=H100, topology="1x1x1").devices[0]
+
+
+def compiled(case: Case) -> Record:
+    """Compile a case and check its PTX and HLO."""
+    return _xla.compile_case(case, "cuda", _device(), CHECKS)
+
+
+def _rounded(product: Product) -> str | None:
+    """Division and roots of float32 are rounded to nearest."""
+    found = sorted(set(re.findall(r"\b(?:div\.full|div\.approx|sqrt\.approx)[.\w]*", product.code)))
+    return f"the PTX has {', '.join(found)}" if found else None
+
+
+def _on_integer_cores(product: Product) -> str | None:
+    """A product of 8-bit integers uses tensor cores of integers, by Triton or by cuBLAS."""
+    if re.search(r"\b(?:mma|wgmma)\S*\.s8\b", product.code) or "__cublas" in product.hlo:
+        return None
+    return "no tensor core multiplies 8-bit integers"
+
+
+def _in_full_precision(product: Product) -> str | None:
+    """A product of float32 does not use TF32."""
+    found = re.search(r"\S*mma\S*tf32\S*", product.code)
+    return f"the PTX has {found[0]}" if found else None
+
+
+def _in_tf32(product: Product) -> str | None:
+    """A product of float32 that may use TF32 does."""
+    return None if re.search(r"mma\S*tf32", product.code) else "no tensor core multiplies TF32"
+
+
+def _is_fused(product: Product) -> str | None:
+    """Attention is a call of cuDNN without transposes around it."""
+    if not any(name.startswith("__cudnn$fmha") for name in product.custom_calls):
+        return "cuDNN's attention is not called"
+    found = re.findall(r"= (\S+) transpose\(", product.hlo)
+    return f"{len(found)} transposes, such as of {found[0]}" if found else None
+
+
+CHECKS = {
+    "no callback": _xla.no_callback,
+    "rounded": _rounded,
+    "integer cores": _on_integer_cores,
+    "tf32": _in_tf32,
+    "full precision": _in_full_precision,
+    "fused attention": _is_fused,
+    "no scores": _xla.no_scores,
+    "keeps NaN": _xla.keeps_nan,
+}
