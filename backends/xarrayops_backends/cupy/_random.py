@@ -18,7 +18,7 @@ from xarrayops_backends.cupy._devices import _on, as_device
 
 @cache
 def _kernel(kind: str, dtype: str) -> Any:
-    return cupy.RawKernel(source(kind, dtype), NAME, ("-std=c++17",))
+    return cupy.RawKernel(source(kind, dtype), NAME, ("--std=c++17",))
 
 
 def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
@@ -28,8 +28,7 @@ def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array
         return out
 
 
-def random_keys(key: Any, counters: Array, /) -> Array:
-    """By the kernel of `random_draw`."""
+def _keys(key: Any, counters: Array, /) -> Array:
     with _on(counters.device):
         out = cupy.empty((*counters.shape, 2), cupy.uint32)
         _fill(out, KEYS, key, cupy.ascontiguousarray(counters, cupy.int64), counters.size)
@@ -57,6 +56,7 @@ def _refusal(call: Call, /) -> str | None:
 
 
 RANDOM_DRAW_CANDIDATES = [("threefry", _draw, _refusal)]
+RANDOM_KEYS_CANDIDATES = [("threefry", _keys, _refusal)]
 
 
 def native_generator(seed: int, device: Any, /) -> Any:

@@ -1,6 +1,8 @@
 """The source of random numbers on devices, compiled for the CPU: its bits, and one kernel for each draw."""
 
 import ctypes
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -127,3 +129,32 @@ def test_torch_compile_keeps_a_draw_on_a_device_as_one_operator(torch):
         graph = make_fx(lambda key: draw(Draw("normal", "float32", loc=1.0, scale=0.3), key, (5,), key.device))(key)
     called = [str(node.target) for node in graph.graph.nodes if node.op == "call_function"]
     assert [name for name in called if not name.startswith("aten.empty")] == ["xarrayops.drawn.default"]
+
+
+ON_CUPY = """
+import cupy, numpy as np
+from cupy._kernels import launched
+from tests.unit.backends.test_random import DRAWS, KEY, check
+from xarrayops._core.backends import find
+from xarrayops.plugin.random import threefry
+
+functions = find.named("cupy").functions
+with cupy.cuda.Device(1):
+    key, counters = cupy.asarray(KEY, dtype=cupy.uint32), cupy.asarray([[0, 1, 2**32 - 1]])
+    for draw in DRAWS:
+        for shape in ((), (2, 0, 3), (7,), (300, 3)):
+            for each in (KEY, key):
+                launched.clear()
+                check(lambda draw, key, *place: functions["random_draw"](draw, each, *place), draw, shape, "cuda:1")
+                assert launched == ["xarrayops_draw"] * (0 not in shape), (draw, launched)
+for each in (KEY, key):
+    launched.clear()
+    keys = functions["random_keys"](each, counters)
+    assert launched == ["xarrayops_draw"] and keys.device.id == 1
+    assert cupy.asnumpy(keys).tolist() == [[list(threefry(KEY, 0, x)) for x in (0, 1, 2**32 - 1)]]
+"""
+
+
+def test_a_draw_of_cupy_is_one_kernel_on_the_device_asked_for(standin_environment):
+    done = subprocess.run([sys.executable, "-c", ON_CUPY], env=standin_environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]

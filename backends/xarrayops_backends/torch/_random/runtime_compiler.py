@@ -50,7 +50,7 @@ def kernel(source: str, name: str, index: int) -> Launch:
 
 def binary(compiler: Any, source: str, target: str) -> bytes:
     """The code that the run-time compiler makes of a source for a target; RuntimeError with its message."""
-    options = (ctypes.c_char_p * 2)(target.encode(), b"-std=c++17")
+    options = (ctypes.c_char_p * 2)(target.encode(), b"--std=c++17")
     program = ctypes.c_void_p()
     _call(compiler, f"{_COMPILER}CreateProgram", ctypes.byref(program), source.encode(), b"source.cu", 0, None, None)
     try:
