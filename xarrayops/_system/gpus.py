@@ -54,6 +54,11 @@ def state() -> list[dict[str, Any]]:
     return _queried(_STATE)
 
 
+def capabilities() -> list[str]:
+    """The compute capabilities of NVIDIA's GPUs, such as "9.0"; empty if the driver does not report them."""
+    return sorted({gpu["capability"] for gpu in _queried({"compute_cap": ("capability", None)})})
+
+
 def _queried(fields: Mapping[str, tuple[str, float | None]]) -> list[dict[str, Any]]:
     command = ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"]
     try:

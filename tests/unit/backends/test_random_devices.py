@@ -14,7 +14,7 @@ from xarrayops._system import compiler
 from xarrayops.plugin import device_random
 from xarrayops.plugin.random import Draw
 
-pytestmark = pytest.mark.skipif(compiler.find(cuda=False) is None, reason="no C++ compiler is installed")
+pytestmark = pytest.mark.skipif(compiler.find(compiler.CPP) is None, reason="no C++ compiler is installed")
 SHAPES = ((), (0,), (2, 0, 3), (7,), (300, 3), (2, 2**12))
 
 
@@ -81,8 +81,8 @@ def test_torch_makes_keys_for_one_key_and_for_several(torch):
             assert torch.equal(kernels.keys(key, counters), steps.keys_of_counters(key, counters))
 
 
-def counted(torch, function):
-    """The operators that run in a call, of those that are kernels."""
+def counted(function, *args):
+    """The result of a call, and the operators that run in it, of those that are kernels."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     names = []
@@ -93,8 +93,8 @@ def counted(torch, function):
             return function(*args, **(kwargs or {}))
 
     with Counter():
-        function()
-    return [name for name in names if not name.startswith(("aten::empty", "aten::new_empty"))]
+        result = function(*args)
+    return result, [name for name in names if not name.startswith(("aten::empty", "aten::new_empty"))]
 
 
 @pytest.mark.parametrize("draw", DRAWS, ids=str)
@@ -108,12 +108,11 @@ def test_a_draw_of_torch_on_a_device_is_one_kernel(torch, draw):
         device = torch.device("cuda")
         key = torch.empty(2, dtype=torch.uint32, device=device)
         for each in (KEY, key):
-            found = []
-            names = counted(torch, lambda: found.append(functions["random_draw"](draw, each, (3, 4), device)))
+            found, names = counted(functions["random_draw"], draw, each, (3, 4), device)
             assert names == ["xarrayops::drawn"]
-            assert (found[0].shape, found[0].device.type) == ((3, 4), "cuda")
+            assert (found.shape, found.device.type) == ((3, 4), "cuda")
         counters = torch.empty(5, dtype=torch.int64, device=device)
-        assert counted(torch, lambda: functions["random_keys"](key, counters)) == ["xarrayops::keys"]
+        assert counted(functions["random_keys"], key, counters)[1] == ["xarrayops::keys"]
 
 
 def test_torch_compile_keeps_a_draw_on_a_device_as_one_operator(torch):

@@ -43,9 +43,7 @@ def keys(key: Array, counters: Array) -> Array:
     return out
 
 
-def _fill(
-    out: Array, draw: Draw, words: Sequence[int], key: Array | None, counters: Array | None, size: int
-) -> None:
+def _fill(out: Array, draw: Draw, words: Sequence[int], key: Array | None, counters: Array | None, size: int) -> None:
     if not out.numel():
         return
     keys = None if key is None else key.to(out.device).contiguous()

@@ -17,7 +17,7 @@ _IS_HIP = torch.version.hip is not None
 _COMPILER, _CODE, _MODULE = ("hiprtc", "Code", "hipModule") if _IS_HIP else ("nvrtc", "CUBIN", "cuModule")
 _LAUNCH, _DRIVER = ("hipModuleLaunchKernel", "libamdhip64.so") if _IS_HIP else ("cuLaunchKernel", "libcuda.so.1")
 Launch = Callable[[Sequence[int], Sequence[int], Sequence[Any]], None]
-"""Starts a kernel, with the grid, the block and ctypes objects for the arguments, on the current stream of its device."""
+"""Starts a kernel on the current stream of its device, with a grid, a block and ctypes objects for the arguments."""
 
 
 @cache
