@@ -146,7 +146,7 @@ class Native:
             backend.functions["device_attributes"](each.native) for each, backend in places if each.kind == self.device
         ]
         found = {str(each["capability"]) for each in attributes if "capability" in each}
-        return sorted(found) or (gpus.capabilities() if self.device == "cuda" else [])
+        return sorted(found) or gpus.capabilities(self.device)
 
     def _built(self) -> Callable[..., None]:
         from xarrayops._system import compiler

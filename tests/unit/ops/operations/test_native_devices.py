@@ -51,7 +51,7 @@ def test_the_capabilities_of_the_devices_decide_what_is_built(monkeypatch):
         functions = {"native_kernel": lambda native: print, "device_attributes": lambda device, known=known: known}
         backend = SimpleNamespace(name="torch", functions=functions, devices=lambda: [Device("cpu", "cpu", "cpu"), gpu])
         native.function_for(backend)
-        monkeypatch.setattr(gpus, "capabilities", lambda reported=reported: reported)
+        monkeypatch.setattr(gpus, "capabilities", lambda kind, reported=reported: reported)
         assert native._capabilities() == expected
 
 
