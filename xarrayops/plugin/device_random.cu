@@ -4,24 +4,38 @@
 // bits of an element, 32 or 64; NUMBER, the type of the results; and DRAWN, one of the functions bits, keys, integers,
 // uniform, exponential and normal. Each operation rounds once, to nearest: no compiler contracts or approximates it.
 
-#ifdef __clang__  // the intrinsics of HIP are operators
-#pragma clang fp contract(off)
-#endif
 #if BITS == 32
 typedef float real;
 typedef int whole;
 #define ROUNDED(operation) __f##operation##_rn
 #define AS_WHOLE __float_as_int
 #define AS_REAL __int_as_float
+#define ROOT __builtin_sqrtf
 #else
 typedef double real;
 typedef long long whole;
 #define ROUNDED(operation) __d##operation##_rn
 #define AS_WHOLE __double_as_longlong
 #define AS_REAL __longlong_as_double
+#define ROOT __builtin_sqrt
 #endif
 typedef unsigned int word;
 typedef unsigned long long words;
+
+#ifdef __clang__  // HIP: its intrinsics are operators that are contracted, and its __fsqrt_rn is an approximation
+#pragma clang fp contract(off)
+#define OPERATION(name, symbol) \
+  __device__ inline real name(real x, real y) { return x symbol y; }
+__device__ inline real root(real x) { return ROOT(x); }
+#else
+#define OPERATION(name, symbol) \
+  __device__ inline real name(real x, real y) { return ROUNDED(name)(x, y); }
+__device__ inline real root(real x) { return ROUNDED(sqrt)(x); }
+#endif
+OPERATION(add, +)
+OPERATION(sub, -)
+OPERATION(mul, *)
+OPERATION(div, /)
 
 struct Options {
   words low, width;  // a width of 0 is 2**64
@@ -50,40 +64,40 @@ template <int N>
 __device__ inline real polynomial(const real (&coefficients)[N], real x) {
   real value = coefficients[0];
 #pragma unroll
-  for (int k = 1; k < N; ++k) value = ROUNDED(add)(ROUNDED(mul)(x, value), coefficients[k]);
+  for (int k = 1; k < N; ++k) value = add(mul(x, value), coefficients[k]);
   return value;
 }
 
 template <int N, int M>
 __device__ inline real rational(const real (&numerator)[N], const real (&denominator)[M], real x) {
-  return ROUNDED(div)(polynomial(numerator, x), polynomial(denominator, x));
+  return div(polynomial(numerator, x), polynomial(denominator, x));
 }
 
 __device__ inline real minus_log(real x) {
   const whole shifted = AS_WHOLE(x) + (((whole)BIAS << MANTISSA) - LOWEST);
   const real n = (real)(BIAS - (shifted >> MANTISSA));
-  const real f = ROUNDED(sub)(AS_REAL((shifted & (((whole)1 << MANTISSA) - 1)) + LOWEST), 1);
-  const real s = ROUNDED(div)(f, ROUNDED(add)(f, 2));
-  const real product = ROUNDED(mul)(s, polynomial(LOG, ROUNDED(mul)(s, s)));
-  return ROUNDED(add)(ROUNDED(mul)(n, LN2[0]), ROUNDED(sub)(ROUNDED(mul)(n, LN2[1]), product));
+  const real f = sub(AS_REAL((shifted & (((whole)1 << MANTISSA) - 1)) + LOWEST), 1);
+  const real s = div(f, add(f, 2));
+  const real product = mul(s, polynomial(LOG, mul(s, s)));
+  return add(mul(n, LN2[0]), sub(mul(n, LN2[1]), product));
 }
 
 __device__ inline real scaled(real x, Options options) {
-  return ROUNDED(add)(ROUNDED(mul)(x, (real)options.scale), (real)options.loc);
+  return add(mul(x, (real)options.scale), (real)options.loc);
 }
 
 __device__ inline real upper(words bits) { return (real)(whole)(bits >> (BITS - DIGITS)); }
 
 __device__ inline real uniform(words bits, Options options) {
-  return scaled(ROUNDED(mul)(upper(bits), UNIT), options);
+  return scaled(mul(upper(bits), UNIT), options);
 }
 
 __device__ inline real exponential(words bits, Options options) {
-  return scaled(minus_log(ROUNDED(mul)(ROUNDED(add)(upper(bits), 1), UNIT)), options);
+  return scaled(minus_log(mul(add(upper(bits), 1), UNIT)), options);
 }
 
 __device__ inline real of_interval(whole k) {
-  return ROUNDED(mul)(ROUNDED(add)((real)k, (real)0.5), UNIT_OF_NORMAL);
+  return mul(add((real)k, (real)0.5), UNIT_OF_NORMAL);
 }
 
 __device__ inline real normal(words bits, Options options) {
@@ -91,12 +105,12 @@ __device__ inline real normal(words bits, Options options) {
   const real q = of_interval(magnitude), central = (real)CENTRAL;
   real x;
   if (q > central) {
-    const real r = ROUNDED(sqrt)(minus_log(of_interval(HALF - 1 - magnitude)));
-    x = r > (real)FAR_FROM ? rational(FAR, FAR_BELOW, ROUNDED(sub)(r, (real)FAR_FROM))
-                           : rational(TAIL, TAIL_BELOW, ROUNDED(sub)(r, (real)TAIL_FROM));
+    const real r = root(minus_log(of_interval(LARGEST - magnitude)));
+    x = r > (real)FAR_FROM ? rational(FAR, FAR_BELOW, sub(r, (real)FAR_FROM))
+                           : rational(TAIL, TAIL_BELOW, sub(r, (real)TAIL_FROM));
   } else {
-    const real square = ROUNDED(mul)(ROUNDED(sub)(central, q), ROUNDED(add)(central, q));
-    x = ROUNDED(mul)(q, rational(CENTRE, CENTRE_BELOW, square));
+    const real square = mul(sub(central, q), add(central, q));
+    x = mul(q, rational(CENTRE, CENTRE_BELOW, square));
   }
   return scaled(sign ? -x : x, options);
 }
