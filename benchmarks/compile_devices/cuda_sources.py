@@ -75,8 +75,10 @@ def main(arguments: Namespace) -> dict[str, Any]:
         *({"operation": f"bits of {tuple(draw)}", "dtype": draw.dtype, "device": "cpu"} for draw in DRAWS),
     ]
     versions = {name: metadata.version(name) for name in PACKAGES}
+    (nvcc,) = _package("nvidia", "cu13/bin/nvcc")
     with TemporaryDirectory() as folder:  # otherwise the user's cache of built kernels has them already
-        return _report.run("cuda_sources", cases, versions, arguments, environment={"XARRAYOPS_CACHE": folder})
+        environment = {"XARRAYOPS_CACHE": folder, "NVCC": str(nvcc)}
+        return _report.run("cuda_sources", cases, versions, arguments, environment=environment)
 
 
 def compiled(case: Case) -> Record:
