@@ -171,7 +171,9 @@ def _by_clang(source: str) -> tuple[str, str]:
 
 def _of_ir(code: str, instructions: str) -> str | None:
     """Which operations of LLVM's code may be contracted or approximated."""
-    flagged = re.findall(r"= (f(?:add|sub|mul|div) (?:contract|fast|arcp|afn|reassoc).*|.*@llvm\.fma.*|.*!fpmath.*)", code)
+    flagged = re.findall(
+        r"= (f(?:add|sub|mul|div) (?:contract|fast|arcp|afn|reassoc).*|.*@llvm\.fma.*|.*!fpmath.*)", code
+    )
     if "xarrayops_draw" not in instructions:
         return "the instructions have no kernel"
     return f"the code has {flagged[0]}" if flagged else None

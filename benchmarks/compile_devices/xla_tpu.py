@@ -14,7 +14,9 @@ TOPOLOGIES = {"v5e": "v5e:2x2", "v6e": "v6e:2x2"}
 """The rows are compiled for the first, the operations for both."""
 ENVIRONMENT = {
     **_xla.ENVIRONMENT,
-    **{"TPU_SKIP_MDS_QUERY": "1", "TPU_WORKER_HOSTNAMES": "localhost", "TPU_WORKER_ID": "0"},
+    "TPU_SKIP_MDS_QUERY": "1",
+    "TPU_WORKER_HOSTNAMES": "localhost",
+    "TPU_WORKER_ID": "0",
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
     "JAX_ENABLE_X64": "0",
 }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
-from math import prod
 from typing import Any
 
 import cupy
@@ -24,7 +24,7 @@ def _kernel(kind: str, dtype: str) -> Any:
 def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
     with _on(cupy.cuda.Device() if device is None else as_device(device)):
         out = cupy.empty(shape, draw.dtype)
-        _fill(out, draw, key, None, prod(shape))
+        _fill(out, draw, key, None, math.prod(shape))
         return out
 
 

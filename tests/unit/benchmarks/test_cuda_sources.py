@@ -3,8 +3,8 @@
 import pytest
 
 pytest.importorskip("tvm_ffi")
-from benchmarks.compile_devices import cuda_sources  # noqa: E402
-from xarrayops.plugin import device_random  # noqa: E402
+from benchmarks.compile_devices import cuda_sources
+from xarrayops.plugin import device_random
 
 PTX = """
 \tld.global.nc.f32 \t%f1, [%rd1];
