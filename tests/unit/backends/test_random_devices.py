@@ -130,6 +130,23 @@ def test_torch_compile_keeps_a_draw_on_a_device_as_one_operator(torch):
     assert [name for name in called if not name.startswith("aten.empty")] == ["xarrayops.drawn.default"]
 
 
+@pytest.mark.device
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_the_kernel_on_a_device(library):
+    """The draws of a real device, by the kernel: the contract compares few numbers, this test many."""
+    import xarrayops as xo
+
+    found = next((each for each in xo.backends() if each.name == library and each.available), None)
+    gpus = [each for each in found.backend.devices() if each.kind in ("cuda", "rocm")] if found else []
+    if not gpus or "standin" in found.backend.versions.get("cupy", ""):
+        pytest.skip(f"{library} sees no GPU")
+    name = {"torch": "operator", "cupy": "threefry"}[library]
+    (function,) = (each for kind, each, _ in found.backend.kernels("random_draw") if kind == name)
+    for draw in DRAWS:
+        for shape in (*SHAPES, (10**6,)):
+            check(function, draw, shape, gpus[-1].native)
+
+
 ON_CUPY = """
 import cupy, numpy as np
 from cupy._kernels import launched

@@ -1,8 +1,10 @@
 """Native kernels on devices: what is built for them, the current device and stream, and the calls on CuPy."""
 
+import re
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -34,6 +36,32 @@ def test_cuda_and_hip_sources_serve_arrays_on_their_devices_only():
             found if compiler.find(language) else f"no {language.name} compiler was found"
         )
     assert made(torch.ones(2)).tolist() == [2, 2]
+
+
+def test_jax_has_no_native_kernels_for_rocm():
+    pytest.importorskip("jax_tvm_ffi")
+    hook = find.named("jax").functions["native_kernel"]
+    with pytest.raises(xo.Unsupported, match="jax-tvm-ffi serves cpu and cuda, not rocm"):
+        hook(NativeKernel("tests", lambda: print, twice, (), "rocm"))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("index", [0, 1])
+def test_the_source_of_the_docs_on_a_device(index):
+    """Also on a device that is not the current one, and on a stream of its own."""
+    if torch.version.hip or torch.cuda.device_count() <= index or compiler.find(compiler.CUDA) is None:
+        pytest.skip(f"no CUDA device {index}, or no CUDA compiler")
+    guide = Path(__file__).parents[4] / "docs" / "guides" / "operations.md"
+    (source,) = re.findall(r"^```cuda\n(.*?)^```", guide.read_text(encoding="utf-8"), re.M | re.S)
+    made = xo.operation("tests::doubled")(twice)
+    made.native("cuda", sources={"twice.cu": source}, entry="twice", serves=["torch"], dtypes=("float32",))
+    x = torch.arange(100_000.0, device=f"cuda:{index}")
+    with torch.cuda.stream(torch.cuda.Stream(x.device)):
+        y = made(x * 3)
+    torch.cuda.synchronize(x.device)
+    assert xo.explain(made, x).chosen == "torch:cuda"
+    assert torch.equal(y, x * 6)
+    assert made(x[:0]).shape == (0,)
 
 
 def test_the_capabilities_of_the_devices_decide_what_is_built(monkeypatch):
