@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 
 import xarrayops as xo
 from xarrayops._core.backends import find
@@ -17,6 +16,7 @@ from xarrayops._system import compiler, gpus
 from xarrayops.plugin.arrays import Device
 from xarrayops.plugin.native import NativeKernel
 
+torch = pytest.importorskip("torch", exc_type=ImportError)
 pytest.importorskip("tvm_ffi")
 
 
