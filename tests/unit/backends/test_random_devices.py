@@ -3,6 +3,8 @@
 import ctypes
 import subprocess
 import sys
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -118,16 +120,108 @@ def test_a_draw_of_torch_on_a_device_is_one_kernel(torch, draw):
 def test_torch_compile_keeps_a_draw_on_a_device_as_one_operator(torch):
     """Inductor would approximate divisions and contract products: no step of a draw may reach it."""
     from torch._subclasses.fake_tensor import FakeTensorMode
-    from torch.fx.experimental.proxy_tensor import make_fx
 
     import xarrayops as xo
 
-    draw = xo.backend("torch").functions["random_draw"]
+    called = []
+
+    def compiler(graph, inputs):
+        called.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+        return graph.forward
+
+    def noisy(key):
+        rng = xo.random.default_rng(key)
+        return rng.normal(1.0, 0.3, size=5, dtype="float32"), rng.integers(0, 7, size=(2, 3))
+
     with FakeTensorMode():
         key = torch.empty(2, dtype=torch.uint32, device="cuda")
-        graph = make_fx(lambda key: draw(Draw("normal", "float32", loc=1.0, scale=0.3), key, (5,), key.device))(key)
-    called = [str(node.target) for node in graph.graph.nodes if node.op == "call_function"]
-    assert [name for name in called if not name.startswith("aten.empty")] == ["xarrayops.drawn.default"]
+        found = torch.compile(noisy, backend=compiler, fullgraph=True)(key)
+    assert [(x.shape, x.device.type) for x in found] == [((5,), "cuda"), ((2, 3), "cuda")]
+    kernels = [name for name in called if "built-in method" not in name]  # empty and full
+    assert kernels == ["xarrayops.keys.default", "xarrayops.drawn.default"] * 2
+
+
+class Rtc:
+    """NVRTC's functions: the binary is the source."""
+
+    def __init__(self):
+        self.log, self.targets = b"", []
+
+    def nvrtcCreateProgram(self, program, source, name, *headers):  # noqa: N802
+        self.source = source
+        return 0
+
+    def nvrtcCompileProgram(self, program, count, options):  # noqa: N802
+        self.targets.append([options[k].decode() for k in range(count)])
+        self.log = b"it is wrong" if b"wrong" in self.source else b""
+        return bool(self.log)
+
+    def nvrtcDestroyProgram(self, program):  # noqa: N802
+        return 0
+
+    def __getattr__(self, name):
+        text = {"ProgramLog": self.log, "CUBIN": self.source}[
+            name.removeprefix("nvrtcGet").removesuffix("Size")
+        ] + b"\0"
+
+        def get(program, into):
+            if name.endswith("Size"):
+                into._obj.value = len(text)
+            else:
+                into.raw = text
+            return 0
+
+        return get
+
+
+class Driver:
+    """The driver's functions: the kernel of the loaded binary runs on the CPU."""
+
+    status = 0
+
+    def cuModuleLoadData(self, module, binary):  # noqa: N802
+        self.source = binary.rstrip(b"\0").decode()
+        return 0
+
+    def cuModuleGetFunction(self, function, module, name):  # noqa: N802
+        self.name = name.decode()
+        return 0
+
+    def cuLaunchKernel(self, function, *given):  # noqa: N802
+        *shape, shared, stream, addresses, extra = given
+        assert (shared, stream.value, extra) == (0, 1234, None)
+        cuda_on_cpu.kernel(self.source, self.name).at(shape, addresses)
+        return self.status
+
+
+def test_torch_compiles_and_launches_the_kernel_by_the_functions_of_cuda(torch, monkeypatch):
+    from xarrayops_backends.torch._random import kernels, runtime_compiler
+
+    rtc, driver, current = Rtc(), Driver(), []
+    monkeypatch.undo()  # the kernel that runs on the CPU
+    properties = SimpleNamespace(major=9, minor=0)
+    monkeypatch.setattr(runtime_compiler, "_libraries", lambda: (rtc, driver))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: properties)
+    monkeypatch.setattr(torch.cuda, "device", lambda index: current.append(index) or nullcontext())
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda: SimpleNamespace(cuda_stream=1234))
+    empty = torch.empty
+    monkeypatch.setattr(torch, "empty", lambda *shape, device=None, **options: empty(*shape, **options))
+    runtime_compiler.kernel.cache_clear()
+    draw = Draw("normal", "float64", loc=1.5, scale=0.3)
+    assert kernels.refusal(draw.kind, draw.dtype, torch.device("cuda")) is None
+    check(lambda draw, key, *place: kernels.drawn(draw, key, None, *place), draw, (300, 3), torch.device("cpu"))
+    assert rtc.targets == [["--gpu-architecture=sm_90", "--std=c++17"]]  # compiled once
+    assert set(current) == {1}
+    driver.status = 700
+    with pytest.raises(RuntimeError, match="cuLaunchKernel failed with status 700"):
+        kernels.drawn(draw, KEY, None, (3,), torch.device("cpu"))
+    monkeypatch.setattr(kernels, "source", lambda *names: "wrong")
+    assert (
+        kernels.refusal("bits", "uint8", torch.device("cuda", 1)) == "its kernel cannot be compiled here: it is wrong"
+    )
+    runtime_compiler.kernel.cache_clear()
 
 
 @pytest.mark.device
