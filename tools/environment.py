@@ -35,6 +35,7 @@ CLIENTS = ROOT / "benchmarks" / "clients" / "requirements.txt"
 _JAX = "0.10.1"
 """The version of JAX whose compilers the steps use; libtpu is the version that jax[tpu] pins."""
 _NVIDIA = ("cuda-nvcc", "nvvm", "cuda-runtime", "cuda-nvrtc", "cublas", "cudnn-cu13", "cufft", "cusolver", "cusparse")
+_NVCC = ("cuda-nvcc", "cuda-crt", "nvvm", "cuda-runtime", "cuda-cccl", "cuda-nvrtc", "cuda-nvrtc-cu12")
 COMPILERS = {
     "compile-xla-cuda": (
         *(f"{name}=={_JAX}" for name in ("jax", "jax-cuda13-pjrt", "jax-cuda13-plugin")),
@@ -42,6 +43,7 @@ COMPILERS = {
     ),
     # the plug-in of 0.10.1 needs a GPU to compile
     "compile-xla-rocm": tuple(f"{name}==0.10.2" for name in ("jax", "jax-rocm7-pjrt", "jax-rocm7-plugin")),
+    "compile-cuda-sources": ("apache-tvm-ffi>=0.1.15", "ziglang", *(f"nvidia-{name}" for name in _NVCC)),
     "compile-xla-tpu": (f"jax[tpu]=={_JAX}",),
 }
 """The packages of each step of benchmarks/compile_devices."""

@@ -45,7 +45,12 @@ SURVEY_S = 60.0
 CACHE_RACES = tuple(f"ignore:Error {done} persistent compilation cache:UserWarning" for done in ("reading", "writing"))
 """JAX's cache has no locks: a worker may read an incomplete entry of another worker. It then compiles by itself."""
 LEFT = "{seconds left}"
-TESTS = ("tests/contract", "tests/unit/backends/torch/test_attention_cuda.py")
+TESTS = (
+    "tests/contract",
+    "tests/unit/backends/torch/test_attention_cuda.py",
+    "tests/unit/backends/test_random_devices.py",
+    "tests/unit/ops/operations/test_native_devices.py",
+)
 """The tests with the mark ``device``. Others need packages that such a machine may lack."""
 CUPY_SUITES = tuple(f"tests/standins/cupy_{name}_suite.py" for name in ("dense", "sparse", "order", "products"))
 SURVEY = """

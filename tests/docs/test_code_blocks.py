@@ -89,7 +89,7 @@ def test_blocks_run(way, checkout, monkeypatch):
     if missing:
         pytest.skip(f"needs a device: {', '.join(sorted(missing))}")
     if COMPILER in needs:
-        if compiler.find(cuda=False) is None:
+        if compiler.find(compiler.CPP) is None:
             pytest.skip("needs a C++ compiler")
         monkeypatch.setenv("XARRAYOPS_CACHE", str(checkout / "cache"))
     monkeypatch.chdir(checkout)

@@ -1,12 +1,13 @@
-"""Facts of NVIDIA GPUs, reported by nvidia-smi; empty where there are none.
+"""Facts of GPUs, reported by nvidia-smi and amd-smi; empty where there are none.
 
-Fields and format are those of ``nvidia-smi --help-query-gpu``. All GPUs of the machine are included, in the driver's
-order, whatever CUDA_VISIBLE_DEVICES says.
+Fields and format are those of ``nvidia-smi --help-query-gpu``, and of ``amd-smi static --json`` and ``amd-smi metric
+--json``. All GPUs of the machine are included, in the driver's order, whatever CUDA_VISIBLE_DEVICES says.
 """
 
 from __future__ import annotations
 
 import csv
+import json
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -40,29 +41,79 @@ _STATE: dict[str, tuple[str, float | None]] = {
     "memory.used": ("memory_used_bytes", _MIB),
 }
 """Facts that change while programs run, in the same form."""
+_AMD_FACTS = {
+    "gpu": "index",
+    "asic.market_name": "name",
+    "asic.target_graphics_version": "capability",
+    "driver.version": "driver",
+    "vram.size": "memory_bytes",
+    "limit.max_power": "power_limit_w",
+}
+"""The same facts of AMD's GPUs: the places in the output of ``amd-smi static``, and our names."""
+_AMD_STATE = {
+    "gpu": "index",
+    "clock.gfx_0.clk": "clock_hz",
+    "clock.mem_0.clk": "memory_clock_hz",
+    "power.socket_power": "power_w",
+    "temperature.hotspot": "temperature_c",
+    "mem_usage.used_vram": "memory_used_bytes",
+}
+"""The same for ``amd-smi metric``."""
+_AMD_UNITS = {"MB": _MIB, "MHz": _MHZ}
 _UNKNOWN = ("", "n/a", "not supported", "unknown error", "not available")
 _EXCLUSIVE = "Exclusive_Process"
 
 
 def facts() -> list[dict[str, Any]]:
     """The name, driver, memory, maximum clocks, power limit and modes of each GPU. Unknown values are left out."""
-    return _queried(_FACTS)
+    return _queried(_FACTS) + _queried_amd("static", _AMD_FACTS)
 
 
 def state() -> list[dict[str, Any]]:
     """The current clocks, power, temperature and memory in use of each GPU."""
-    return _queried(_STATE)
+    return _queried(_STATE) + _queried_amd("metric", _AMD_STATE)
+
+
+def capabilities(kind: str) -> list[str]:
+    """The compute capabilities of the devices of a kind, such as "9.0" for "cuda", if the driver reports them."""
+    known = _queried({"compute_cap": ("capability", None)}) if kind == "cuda" else _queried_amd("static", _AMD_FACTS)
+    return sorted({gpu["capability"] for gpu in known if "capability" in gpu})
 
 
 def _queried(fields: Mapping[str, tuple[str, float | None]]) -> list[dict[str, Any]]:
-    command = ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"]
+    text = _output(["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"])
+    return _parsed(text, list(fields.values()))
+
+
+def _queried_amd(report: str, fields: Mapping[str, str]) -> list[dict[str, Any]]:
+    try:
+        found = json.loads(_output(["amd-smi", report, "--json"]) or "[]")
+    except ValueError:  # a message of the driver
+        return []
+    listed = found.get("gpu_data", []) if isinstance(found, dict) else found  # versions differ
+    gpus = [{name: _amd_value(gpu, place) for place, name in fields.items()} for gpu in listed]
+    return [{name: value for name, value in gpu.items() if value is not None} for gpu in gpus]
+
+
+def _amd_value(gpu: Any, place: str) -> Any:
+    """A text, or a number in our units; None if it is unknown."""
+    for key in place.split("."):
+        gpu = gpu.get(key) if isinstance(gpu, dict) else None
+    if isinstance(gpu, dict):
+        value = gpu.get("value")
+        return value * _AMD_UNITS.get(gpu.get("unit", ""), 1) if isinstance(value, (int, float)) else None
+    return None if isinstance(gpu, str) and gpu.lower() in _UNKNOWN else gpu
+
+
+def _output(command: Sequence[str]) -> str:
+    """What a program prints; nothing if it is missing, fails or hangs."""
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
-        return []
-    return [] if done.returncode else _parsed(done.stdout, list(fields.values()))
+        return ""
+    return "" if done.returncode else done.stdout
 
 
 def _parsed(text: str, fields: Sequence[tuple[str, float | None]]) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ class NativeKernel(Record):
 
     ``name`` is unique. ``load`` builds the function if necessary and returns it: a tvm-ffi object, which takes objects
     with ``__dlpack__``, bool, int, float and str. ``reference`` is the array code with the same results. ``options``
-    are the names of the options. ``device`` is the kind of device: "cpu" or "cuda". The
+    are the names of the options. ``device`` is the kind of device: "cpu", "cuda" or "rocm". The
     function is called with the arrays, the options, and an array for each result, which it fills.
     """
 
@@ -65,7 +65,7 @@ def eager_kernel(
         The compiled function.
     results : callable
         ``results(*arrays, **options)`` gives the results' shapes and dtypes. It is called once for all calls whose
-        arrays have the same shapes and dtypes, and whose options are the same.
+        arrays have the same shapes and dtypes, and whose options are the same; the values of floats do not count.
     empty : callable
         ``empty(shape, dtype, x)`` gives a new array in C order on the device of x.
     lent : callable
@@ -79,7 +79,8 @@ def eager_kernel(
 
     def kernel(*arrays: Array, **options: Any) -> Any:
         values = [options[name] for name in names]
-        key = (*map(_form, arrays), *values, *map(type, values))
+        # The type of a number too, as 1 == True; of a float alone, which may change in each call, such as a step size.
+        key = (*map(_form, arrays), *(x for x in values if type(x) is not float), *map(type, values))
         found = known.get(key)
         if found is None:
             if len(known) >= _KNOWN:

@@ -181,7 +181,15 @@ def native_kernel(native: NativeKernel, /) -> Callable[..., Any]:
             shapes = (torch.empty(x.shape, dtype=x.dtype, device="meta") for x in arrays)
             return Results.of(native.reference(*shapes, **options))
 
-    return eager_kernel(native, results=results, empty=_empty, lent=_lent)
+    load = native.load
+
+    def on_device(*arguments: Any) -> None:
+        # tvm-ffi passes the stream of the arguments' device, on which a kernel can only start if the device is current.
+        with torch.cuda.device(arguments[0].device):
+            load()(*arguments)
+
+    placed = native if native.device == "cpu" else native._replace(load=lambda: on_device)
+    return eager_kernel(placed, results=results, empty=_empty, lent=_lent)
 
 
 def _empty(shape: tuple[int, ...], dtype: Any, x: Array) -> Array:

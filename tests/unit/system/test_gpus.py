@@ -1,7 +1,8 @@
-"""NVIDIA's GPUs through nvidia-smi: its output in the documented format, on machines with and without one."""
+"""GPUs through nvidia-smi and amd-smi: their output in the documented formats, on machines with and without one."""
 
 from __future__ import annotations
 
+import json
 import stat
 import sys
 from io import StringIO
@@ -40,10 +41,10 @@ EXCLUSIVE = H200 | {"compute_mode": "Exclusive_Process"}
 
 @pytest.fixture
 def smi(tmp_path, monkeypatch):
-    """An nvidia-smi that prints a text, or runs a given body."""
+    """An nvidia-smi, or another program, that prints a text, or runs a given body."""
 
-    def install(body):
-        path = tmp_path / "nvidia-smi"
+    def install(body, name="nvidia-smi"):
+        path = tmp_path / name
         path.write_text(f"#!{sys.executable}\nimport sys, time\n{body}\n")
         path.chmod(path.stat().st_mode | stat.S_IEXEC)
         monkeypatch.setenv("PATH", str(tmp_path))
@@ -78,6 +79,59 @@ def test_state(smi):
     assert "power_w" not in second
 
 
+def test_compute_capabilities(smi):
+    smi("sys.stdout.write('9.0\\n8.6\\n9.0\\n' if '--query-gpu=compute_cap' in sys.argv else '')")
+    assert gpus.capabilities("cuda") == ["8.6", "9.0"]
+    assert gpus.capabilities("rocm") == []
+
+
+STATIC = {
+    "gpu": 0,
+    "asic": {"market_name": "AMD Instinct MI300X", "target_graphics_version": "gfx942", "num_compute_units": 304},
+    "driver": {"name": "amdgpu", "version": "6.12.12"},
+    "vram": {"type": "HBM", "size": {"value": 196592, "unit": "MB"}},
+    "limit": {"max_power": {"value": 750, "unit": "W"}},
+}
+METRIC = {
+    "gpu": 0,
+    "clock": {"gfx_0": {"clk": {"value": 132, "unit": "MHz"}}, "mem_0": {"clk": {"value": 900, "unit": "MHz"}}},
+    "power": {"socket_power": {"value": 141, "unit": "W"}},
+    "temperature": {"edge": "N/A", "hotspot": {"value": 41, "unit": "C"}},
+    "mem_usage": {"used_vram": {"value": 283, "unit": "MB"}},
+}
+UNKNOWN = {"gpu": 1, "asic": {"market_name": "N/A"}, "vram": "N/A", "power": {"socket_power": "N/A"}, "clock": {}}
+
+
+@pytest.mark.parametrize("listed", [lambda gpus: gpus, lambda gpus: {"gpu_data": gpus}], ids=["older", "newer"])
+def test_gpus_of_amd(smi, listed):
+    written = {report: json.dumps(listed([gpu, UNKNOWN])) for report, gpu in (("static", STATIC), ("metric", METRIC))}
+    smi(f"assert sys.argv[2] == '--json'\nsys.stdout.write({written!r}[sys.argv[1]])", "amd-smi")
+    assert gpus.facts() == [
+        {
+            "index": 0,
+            "name": "AMD Instinct MI300X",
+            "capability": "gfx942",
+            "driver": "6.12.12",
+            "memory_bytes": 196592 << 20,
+            "power_limit_w": 750,
+        },
+        {"index": 1},
+    ]
+    assert gpus.state() == [
+        {
+            "index": 0,
+            "clock_hz": 132_000_000,
+            "memory_clock_hz": 900_000_000,
+            "power_w": 141,
+            "temperature_c": 41,
+            "memory_used_bytes": 283 << 20,
+        },
+        {"index": 1},
+    ]
+    assert gpus.capabilities("rocm") == ["gfx942"]
+    assert gpus.capabilities("cuda") == []
+
+
 def test_it_is_asked_for_numbers_without_units(smi):
     smi("sys.stdout.write(','.join('x' * len(a) for a in sys.argv[1].split(',')) if 'nounits' in sys.argv[2] else '')")
     assert [set(gpu) for gpu in gpus.facts()] == [{"name", "driver", "ecc", "mig", "compute_mode", "persistence"}]
@@ -95,6 +149,7 @@ def test_it_is_asked_for_numbers_without_units(smi):
 )
 def test_a_driver_that_does_not_answer(smi, body):
     smi(body)
+    smi(body, "amd-smi")
     assert gpus.facts() == gpus.state() == []
 
 

@@ -237,7 +237,7 @@ BAD_NATIVE = {
 def native_operation(tmp_path_factory):
     """Makes an operation with one of the functions of `NATIVE`, for NumPy and PyTorch."""
     pytest.importorskip("tvm_ffi")
-    if compiler.find(cuda=False) is None:
+    if compiler.find(compiler.CPP) is None:
         pytest.skip("no C++ compiler is installed")
 
     def make(entry, **declared):

@@ -74,7 +74,7 @@ class Declarations:
         flags: Sequence[str] = (),
         can: Callable[[Call], str | None] = always,
     ) -> None:
-        """Declare a kernel in C++ or CUDA; see `xarrayops.operation`."""
+        """Declare a kernel in C++, CUDA or HIP; see `xarrayops.operation`."""
         definition = self._definition
         if not name or ":" in name:
             raise ValueError(f"{definition.name}: a native kernel has a name without a library, not {name!r}")

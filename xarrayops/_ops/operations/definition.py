@@ -96,14 +96,14 @@ class Definition:
     def set_gradient(self, gradient: Callable[..., Any]) -> None:
         """Use a gradient of the user."""
         self.gradient = gradient
-        self._forget()
+        self.forget()
 
     def add(self, kernel: Declared) -> None:
         """Add a kernel, which is tried after the earlier ones of its library."""
         if any((kernel.library, kernel.name) == (each.library, each.name) for each in self._kernels):
             raise ValueError(f"{self.name} already has a kernel {kernel.library}:{kernel.name}")
         self._kernels.append(kernel)
-        self._forget()
+        self.forget()
 
     def kernels_of(self, library: str) -> list[Declared]:
         """The kernels for the arrays of a library, in the order in which they are tried."""
@@ -113,15 +113,15 @@ class Definition:
         """Whether there are kernels for the arrays of other libraries."""
         return any(each.library != library for each in self._kernels)
 
-    def _forget(self) -> None:
-        """Clear the cached functions, because they depend on the kernels and the gradient."""
+    def forget(self) -> None:
+        """Clear the cached functions, because they depend on the kernels that can serve, and on the gradient."""
         self._table.clear()
         self._served.clear()
 
     def check_all(self, library: str) -> None:
         """Check all arguments of later calls with arrays of a library: one of its kernels raised `NotServed`."""
         self.checks_all.add(library)
-        self._forget()
+        self.forget()
 
     def by(self, backend: Backend) -> Served:
         """The functions for the arrays of a backend."""

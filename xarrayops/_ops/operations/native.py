@@ -1,4 +1,4 @@
-"""Kernels of an operation that are written in C++ or CUDA: one build serves several libraries.
+"""Kernels of an operation that are written in C++, CUDA or HIP: one build serves several libraries.
 
 The compiled function is called through tvm-ffi, which passes the arrays by DLPack.
 """
@@ -6,6 +6,7 @@ The compiled function is called through tvm-ffi, which passes the arrays by DLPa
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.operations.requirements import Requirements
+from xarrayops._system import gpus
 from xarrayops.errors import BuildError, Unsupported, install_command
 from xarrayops.plugin.arrays import gap_of
-from xarrayops.plugin.candidates import Call
+from xarrayops.plugin.candidates import Call, NotServed
 from xarrayops.plugin.native import OPTION_TYPES, NativeKernel
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ class Native:
     name : str
         The name of the kernel.
     device : str
-        The kind of device whose memory it takes: "cuda" if a source is CUDA, else "cpu".
+        The kind of device whose memory it takes: "cuda" if a source is CUDA, "rocm" if one is HIP, else "cpu".
     requirements : Requirements
         Of the kernel.
     """
@@ -48,11 +50,11 @@ class Native:
         flags: Sequence[str],
         requirements: Requirements,
     ) -> None:
-        from xarrayops._system.compiler import CPP, CUDA, HEADERS, uses_cuda  # `import xarrayops` builds nothing
+        from xarrayops._system.compiler import HEADERS, SUFFIXES, language_of  # `import xarrayops` builds nothing
 
-        known = (*CPP, *CUDA, *HEADERS)
+        known = (*SUFFIXES, *HEADERS)
         unknown = [each for each in sources if not each.endswith(known)]
-        if unknown or not any(each.endswith((*CPP, *CUDA)) for each in sources):
+        if unknown or not any(each.endswith(SUFFIXES) for each in sources):
             named = f"not {', '.join(unknown)}" if unknown else f"and {', '.join(sources) or 'nothing'} is not a source"
             raise ValueError(f"{definition.name}: the sources of {name} end in {' '.join(known)}, {named}")
         self.name = name
@@ -60,10 +62,12 @@ class Native:
         self._sources = dict(sources)
         self._entry = entry
         self._flags = tuple(flags)
-        self.device = "cuda" if uses_cuda(list(sources)) else "cpu"
+        self._language = language_of(list(sources))
+        self.device = self._language.device
         self.requirements = requirements._replace(device=self.device, options=OPTION_TYPES, all_arrays=True)
         self._target = f"xarrayops.{definition.name}.{name}.{next(_number)}"
         self._building = Lock()
+        self._backends: dict[str, Backend] = {}
         self._function: Callable[..., None] | None = None
         self._error: BuildError | None = None
 
@@ -78,8 +82,9 @@ class Native:
 
         if find_spec("tvm_ffi") is None:
             return f"apache-tvm-ffi is not installed: {install_command('native')}"
-        is_cuda = self.device == "cuda"
-        return compiler.missing(cuda=is_cuda) if compiler.find(cuda=is_cuda) is None else None
+        if compiler.find(self._language) is None:
+            return compiler.missing(self._language)
+        return None if self._error is None else str(self._error).partition("\n")[0]
 
     def function_for(self, backend: Backend) -> Callable[..., Any] | str:
         """The kernel for the arrays of a backend, or why there is none. Nothing is built before a call."""
@@ -88,6 +93,7 @@ class Native:
         reason = str(gap) if gap else self.unavailable()
         if reason is not None:
             return reason
+        self._backends[backend.name] = backend
         try:
             return hook(self.kernel())
         except Unsupported as error:
@@ -95,8 +101,17 @@ class Native:
 
     def kernel(self) -> NativeKernel:
         """The kernel as a backend gets it."""
-        definition = self._definition
-        return NativeKernel(self._target, self.load, definition.reference, definition.parameters.options, self.device)
+        own = self._definition
+        return NativeKernel(self._target, self._load_or_warn, own.reference, own.parameters.options, self.device)
+
+    def _load_or_warn(self) -> Callable[..., None]:
+        """The compiled function. If it cannot be built, a warning says why, and the next kernel serves."""
+        try:
+            return self.load()
+        except BuildError as error:
+            warnings.warn(f"another kernel serves, because this one cannot be built: {error}", stacklevel=2)
+            self._definition.forget()
+            raise NotServed(str(error)) from error
 
     def refusal(self, call: Call, backend: Backend) -> str | None:
         """Why it cannot serve a call with arrays of a backend in their memory; None if it can."""
@@ -122,6 +137,17 @@ class Native:
                         raise self._error from None
         return self._function
 
+    def _capabilities(self) -> list[str]:
+        """The compute capabilities of the devices that the libraries see, or that the driver reports."""
+        if self.device == "cpu":
+            return []
+        places = [(each, backend) for backend in self._backends.values() for each in backend.devices()]
+        attributes = [
+            backend.functions["device_attributes"](each.native) for each, backend in places if each.kind == self.device
+        ]
+        found = {str(each["capability"]) for each in attributes if "capability" in each}
+        return sorted(found) or gpus.capabilities(self.device)
+
     def _built(self) -> Callable[..., None]:
         from xarrayops._system import compiler
 
@@ -132,7 +158,11 @@ class Native:
 
         folders = dict.fromkeys((tvm_ffi.libinfo.find_include_path(), tvm_ffi.libinfo.find_dlpack_include_path()))
         library = compiler.shared_library(
-            self._sources, flags=self._flags, includes=list(folders), key=f"tvm-ffi {tvm_ffi.__version__}"
+            self._sources,
+            flags=self._flags,
+            includes=list(folders),
+            key=f"tvm-ffi {tvm_ffi.__version__}",
+            capabilities=self._capabilities(),
         )
         found: Callable[..., None] | None = getattr(tvm_ffi.load_module(str(library)), self._entry, None)
         if found is None:

@@ -44,7 +44,9 @@ def cudnn_refusal(call: Call) -> str | None:
         return "its gradients are not deterministic"
     if torch.version.hip or modes.cudnn_version() <= 91500:
         return "cuDNN up to 9.15.0 gives wrong values if the length is not a multiple of 128"
-    return _masked_refusal(a, "cudnn") or _too_old(a, 9, 10)
+    if (major := modes.generation(a.q.device)) not in (9, 10):
+        return f"it serves, or is the fastest on, compute capability 9 and 10, not {major}"
+    return _masked_refusal(a, "cudnn")
 
 
 def efficient_refusal(call: Call) -> str | None:
@@ -57,7 +59,7 @@ def efficient_refusal(call: Call) -> str | None:
     aligned = 16 // a.q.itemsize
     if a.q.shape[3] % aligned or a.v.shape[3] % aligned:
         return f"it serves heads whose sizes are multiples of {aligned}"
-    return _masked_refusal(a, "mem_efficient") or _too_old(a, 8)
+    return _masked_refusal(a, "mem_efficient") or modes.too_old(a.q.device)
 
 
 def cudnn(a: Attention, /) -> tuple[Array, None]:
@@ -142,11 +144,3 @@ def _hides(a: Attention) -> bool:
 
 def _is_causal_from_above(a: Attention) -> bool:
     return a.left is None and a.right == 0 and has_one_offset(a) and a.offset == 0
-
-
-def _too_old(a: Attention, *majors: int) -> str | None:
-    """Why the GPU is too old (one generation given), or not of one of the generations."""
-    major = modes.generation(a.q.device)
-    if major in majors or (len(majors) == 1 and major > majors[0]):
-        return None
-    return f"it serves, or is the fastest on, compute capability {' and '.join(map(str, majors))}, not {major}"

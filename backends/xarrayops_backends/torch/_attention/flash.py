@@ -57,7 +57,7 @@ def flash_refusal(call: Call) -> str | None:
         or (lengths_refusal(a) if modes.has_lengths(a) else None)
         or (None if modes.is_switched_on("flash") else "torch.backends.cuda.enable_flash_sdp has switched it off")
         or modes.refusal(a)
-        or ("it serves compute capability 8.0 and later" if modes.generation(a.q.device) < 8 else None)
+        or modes.too_old(a.q.device)
     )
 
 

@@ -44,9 +44,7 @@ def refusal(call: Call) -> str | None:
         return f"fewer than {LEAST} scores are not worth its compilation"
     if not _sees_something(a):
         return "some queries see no keys"
-    return modes.refusal(a, has_softcap=True) or (
-        "it needs compute capability 8 or later" if modes.generation(a.q.device) < 8 else None
-    )
+    return modes.refusal(a, has_softcap=True) or modes.too_old(a.q.device)
 
 
 def attention(a: Attention, /) -> tuple[Array, None]:

@@ -16,6 +16,8 @@ from xarrayops.plugin import Array, Attention, constant_while_tracing
 _tracing_state, _dispatch_modes = torch._C._get_tracing_state, torch._C._len_torch_dispatch_stack
 _transform = torch._C._functorch.peek_interpreter_stack
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "xla", "hpu", "mtia", "privateuseone")
+# The GPUs of AMD for which PyTorch's fused kernels are built and tested.
+AMD = ("gfx90a", "gfx942", "gfx950")
 # The devices with autocast: torch.compile of PyTorch 2.9 does not trace the query.
 _AUTOCAST = frozenset(name for name in _DEVICES if torch.amp.is_autocast_available(name))
 
@@ -140,8 +142,20 @@ PLAIN = frozenset((torch.Tensor, torch.nn.Parameter))
 
 @constant_while_tracing
 def generation(device: torch.device) -> int:
-    """The major compute capability of a GPU; 0 where PyTorch sees no GPU."""
-    return torch.cuda.get_device_capability(device)[0] if torch.cuda.is_available() else 0
+    """The major compute capability of an NVIDIA GPU; 0 for AMD's, whose numbers mean others, and without a GPU."""
+    if torch.version.hip or not torch.cuda.is_available():
+        return 0
+    return torch.cuda.get_device_capability(device)[0]
+
+
+@constant_while_tracing
+def too_old(device: torch.device) -> str | None:
+    """Why a GPU is too old for fused kernels in half precision; None if it is not."""
+    if torch.version.hip:
+        name = torch.cuda.get_device_properties(device).gcnArchName.partition(":")[0]
+        return None if name in AMD else f"it serves {', '.join(AMD)}, not {name}"
+    major = generation(device)
+    return None if major >= 8 else f"it serves compute capability 8.0 and later, not {major}"
 
 
 @constant_while_tracing

@@ -13,6 +13,7 @@ from importlib import import_module
 from inspect import signature
 from typing import Any, NamedTuple
 
+import torch
 from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array, Attention, Call
@@ -20,7 +21,7 @@ from xarrayops_backends.torch._attention import alignment, flash, modes
 
 # The module and the function of each version.
 MODULES = {"4": "flash_attn.cute", "3": "flash_attn_interface", "2": "flash_attn"}
-# Versions by the major compute capability of the GPU, the best one first.
+# Versions by the major compute capability of NVIDIA's GPU, the best one first. The package for AMD's is version 2.
 PREFERRED = {8: ("2",), 9: ("3", "4", "2"), 10: ("4", "2")}
 # The names of the argument that requests the logsumexp.
 LSE = ("return_attn_probs", "return_lse", "return_softmax_lse")
@@ -45,7 +46,7 @@ class Package(NamedTuple):
 def package(major: int) -> Package | str:
     """The best version for GPUs of that compute capability, or why there is none."""
     reasons = []
-    for version in PREFERRED.get(major, ()):
+    for version in ("2",) if torch.version.hip else PREFERRED.get(major, ()):
         try:
             function = import_module(MODULES[version]).flash_attn_func
         except (ImportError, AttributeError, OSError, RuntimeError) as error:

@@ -230,7 +230,8 @@ class TensorRT(TorchExporter):
     def write(self, program: Program, path: Path, /) -> None:
         """See `Exporter`."""
         tensorrt = import_module("torch_tensorrt")
-        inputs = _on_gpu(_examples(program))
+        program = program._replace(arrays=_on_gpu(program.arrays))  # the function may branch on the device
+        inputs = _examples(program)
         compiled = tensorrt.dynamo.compile(self.converted(program), arg_inputs=inputs)
         tensorrt.save(compiled, str(path), output_format="exported_program", arg_inputs=inputs)
 

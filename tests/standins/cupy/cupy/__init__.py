@@ -13,7 +13,7 @@ for _name, _value in (("CUDA_VISIBLE_DEVICES", ""), ("HIP_VISIBLE_DEVICES", ""),
     if _os.environ.get(_name) != _value:
         raise ImportError(f"the stand-in CuPy needs {_name}={_value!r}: no real device may be visible beside it")
 
-from cupy import _signatures, cuda  # noqa: E402, F401
+from cupy import _kernels, _signatures, cuda  # noqa: E402, F401
 from cupy._array import ndarray  # noqa: E402, F401
 from cupy._functions import (  # noqa: E402, F401
     FUNCTIONS,
@@ -46,6 +46,8 @@ signedinteger typename uint8 uint16 uint32 uint64 uintp unsignedinteger
 globals().update({name: getattr(_numpy, name) for name in _BORROWED.split()})
 globals().update(UFUNCS)
 globals().update(FUNCTIONS)
+if _kernels.COMPILER:
+    RawKernel = _kernels.RawKernel
 bool = _numpy.bool_
 asanyarray = asarray
 

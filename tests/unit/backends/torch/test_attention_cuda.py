@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -354,3 +355,17 @@ def test_where_blocks_keep_half_precision() -> None:
         assert len(blocks._spans(b)) == 256
         out, lse = blocks.attention(call(return_lse=True).args[0])
     assert (out.dtype, lse.dtype) == (HALF, torch.float32)
+
+
+@pytest.mark.parametrize(("name", "serves"), [("gfx942:sramecc+:xnack-", True), ("gfx90a", True), ("gfx906", False)])
+def test_kernels_on_amd(gpu: dict[str, Any], monkeypatch: pytest.MonkeyPatch, name: str, serves: bool) -> None:
+    """The architecture decides, not the number that PyTorch makes of it: gfx906 would be compute capability 9.0."""
+    monkeypatch.setattr(torch.version, "hip", "7.0")
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(gcnArchName=name))
+    with FakeTensorMode():
+        case = call()
+        for kernel in ("sdpa-flash", "sdpa-efficient"):
+            reason = KERNELS[kernel][1](case)
+            assert (reason is None) == serves
+            assert reason is None or reason == "it serves gfx90a, gfx942, gfx950, not gfx906"
+        assert KERNELS["sdpa-cudnn"][1](case) is not None

@@ -22,6 +22,7 @@ from xarrayops_backends.torch._attention import modes, package  # noqa: E402
 
 HALF = torch.float16
 SEEN: list[Any] = []
+GENERATION = modes.generation
 
 
 def defined(q: Any, k: Any, v: Any, scale: float, causal: bool, window: Any, softcap: float | None) -> tuple[Any, Any]:
@@ -185,3 +186,19 @@ def test_refusal_if_the_package_is_not_installed(monkeypatch: pytest.MonkeyPatch
             assert "compute capability 12" in (package.refusal(call(softcap=1.0)) or "")
     finally:
         package.package.cache_clear()
+
+
+@pytest.mark.parametrize("version", ["2"], indirect=True)
+def test_on_amd_version_2_serves(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """gfx942 reports 9.4, but versions 3 and 4 are NVIDIA's: they are not imported."""
+    for each in ("3", "4"):
+        module = ModuleType(package.MODULES[each])
+        vars(module).update(flash_attn_func=STANDINS[each])
+        monkeypatch.setitem(sys.modules, package.MODULES[each], module)
+    monkeypatch.setattr(modes, "generation", GENERATION)
+    monkeypatch.setattr(torch.version, "hip", "7.0")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 4))
+    found = package.package(modes.generation(torch.device("cuda")))
+    assert isinstance(found, package.Package)
+    assert found.version == "2"
