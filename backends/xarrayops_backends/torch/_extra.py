@@ -172,10 +172,9 @@ def _nanpercentile(x: Array, /, q: float, **options: Any) -> Array:
     return _nanquantile(x, q / 100, **options)
 
 
-def _within(ids: Array, count: int) -> Array:
-    """The ids, with ``count`` for those out of range."""
-    ids = ids.to(torch.int64)
-    return torch.where((ids < 0) | (ids >= count), count, ids)
+def _places(ids: Array, count: int) -> Array:
+    """The ids, from 1; those out of range get the places before and after all others."""
+    return ids.to(torch.int64).clamp(-1, count) + 1
 
 
 def bincount(x: Array, /, weights: Array | None = None, *, minlength: int = 0, length: int | None = None) -> Array:
@@ -184,20 +183,20 @@ def bincount(x: Array, /, weights: Array | None = None, *, minlength: int = 0, l
     x = x.to(torch.int64)
     if length is None and torch.compiler.is_compiling():
         raise counting.length_unknown("length")
-    if weights is None and not is_traced() and not x.is_meta:
-        return _counts(x, minlength, length)
+    if weights is None and (x.is_cpu or length is None) and not is_traced() and not x.is_meta:
+        return _counts(x, minlength, length)  # on a GPU it waits for the greatest value
     if length is None:
         if x.numel() and counting.known(x.min(), "length") < 0:
             raise ValueError("x has negative values")
         length = max(int(x.max()) + 1 if x.numel() else 0, minlength)
     if weights is None:
-        weights = torch.ones_like(x)
+        weights = torch.ones((), dtype=torch.int64, device=x.device).expand(x.shape)
     elif not (weights.is_floating_point() or weights.is_complex()):
         weights = weights.to(torch.get_default_dtype())
     dtype = weights.dtype
     weights = weights.to(_DOUBLE_OF.get(dtype, dtype))
-    total = torch.zeros(length + 1, dtype=weights.dtype, device=x.device)
-    return total.scatter_add(0, _within(x, length), weights)[:length].to(dtype)
+    total = torch.zeros(length + 2, dtype=weights.dtype, device=x.device)
+    return total.scatter_add(0, _places(x, length), weights)[1:-1].to(dtype)
 
 
 def _counts(x: Array, minlength: int, length: int | None) -> Array:
@@ -228,15 +227,15 @@ def _segmented(reduce: str, start: Callable[[torch.dtype], Any]) -> Callable[...
 
     def function(x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
         count = counting.segments(aac, x, segment_ids, num_segments)
-        ids, dtype = _within(segment_ids, count), x.dtype
+        ids, dtype = _places(segment_ids, count), x.dtype
         x = x.to(_DOUBLE_OF.get(dtype, dtype)) if reduce == "sum" else x
-        result = torch.full((count + 1, *x.shape[1:]), start(x.dtype), dtype=x.dtype, device=x.device)
+        result = torch.full((count + 2, *x.shape[1:]), start(x.dtype), dtype=x.dtype, device=x.device)
         if x.ndim > 1 and reduce == "sum":
-            return result.index_add(0, ids, x)[:count].to(dtype)
+            return result.index_add(0, ids, x)[1:-1].to(dtype)
         ids = ids.reshape(-1, *(1,) * (x.ndim - 1)).expand(x.shape)
         if reduce == "sum":
-            return result.scatter_add(0, ids, x)[:count].to(dtype)
-        return result.scatter_reduce(0, ids, x, reduce)[:count]
+            return result.scatter_add(0, ids, x)[1:-1].to(dtype)
+        return result.scatter_reduce(0, ids, x, reduce)[1:-1]
 
     return function
 
