@@ -1,55 +1,59 @@
-"""Random numbers: the bits of Threefry-2x32-20 in one CUDA kernel."""
+"""Random numbers by one kernel, whose source is that of PyTorch's devices too."""
 
 from __future__ import annotations
 
 from functools import cache
+from math import prod
 from typing import Any
 
-import array_api_compat.cupy
 import cupy
+import numpy as np
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call
-from xarrayops.plugin.distributions import from_bits
-from xarrayops.plugin.generic import arithmetic
-from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, Draw
+from xarrayops.plugin.device_random import KEYS, NAME, THREADS, arguments, grid, source
+from xarrayops.plugin.random import Draw
 from xarrayops_backends.cupy._devices import _on, as_device
-
-_compat: Any = array_api_compat.cupy
-
-
-def _source() -> str:
-    """The loop body in C: the word ``bits`` for the flat index ``i`` and the two words of ``key``."""
-    lines = [
-        "unsigned long long counter = i;",
-        f"unsigned int k[3] = {{key[0], key[1], key[0] ^ key[1] ^ {PARITY}u}};",
-        "unsigned int x0 = (unsigned int)(counter >> 32) + k[0], x1 = (unsigned int)counter + k[1];",
-    ]
-    for group in range(GROUPS):
-        turns = ROTATIONS[group % 2]
-        lines += [f"x0 += x1; x1 = (x1 << {turn}) | (x1 >> {32 - turn}); x1 ^= x0;" for turn in turns]
-        lines.append(f"x0 += k[{(group + 1) % 3}]; x1 += k[{(group + 2) % 3}] + {group + 1}u;")
-    return "\n".join([*lines, "bits = (long long)(((unsigned long long)x0 << 32) | x1);"])
 
 
 @cache
-def _kernel() -> Any:
-    return cupy.ElementwiseKernel("raw uint32 key", "int64 bits", _source(), "xarrayops_threefry")
+def _kernel(kind: str, dtype: str) -> Any:
+    return cupy.RawKernel(source(kind, dtype), NAME, ("-std=c++17",))
 
 
 def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
-    """All bits in one kernel, then CuPy's own functions."""
     with _on(cupy.cuda.Device() if device is None else as_device(device)):
-        bits = cupy.empty(shape, cupy.int64)
-        _kernel()(cupy.asarray(key, dtype=cupy.uint32), bits)
-        if draw.bits == 32:
-            # Both words combined; the cast keeps the lower one.
-            bits = ((bits >> 32) ^ bits).astype(cupy.int32)
-        return from_bits(arithmetic(_compat), draw, bits)
+        out = cupy.empty(shape, draw.dtype)
+        _fill(out, draw, key, None, prod(shape))
+        return out
+
+
+def random_keys(key: Any, counters: Array, /) -> Array:
+    """By the kernel of `random_draw`."""
+    with _on(counters.device):
+        out = cupy.empty((*counters.shape, 2), cupy.uint32)
+        _fill(out, KEYS, key, cupy.ascontiguousarray(counters, cupy.int64), counters.size)
+        return out
+
+
+def _fill(out: Array, draw: Draw, key: Any, counters: Array | None, size: int) -> None:
+    if not size:
+        return
+    is_array = not isinstance(key, tuple)
+    keys = cupy.ascontiguousarray(key, cupy.uint32) if is_array else None
+    numbers = arguments(draw, (0, 0) if is_array else key, 1, size)
+    _kernel(draw.kind, draw.dtype)(
+        grid(1, size),
+        (THREADS, 1, 1),
+        (
+            *(np.intp(0) if x is None else x for x in (out, keys, counters)),
+            *(np.float64(x) if isinstance(x, float) else np.int64(x) for x in numbers),
+        ),
+    )
 
 
 def _refusal(call: Call, /) -> str | None:
-    return None if hasattr(cupy, "ElementwiseKernel") else "this CuPy has no ElementwiseKernel"
+    return None if hasattr(cupy, "RawKernel") else "this CuPy has no RawKernel"
 
 
 RANDOM_DRAW_CANDIDATES = [("threefry", _draw, _refusal)]

@@ -1,6 +1,6 @@
-"""Random numbers: in host memory by the host's functions, elsewhere by the steps of Threefry-2x32-20.
+"""Random numbers: in host memory by the host's functions, on devices of CUDA and HIP by one kernel.
 
-In compiled functions for a CPU a draw is one operator.
+There, and in compiled functions for a CPU, a draw is one operator. Elsewhere it is the steps of Threefry-2x32-20.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array, Call, constant_while_tracing
 from xarrayops.plugin.backends import backend_by_name
-from xarrayops.plugin.distributions import from_bits, multiply_shift, scaled, signed_int64
+from xarrayops.plugin.distributions import multiply_shift, signed_int64
 from xarrayops.plugin.host import random_numbers
 from xarrayops.plugin.random import Draw
 from xarrayops_backends.torch._compilation import _is_exporting
 from xarrayops_backends.torch._dtypes import as_dtype
-from xarrayops_backends.torch._random import operators as _operators, steps as _steps
-
-_STANDARD = ("uniform", "normal", "exponential")
+from xarrayops_backends.torch._random import kernels as _kernels, operators as _operators, steps as _steps
 
 
 def trace_state() -> Any:
@@ -62,24 +60,21 @@ def _is_in_host_memory(key: Any, device: Any) -> bool:
     return _operators.is_in_host_memory(*(x for x in arrays if isinstance(x, torch.Tensor)))
 
 
-def _operator_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
-    """By one operator, and the conversion of its numbers."""
-    if draw.kind in _STANDARD:
-        return scaled(_steps.ARITHMETIC, draw, _operators.drawn(key, draw.kind, draw.dtype, shape))
-    return from_bits(_steps.ARITHMETIC, draw, _operators.drawn(key, "bits", f"int{draw.bits}", shape))
-
-
 def _operator_refusal(call: Call, /) -> str | None:
-    _, key, _, device = call.args
+    draw, key, _, device = call.args
+    device = torch.get_default_device() if device is None else device
+    if device.type == "cuda":
+        exported = "an exported program must not need it"
+        return exported if _is_exported() else _kernels.refusal(draw.kind, draw.dtype, device)
     is_served = _has_operator(key) and device.type == "cpu"
-    return None if is_served else "it serves functions that are compiled or batched for a CPU"
+    return None if is_served else "it serves devices of CUDA and HIP, and compiled or batched functions for a CPU"
 
 
 def _has_operator(key: Any) -> bool:
-    """Whether operators serve a key: on a GPU the compiler fuses all steps."""
-    if not isinstance(key, torch.Tensor) or key.device.type != "cpu" or _is_exported():
+    """Whether operators serve a key."""
+    if not isinstance(key, torch.Tensor) or key.device.type not in ("cpu", "cuda") or _is_exported():
         return False
-    return is_compiling() or _operators.is_wrapped(key)
+    return key.device.type == "cuda" or is_compiling() or _operators.is_wrapped(key)
 
 
 def _is_exported() -> bool:
@@ -95,7 +90,7 @@ def _exports() -> bool:
 
 RANDOM_DRAW_CANDIDATES = [
     ("host", _host_draw, _host_refusal),
-    ("operator", _operator_draw, _operator_refusal),
+    ("operator", _operators.draw_by_operator, _operator_refusal),
     ("one_step", _steps.draw_in_one_step, lambda call: None),
 ]
 

@@ -1,6 +1,7 @@
-"""Operators: random numbers as one node of a compiled function.
+"""Operators: random numbers as one node of a compiled function, and as one kernel on a device of CUDA or HIP.
 
-The compilation of the hundreds of steps of a draw takes longer than that of the rest of the function.
+The compilation of the hundreds of steps of a draw takes longer than that of the rest of the function, and compilers for
+devices would round some steps in another way.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.beta import beta
+from xarrayops.plugin.distributions import signed_int64
 from xarrayops.plugin.host import random_numbers
 from xarrayops.plugin.random import Draw
 from xarrayops_backends.torch._dtypes import as_dtype
+from xarrayops_backends.torch._random import kernels
 from xarrayops_backends.torch._random.steps import ARITHMETIC, keys_of_counters
 
 _torch: Any = torch  # some functions lack annotations
@@ -61,18 +64,55 @@ def _beta_of_batch(info: Any, in_dims: tuple[Any, ...], dtype: str, *arrays: Arr
     return beta_of(dtype, *_with_batch(info, in_dims[1:], arrays)), 0
 
 
-def _drawn_now(key: Array, kind: str, dtype: str, shape: list[int]) -> Array:
-    """The operator `drawn`: standard numbers for each of the keys (..., 2), of shape ``(..., *shape)``."""
-    keys: Any = key.reshape(-1, 2).tolist()
-    return filled(Draw(kind, dtype), keys, shape).reshape((*key.shape[:-1], *shape))
+def draw_by_operator(draw: Draw, key: Any, shape: tuple[int, ...], device: Any) -> Array:
+    """A draw by the operator `drawn`."""
+    device = torch.get_default_device() if device is None else device
+    words, keys = (key, None) if isinstance(key, tuple) else ((0, 0), key)
+    limits = (signed_int64(x % (1 << 64)) for x in (draw.low, draw.width))
+    return drawn(keys, words, draw.kind, draw.dtype, *limits, float(draw.loc), float(draw.scale), shape, device)
 
 
-def _shape_of_drawn(key: Array, kind: str, dtype: str, shape: list[int]) -> Array:
-    return key.new_empty((*key.shape[:-1], *shape), dtype=as_dtype(dtype))
+def _drawn_now(
+    key: Array | None,
+    words: Sequence[int],
+    kind: str,
+    dtype: str,
+    low: int,
+    width: int,
+    loc: float,
+    scale: float,
+    shape: list[int],
+    device: torch.device,
+) -> Array:
+    """The operator `drawn`: a draw for the two words of a key, or for each of several keys (..., 2)."""
+    draw = Draw(kind, dtype, low, width % (1 << 64) or 1 << 64, loc, scale)
+    if device.type == "cuda":
+        return kernels.drawn(draw, words, key, shape, device)
+    keys: Any = [words] if key is None else key.reshape(-1, 2).tolist()
+    return filled(draw, keys, shape).reshape((*_batch_of(key), *shape))
+
+
+def _batch_of(key: Array | None) -> tuple[int, ...]:
+    return () if key is None else key.shape[:-1]
+
+
+def _shape_of_drawn(key: Array | None, words: Sequence[int], kind: str, dtype: str, *options: Any) -> Array:
+    *_, shape, device = options
+    return torch.empty((*_batch_of(key), *shape), dtype=as_dtype(dtype), device=device)
 
 
 def _drawn_of_batch(info: Any, in_dims: tuple[Any, ...], key: Array, *options: Any) -> tuple[Array, int]:
     return drawn(key.movedim(in_dims[0], 0), *options), 0
+
+
+def _keys_now(key: Array, counters: Array) -> Array:
+    """The operator `keys`: the keys of the counters, in int64 or by the kernel."""
+    is_served = counters.device.type == "cuda" and kernels.refusal("keys", "uint64", counters.device) is None
+    return (kernels.keys if is_served else keys_of_counters)(key, counters)
+
+
+def _shape_of_keys(key: Array, counters: Array) -> Array:
+    return counters.new_empty((*counters.shape, 2), dtype=torch.uint32)
 
 
 def _keys_of_batch(info: Any, in_dims: tuple[Any, ...], *arrays: Array) -> tuple[Array, int]:
@@ -88,8 +128,9 @@ def _with_batch(info: Any, in_dims: tuple[Any, ...], arrays: tuple[Array, ...]) 
 
 
 _OPERATORS: dict[str, tuple[Callable[..., Any], ...]] = {
-    "drawn(Tensor key, str kind, str dtype, SymInt[] shape)": (_drawn_now, _shape_of_drawn, _drawn_of_batch),
-    "keys(Tensor key, Tensor counters)": (keys_of_counters, keys_of_counters, _keys_of_batch),
+    "drawn(Tensor? key, int[] words, str kind, str dtype, int low, int width, float loc, float scale, SymInt[] shape, "
+    "Device device)": (_drawn_now, _shape_of_drawn, _drawn_of_batch),
+    "keys(Tensor key, Tensor counters)": (_keys_now, _shape_of_keys, _keys_of_batch),
     "beta(str dtype, Tensor shapes, Tensor normals, Tensor exponentials)": (
         *(beta_now, _shape_of_beta, _beta_of_batch),
     ),
