@@ -20,11 +20,11 @@ import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+from xarrayops_backends.torch._attention import modes
 
 import xarrayops as xo
 from xarrayops._system import compiler
 from xarrayops.testing._suite.variant import Variant
-from xarrayops_backends.torch._attention import modes
 
 WAITS = (DataDependentOutputException, DynamicOutputShapeException)
 """The errors of fake tensors where real ones would wait for the device."""
@@ -88,11 +88,11 @@ class Recorder(TorchDispatchMode):
         """Record one operator and run it."""
         namespace, _, name = operator._schema.name.partition("::")
         given = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor) and x.is_cuda]
-        if given and namespace != "prim" and not operator.is_view:
+        if (given or namespace == "xarrayops") and namespace != "prim" and not operator.is_view:
             self.operators[name] += 1
             lacking = dtypes_without_kernels()
             known = name if name in lacking else name.rstrip("_")
-            if given[0].dtype in lacking.get(known, ()):
+            if given and given[0].dtype in lacking.get(known, ()):
                 self.missing.add(f"{known} has no kernel for {given[0].dtype}")
         return operator(*args, **(kwargs or {}))
 

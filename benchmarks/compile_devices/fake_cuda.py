@@ -21,9 +21,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_leaves
 
 from benchmarks.compile_devices import _fake_tensors, _report
+from benchmarks.compile_devices._fake_cuda_calls import CALLS
 from benchmarks.compile_devices._fake_tensors import FakeCuda, Recorder
 from benchmarks.compile_devices._workers import Case, Record
-from benchmarks.compile_devices._fake_cuda_calls import CALLS
 from xarrayops.plugin import gap_of
 from xarrayops.testing._suite.suite import ContractSuite, rows
 from xarrayops.testing._suite.table import Row, native_case, selected_cases
