@@ -1,8 +1,8 @@
 """Every row of the contract, and the calls of `_fake_cuda_calls`, on PyTorch's fake CUDA tensors.
 
-A call fails if CUDA has no kernel for a dtype, if devices are mixed, if a result is not on the device, if the call waits
-for values without being listed, and if it needs more kernels than ``kernels.json`` says. That file also has the
-numbers of kernels at the commit that it names. A number that has become smaller replaces the one in the file.
+A call fails if CUDA has no kernel for a dtype, if devices are mixed, if a result is not on the device, if it waits for
+values without being listed, and if it needs more kernels than ``kernels.json`` says. That file also has the numbers of
+kernels at the commit that it names. A number that has become smaller replaces the one in the file.
 """
 
 from __future__ import annotations
