@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import torch
 import torch.nn.functional as F
 
 from xarrayops.plugin import Array, Call
@@ -50,6 +51,25 @@ def _largest_refusal(call: Call) -> str | None:
     return None if x.numel() else "PyTorch's pooling refuses some empty arrays"
 
 
+def _sums(x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Array:
+    """The sums. Padding is added here: PyTorch's own is at most half of the window. One axis is pooled as two."""
+    first = _padded(_first(x, windows), windows, 0.0)
+    if len(windows.shape) == 1:
+        found = _functions.avg_pool2d(first.unsqueeze(2), (1, *windows.shape), (1, *windows.stride), divisor_override=1)
+        return _back(found.squeeze(2), windows)
+    pool = {2: _functions.avg_pool2d, 3: _functions.avg_pool3d}[len(windows.shape)]
+    return _back(pool(first, windows.shape, windows.stride, divisor_override=1), windows)
+
+
+def _sums_refusal(call: Call) -> str | None:
+    x, windows, kind = call.args
+    if kind != "sum" or any(step != 1 for step in windows.dilation):
+        return "it gives the sums of windows without dilation"
+    if not x.is_cuda or x.dtype not in (torch.float32, torch.float64):
+        return "it serves float32 and float64 on CUDA and HIP"
+    return None if x.numel() else "PyTorch's pooling refuses some empty arrays"
+
+
 def _first(x: Array, windows: Windows) -> Array:
     return x.movedim(-1, 1) if windows.is_channels_last else x
 
@@ -64,4 +84,4 @@ def _padded(x: Array, windows: Windows, value: float) -> Array:
 
 
 CONVOLUTION_CANDIDATES = [("native", _native, _refusal)]
-POOLING_CANDIDATES = [("native", _largest, _largest_refusal)]
+POOLING_CANDIDATES = [("native", _largest, _largest_refusal), ("sums", _sums, _sums_refusal)]

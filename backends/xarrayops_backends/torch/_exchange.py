@@ -162,7 +162,7 @@ def _stream(device: torch.device, pointer: int) -> Any:
 
 
 def outlive(x: Array, stream: int, /) -> bool:
-    """record_stream: PyTorch's allocator waits for that stream before it reuses the memory. It ignores foreign memory."""
+    """record_stream: PyTorch's allocator waits for that stream before it reuses memory that is its own."""
     if not _torch._C._has_Standard_Deleter(x.untyped_storage()._cdata):
         return False
     x.record_stream(_stream(x.device, stream))

@@ -17,6 +17,7 @@ import torch
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import common, counting, order, padding, quantiles, sets, shaping, signal
+from xarrayops_backends.torch import _extra_devices as _devices
 from xarrayops_backends.torch._attention.modes import has_values, is_traced, transforms
 from xarrayops_backends.torch._dtypes import _DOUBLE_OF, result_type
 from xarrayops_backends.torch._precision import has_overflowed as _has_overflowed
@@ -24,6 +25,7 @@ from xarrayops_backends.torch._standard.wide import WIDE, _rank, _unrank
 
 _Axes = int | tuple[int, ...] | None
 _REAL = (torch.float32, torch.float64)
+_HALVES = (torch.float16, torch.bfloat16)
 _SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
 
 
@@ -40,6 +42,7 @@ def _of_dtypes(*dtypes: torch.dtype) -> Callable[[Call], str | None]:
 
 
 _of_reals = _of_dtypes(*_REAL)
+_of_floats = _of_dtypes(*_REAL, *_HALVES)
 _of_numbers = _of_dtypes(*_REAL, *_SIGNED)
 
 
@@ -265,7 +268,7 @@ def _convolved(call: Call, /) -> str | None:
     if x1.dtype != x2.dtype or not all(x.ndim == 1 and x.numel() for x in (x1, x2)):
         return "the vectors have two dtypes, or no elements"
     if x1.device.type != "cpu":
-        return "convolutions of float32 may use TF32 on this device"
+        return "convolutions of float32 may be approximate on this device"
     short = x2 if x1.shape[0] >= x2.shape[0] else x1
     if not is_traced() and not transforms() and not torch.isfinite(short).all():
         return "it multiplies zeros at both ends by values that are not finite"
@@ -388,8 +391,10 @@ INTERSECT1D_CANDIDATES = [("ranks", _ranked(sets.intersect1d), _is_ranked)]
 SETDIFF1D_CANDIDATES = [("ranks", _ranked(sets.setdiff1d), _is_ranked)]
 SETXOR1D_CANDIDATES = [("ranks", _ranked(sets.setxor1d), _is_ranked)]
 COMPRESS_CANDIDATES = [("ranks", _ranked(shaping.compress), _is_ranked)]
-CONVOLVE_CANDIDATES = [("conv1d", _convolve, _convolved)]
-CORRELATE_CANDIDATES = [("conv1d", _correlate, _convolved)]
+CONVOLVE_CANDIDATES = [("conv1d", _convolve, _convolved), _devices.CONVOLVE]
+CORRELATE_CANDIDATES = [("conv1d", _correlate, _convolved), _devices.CORRELATE]
+ISCLOSE_CANDIDATES, ALLCLOSE_CANDIDATES = [_devices.ISCLOSE], [_devices.ALLCLOSE]
+LOGSUMEXP_CANDIDATES = [_devices.LOGSUMEXP]
 TOPK_CANDIDATES = [("topk", _topk, _of_numbers)]
 
 
@@ -401,7 +406,7 @@ def _replaceable(call: Call, /) -> str | None:
     for name, number in call.kwargs.items():
         if type(number) not in (int, float) and (number is not None or name == "nan"):
             return "it replaces them by numbers"
-    return _of_reals(call)
+    return _of_floats(call)
 
 
 def _nansum(x: Array, /, *, axis: _Axes = None, dtype: None = None, keepdims: bool = False) -> Array:
@@ -421,7 +426,7 @@ def _summable(call: Call, /) -> str | None:
 
 NAN_TO_NUM_CANDIDATES = [("nan_to_num", _nan_to_num, _replaceable)]
 NANSUM_CANDIDATES = [("nansum", _nansum, _summable)]
-INTERP_CANDIDATES = [("lerp", _interp, _interpolable)]
+INTERP_CANDIDATES = [("lerp", _interp, _interpolable), _devices.INTERP]
 SOFTMAX_CANDIDATES = [("softmax", _softmax, _of_one_axis)]
 LOG_SOFTMAX_CANDIDATES = [("log_softmax", _log_softmax, _of_one_axis)]
 SIGMOID_CANDIDATES = [("sigmoid", torch.sigmoid, _of_reals)]
