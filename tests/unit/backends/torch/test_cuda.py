@@ -57,3 +57,34 @@ def test_the_quick_path_serves_kernels_of_the_kind_of_gpu(monkeypatch, hip, kind
     tests = module.CALL_TESTS.device
     assert tests[kind] == "{x}.is_cuda"
     assert other not in tests
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda np, x, i: np.take(x, i),
+        lambda np, x, i: np.take(x, i, axis=0),
+        lambda np, x, i: np.choose(i, torch.unbind(x)),
+        lambda np, x, i: np.unravel_index(i, (2, 3)),
+        lambda np, x, i: np.ravel_multi_index((i, i), (2, 3)),
+    ],
+)
+def test_bounds_of_indices_are_asserted_on_cuda_without_a_wait(monkeypatch, call):
+    """A fake tensor raises where a value is read."""
+    import xarrayops.numpy as np
+
+    asserted = []
+    monkeypatch.setattr(xo, "is_lazy", lambda x: False)  # as of a real tensor
+    monkeypatch.setattr(torch, "_assert_async", lambda condition, message: asserted.append((condition, message)))
+    with FakeTensorMode():
+        x, i = (torch.empty(shape, device="cuda", dtype=t) for shape, t in (((6, 4), torch.float32), (4, torch.int64)))
+        call(np, x, i)
+    assert asserted
+    assert {condition.device.type for condition, _ in asserted} == {"cuda"}
+
+
+def test_the_error_of_bounds_is_raised_on_the_cpu():
+    require = xo.backend("torch").functions["require"]
+    require(torch.tensor(True), IndexError("out of bounds"))
+    with pytest.raises(IndexError, match="out of bounds"):
+        require(torch.tensor(False), IndexError("out of bounds"))
