@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import xarrayops as xo
+import xarrayops.numpy as xnp
 
 _Array = tuple[tuple[int, ...], str]
 
@@ -31,6 +32,8 @@ _LONG = _array(100_000)
 
 CALLS: dict[str, tuple[Any, ...]] = {
     "take of a matrix": (lambda x, i: xo.take(x, i, axis=0), _X, _array(64, dtype="int64")),
+    "take of xarrayops.numpy": (lambda x, i: xnp.take(x, i, axis=0), _X, _array(64, dtype="int64")),
+    "unravel_index of xarrayops.numpy": (lambda i: xnp.unravel_index(i, (8, 8)), _array(64, dtype="int64")),
     "take_along_axis": (lambda x, i: xo.take_along_axis(x, i, axis=0), _X, _array(64, 1024, dtype="int64")),
     "softmax": (lambda x: xo.softmax(x, axis=-1), _X),
     "softmax of bfloat16": (lambda x: xo.softmax(x, axis=-1), _array(1024, 1024, dtype="bfloat16")),

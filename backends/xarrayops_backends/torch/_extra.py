@@ -56,13 +56,15 @@ def _above(values: Array, low: Array, position: int | Array) -> Array:
 def _selectable(call: Call, /) -> str | None:
     """Why the kernels that select one element of each row cannot serve a call."""
     x = call.args[0]
+    if x.is_cuda:
+        return "a sort takes fewer kernels"
     return _of_reals(call) or ("x has no elements" if not x.numel() else None)
 
 
 def _selectable_quantile(call: Call, /) -> str | None:
     if isinstance(call.args[1], torch.Tensor):
         return "it selects one quantile, and q is an array"
-    if call.args[0].device.type != "cpu":
+    if not call.args[0].is_cpu:
         return "a sort is faster on an accelerator"
     return _selectable(call)
 
@@ -394,7 +396,7 @@ COMPRESS_CANDIDATES = [("ranks", _ranked(shaping.compress), _is_ranked)]
 CONVOLVE_CANDIDATES = [("conv1d", _convolve, _convolved), _devices.CONVOLVE]
 CORRELATE_CANDIDATES = [("conv1d", _correlate, _convolved), _devices.CORRELATE]
 ISCLOSE_CANDIDATES, ALLCLOSE_CANDIDATES = [_devices.ISCLOSE], [_devices.ALLCLOSE]
-LOGSUMEXP_CANDIDATES = [_devices.LOGSUMEXP]
+LOGSUMEXP_CANDIDATES, POLYVAL_CANDIDATES = [_devices.LOGSUMEXP], [_devices.POLYVAL]
 TOPK_CANDIDATES = [("topk", _topk, _of_numbers)]
 
 

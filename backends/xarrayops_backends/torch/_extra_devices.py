@@ -147,9 +147,19 @@ def _is_interpolable(call: Call, /) -> str | None:
     return None if all(type(y) in (int, float) for y in outer) else "it takes numbers as left and right"
 
 
+def polyval(p: Array, x: Array, /) -> Array:
+    """Horner's rule."""
+    signal.require_coefficients(p)
+    total = torch.zeros_like(x)
+    for coefficient in torch.unbind(p):
+        total = torch.addcmul(coefficient, total, x)
+    return total
+
+
 CONVOLVE = ("products", convolve, _on_devices(_is_convolvable))
 CORRELATE = ("products", correlate, _on_devices(_is_convolvable))
 INTERP = ("search", interp, _on_devices(_is_interpolable))
 ISCLOSE = ("few_kernels", isclose, _on_devices(_is_comparable))
 ALLCLOSE = ("few_kernels", allclose, _on_devices(_is_comparable))
+POLYVAL = ("fused_steps", polyval, _on_devices(_are_alike))
 LOGSUMEXP = ("few_kernels", logsumexp, _on_devices(_is_summable))

@@ -96,6 +96,15 @@ def test_interp(points, values, dtype, ends):
     same(devices.interp(*map(torch.from_numpy, (x, p, v)), **ends), want)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_polyval(dtype, count):
+    x, p = np.asarray(SPECIAL, dtype), np.arange(count, dtype=dtype)
+    with np.errstate(all="ignore"):
+        want = np.polyval(p, x).astype(dtype)
+    same(devices.polyval(torch.from_numpy(p), torch.from_numpy(x)), want)
+
+
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_positions_among_nan(monkeypatch, side, dtype):
