@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.convolution import Windows
-from xarrayops_backends.torch._precision import convolution_precision
+from xarrayops_backends.torch._precision import _convolution_precision
 
 _functions: Any = F  # untyped: PyTorch does not annotate these functions
 _CONVOLUTIONS = {1: _functions.conv1d, 2: _functions.conv2d, 3: _functions.conv3d}
@@ -23,7 +23,7 @@ def _native(x: Array, weights: Array, windows: Windows, groups: int, /) -> Array
     first = first if symmetric else _padded(first, windows, 0.0)
     padding = tuple(before for before, _ in windows.padding) if symmetric else 0
     convolve = _CONVOLUTIONS[len(windows.shape)]
-    with convolution_precision(first):
+    with _convolution_precision(first):
         found = convolve(first, weights, None, windows.stride, padding, windows.dilation, groups)
     return _back(found, windows)
 

@@ -42,7 +42,7 @@ def _is_comparable(call: Call, /) -> str | None:
     return _are_alike(call) if all(type(x) in (int, float) for x in tolerances) else "the tolerances are numbers"
 
 
-def isclose(x1: Array, x2: Array, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
+def _isclose(x1: Array, x2: Array, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
     """NaN for the size of infinity makes its tolerance NaN, so that nothing is near."""
     size = torch.nan_to_num(torch.abs(x2), math.nan, math.nan, math.nan)
     tolerance = torch.add(torch.tensor(atol, dtype=x2.dtype, device="cpu"), size, alpha=rtol)
@@ -50,12 +50,12 @@ def isclose(x1: Array, x2: Array, /, *, rtol: float = 1e-5, atol: float = 1e-8, 
     return found | (torch.isnan(x1) & torch.isnan(x2)) if equal_nan else found
 
 
-def allclose(x1: Array, x2: Array, /, **options: Any) -> Array:
-    """See `isclose`."""
-    return torch.all(isclose(x1, x2, **options))
+def _allclose(x1: Array, x2: Array, /, **options: Any) -> Array:
+    """See `_isclose`."""
+    return torch.all(_isclose(x1, x2, **options))
 
 
-def logsumexp(x: Array, /, *, axis: common.Axes = None, keepdims: bool = False) -> Array:
+def _logsumexp(x: Array, /, *, axis: common.Axes = None, keepdims: bool = False) -> Array:
     """The greatest element, if it is finite, is subtracted first, and added to the result."""
     axes = common.normal_axes(axis, x.ndim)
     top = torch.nan_to_num(torch.amax(x.detach(), axes, keepdim=True), 0.0, 0.0, 0.0)
@@ -71,7 +71,7 @@ def _is_summable(call: Call, /) -> str | None:
 
 
 _FEW, _TERMS = 5, 1024
-"""The elements of the shorter vector up to which shifted products take fewer kernels, and those of a block, of which the
+"""The elements of the shorter vector for which shifted products take fewer kernels, and those of a block, of which the
 products at both ends fit in memory."""
 
 
@@ -98,12 +98,12 @@ def _block(long: Array, short: Array) -> Array:
     return torch.cat([first, inside, last])
 
 
-def convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
+def _convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
     """By torch.conv1d."""
     return signal.convolved(_full, x1, x2, mode)
 
 
-def correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
+def _correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
     """By torch.conv1d."""
     return signal.correlated(_full, x1, x2, mode, lambda x: x.flip(0))
 
@@ -117,7 +117,7 @@ def _is_convolvable(call: Call, /) -> str | None:
     return None if x1.dtype is x2.dtype and x1.dtype in _REAL else "it takes one dtype, float32 or float64"
 
 
-def interp(
+def _interp(
     x: Array, points: Array, values: Array, /, *, left: Any = None, right: Any = None, period: Any = None
 ) -> Array:
     """A lerp of the neighbouring values; where that is not finite, the sum of both with their weights."""
@@ -147,7 +147,7 @@ def _is_interpolable(call: Call, /) -> str | None:
     return None if all(type(y) in (int, float) for y in outer) else "it takes numbers as left and right"
 
 
-def polyval(p: Array, x: Array, /) -> Array:
+def _polyval(p: Array, x: Array, /) -> Array:
     """Horner's rule."""
     signal.require_coefficients(p)
     total = torch.zeros_like(x)
@@ -156,10 +156,10 @@ def polyval(p: Array, x: Array, /) -> Array:
     return total
 
 
-CONVOLVE = ("products", convolve, _on_devices(_is_convolvable))
-CORRELATE = ("products", correlate, _on_devices(_is_convolvable))
-INTERP = ("search", interp, _on_devices(_is_interpolable))
-ISCLOSE = ("few_kernels", isclose, _on_devices(_is_comparable))
-ALLCLOSE = ("few_kernels", allclose, _on_devices(_is_comparable))
-POLYVAL = ("fused_steps", polyval, _on_devices(_are_alike))
-LOGSUMEXP = ("few_kernels", logsumexp, _on_devices(_is_summable))
+CONVOLVE = ("products", _convolve, _on_devices(_is_convolvable))
+CORRELATE = ("products", _correlate, _on_devices(_is_convolvable))
+INTERP = ("search", _interp, _on_devices(_is_interpolable))
+ISCLOSE = ("few_kernels", _isclose, _on_devices(_is_comparable))
+ALLCLOSE = ("few_kernels", _allclose, _on_devices(_is_comparable))
+POLYVAL = ("fused_steps", _polyval, _on_devices(_are_alike))
+LOGSUMEXP = ("few_kernels", _logsumexp, _on_devices(_is_summable))

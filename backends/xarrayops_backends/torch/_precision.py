@@ -78,7 +78,7 @@ def _is_kept(kind: str, products: str) -> bool:
     return is_wide and (products == "tf32" or _value(*_CUDA[0][0]) in _IEEE)
 
 
-def convolution_precision(x: Array) -> AbstractContextManager[Any]:
+def _convolution_precision(x: Array) -> AbstractContextManager[Any]:
     """A context for a convolution of x: IEEE float32, except in a block. By default PyTorch uses TF32 on CUDA."""
     if not x.is_cuda or x.dtype not in _SINGLES or torch.compiler.is_compiling() or getattr(_in_block, "is_set", False):
         return nullcontext()

@@ -59,7 +59,7 @@ def _kernel(dtype: torch.dtype, device: torch.device) -> _runtime_compiler.Launc
 @cache
 def _source(dtype: torch.dtype) -> str:
     real, divide, least = _FORMATS[dtype]
-    share = torch.tensor(1.0 / _LIMIT, dtype=dtype, device="cpu").item().hex()
+    share = float(torch.tensor(1.0 / _LIMIT, dtype=dtype, device="cpu").item()).hex()
     constants = {"REAL": real, "DIVIDE": divide, "LEAST": least.hex(), "SHARE": share, "LIMIT": _LIMIT}
     defined = "".join(f"#define {name} {value}\n" for name, value in constants.items())
     return defined + Path(__file__).with_suffix(".cu").read_text(encoding="utf-8")

@@ -1,3 +1,4 @@
+# Long: each function is a few lines.
 """Elementwise functions: promotion by dtype only, Python scalars on either side, wide unsigned integers."""
 
 from __future__ import annotations
