@@ -45,6 +45,7 @@ COMPILERS = {
     "compile-xla-rocm": tuple(f"{name}==0.10.2" for name in ("jax", "jax-rocm7-pjrt", "jax-rocm7-plugin")),
     "compile-cuda-sources": ("apache-tvm-ffi>=0.1.15", "ziglang", *(f"nvidia-{name}" for name in _NVCC)),
     "compile-xla-tpu": (f"jax[tpu]=={_JAX}",),
+    "compile-fake-cuda": (),
 }
 """The packages of each step of benchmarks/compile_devices."""
 BESIDES = ("test", "docs")
@@ -100,6 +101,8 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
         return pip(folder, "-e", ".[jax,dask,sparse,torch,test]", "-r", str(CLIENTS))
     if kind == "cupy":
         return pip(folder, CUPY, "-e", ".[contract,lowp,sparse]")
+    if kind == "compile-fake-cuda" and not get_torch(folder):
+        return False
     if kind in COMPILERS:
         return pip(folder, *COMPILERS[kind], "-e", ".[contract,lowp,sparse]")
     if kind == "test":

@@ -56,9 +56,8 @@ def _in_bounds(function: str, indices: Any, extent: int, mode: str) -> Any:
     if extent != extent:  # an array of Dask
         raise Unsupported(f"np.{function}: the size of the axis is not computed yet. Instead: np.compress of a mask")
     if mode == "raise":
-        is_known = not xo.is_lazy(indices) and ops.size_of(indices)
-        if is_known and bool(xo.any(xo.logical_or(indices < -extent, indices >= extent))):
-            raise IndexError(f"np.{function}: an index is out of bounds for size {extent}")
+        error = IndexError(f"np.{function}: an index is out of bounds for size {extent}")
+        ops.require_between(indices, -extent, extent, error)
         return xo.where(indices < 0, indices + extent, indices)
     if mode not in ("clip", "wrap"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
@@ -141,8 +140,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     given = (each if type(each) in weak else ops.arrays(like, each)[1] for each in choices)
     members = ops.alike(*ops.harmonised(*given))
     index = _integers("choose", ops.indices(a, like))
-    if mode == "raise" and not xo.is_lazy(index) and bool(xo.any(index < 0)):
-        raise ValueError("invalid entry in choice array")
+    if mode == "raise":
+        ops.require_between(index, 0, len(members), ValueError("invalid entry in choice array"))
     index = _in_bounds("choose", index, len(members), mode)
     shape = xo.broadcast_shapes(index.shape, *(x.shape for x in members))
     result = xo.broadcast_to(members[0], tuple(shape))
@@ -274,8 +273,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
     if not extents and i.ndim:
         raise ValueError("multiple indices are not supported for 0d array: an index is out of bounds")
     size = prod(extents)
-    if not xo.is_lazy(i) and ops.size_of(i) and bool(xo.any(xo.logical_or(i < 0, i >= size))):
-        raise ValueError(f"an index is out of bounds for array with size {size}")
+    ops.require_between(i, 0, size, ValueError(f"an index is out of bounds for array with size {size}"))
     if order not in ("C", "F"):
         raise ValueError("only 'C' or 'F' order is permitted")
     i = i if ops.lacks(i, "int64") else xo.astype(i, "int64")
@@ -296,9 +294,8 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     total, step = 0, 1
     each = list(zip(indices, extents, modes, strict=True))
     for x, n, one_mode in reversed(each) if order == "C" else each:
-        is_known = not xo.is_lazy(x) and ops.size_of(x)
-        if is_known and (not n or (one_mode == "raise" and bool(xo.any(xo.logical_or(x < 0, x >= n))))):
-            raise ValueError("invalid entry in coordinates array")
+        if one_mode == "raise" or not n:
+            ops.require_between(x, 0, n, ValueError("invalid entry in coordinates array"))
         total = total + (x if one_mode == "raise" else _in_bounds("ravel_multi_index", x, n, one_mode)) * step
         step *= n
     return total

@@ -509,6 +509,13 @@ def truth(function: str, x: Any, instead: str) -> bool:
         raise _values_unknown(function, instead) from error
 
 
+def require_between(x: Any, low: int, high: int, error: Exception) -> None:
+    """Raise unless all integers are from low to below high, where they are known. PyTorch on CUDA fails later."""
+    if not xo.is_lazy(x) and size_of(x):
+        is_within = xo.all(xo.logical_and(x >= low, x < high))
+        xo.backend(x).functions["require"](is_within, error)
+
+
 def require_values(function: str, instead: str) -> None:
     """Raise in a function that torch.compile traces: the shape or the dtype of the result depends on values."""
     if is_traced():

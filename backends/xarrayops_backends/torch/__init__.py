@@ -30,6 +30,7 @@ from xarrayops_backends.torch._indexing import *
 from xarrayops_backends.torch._layout import *
 from xarrayops_backends.torch._operations import *
 from xarrayops_backends.torch._precision import *
+from xarrayops_backends.torch._quantization import *
 from xarrayops_backends.torch._random import *
 from xarrayops_backends.torch._standard.creation import *
 from xarrayops_backends.torch._standard.elementwise import *

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import torch
 import torch.nn.functional as F
 
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.convolution import Windows
+from xarrayops_backends.torch._precision import _convolution_precision
 
 _functions: Any = F  # untyped: PyTorch does not annotate these functions
 _CONVOLUTIONS = {1: _functions.conv1d, 2: _functions.conv2d, 3: _functions.conv3d}
@@ -21,7 +23,9 @@ def _native(x: Array, weights: Array, windows: Windows, groups: int, /) -> Array
     first = first if symmetric else _padded(first, windows, 0.0)
     padding = tuple(before for before, _ in windows.padding) if symmetric else 0
     convolve = _CONVOLUTIONS[len(windows.shape)]
-    return _back(convolve(first, weights, None, windows.stride, padding, windows.dilation, groups), windows)
+    with _convolution_precision(first):
+        found = convolve(first, weights, None, windows.stride, padding, windows.dilation, groups)
+    return _back(found, windows)
 
 
 def _refusal(call: Call) -> str | None:
@@ -47,6 +51,25 @@ def _largest_refusal(call: Call) -> str | None:
     return None if x.numel() else "PyTorch's pooling refuses some empty arrays"
 
 
+def _sums(x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Array:
+    """The sums. Padding is added here: PyTorch's own is at most half of the window. One axis is pooled as two."""
+    first = _padded(_first(x, windows), windows, 0.0)
+    if len(windows.shape) == 1:
+        found = _functions.avg_pool2d(first.unsqueeze(2), (1, *windows.shape), (1, *windows.stride), divisor_override=1)
+        return _back(found.squeeze(2), windows)
+    pool = {2: _functions.avg_pool2d, 3: _functions.avg_pool3d}[len(windows.shape)]
+    return _back(pool(first, windows.shape, windows.stride, divisor_override=1), windows)
+
+
+def _sums_refusal(call: Call) -> str | None:
+    x, windows, kind = call.args
+    if kind != "sum" or any(step != 1 for step in windows.dilation):
+        return "it gives the sums of windows without dilation"
+    if not x.is_cuda or x.dtype not in (torch.float32, torch.float64):
+        return "it serves float32 and float64 on CUDA and HIP"
+    return None if x.numel() else "PyTorch's pooling refuses some empty arrays"
+
+
 def _first(x: Array, windows: Windows) -> Array:
     return x.movedim(-1, 1) if windows.is_channels_last else x
 
@@ -61,4 +84,4 @@ def _padded(x: Array, windows: Windows, value: float) -> Array:
 
 
 CONVOLUTION_CANDIDATES = [("native", _native, _refusal)]
-POOLING_CANDIDATES = [("native", _largest, _largest_refusal)]
+POOLING_CANDIDATES = [("native", _largest, _largest_refusal), ("sums", _sums, _sums_refusal)]

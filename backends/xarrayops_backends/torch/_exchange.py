@@ -20,6 +20,7 @@ from xarrayops_backends.torch._dtypes import as_dtype, dtype_name
 from xarrayops_backends.torch._subclasses import _is_without_values
 
 _from_dlpack: Any = torch.from_dlpack  # type: ignore[attr-defined]  # public, but not exported for type checkers
+_torch: Any = torch  # untyped: PyTorch does not declare these functions
 _BITS = {torch.bfloat16: torch.int16, torch.float8_e4m3fn: torch.uint8, torch.float8_e5m2: torch.uint8}
 """The NumPy dtype for the bits of a dtype that NumPy lacks."""
 
@@ -161,7 +162,9 @@ def _stream(device: torch.device, pointer: int) -> Any:
 
 
 def outlive(x: Array, stream: int, /) -> bool:
-    """record_stream: PyTorch's allocator waits for that stream before it reuses the memory."""
+    """record_stream: PyTorch's allocator waits for that stream before it reuses memory that is its own."""
+    if not _torch._C._has_Standard_Deleter(x.untyped_storage()._cdata):
+        return False
     x.record_stream(_stream(x.device, stream))
     return True
 

@@ -17,6 +17,7 @@ import torch
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import common, counting, order, padding, quantiles, sets, shaping, signal
+from xarrayops_backends.torch import _extra_devices as _devices
 from xarrayops_backends.torch._attention.modes import has_values, is_traced, transforms
 from xarrayops_backends.torch._dtypes import _DOUBLE_OF, result_type
 from xarrayops_backends.torch._precision import has_overflowed as _has_overflowed
@@ -24,6 +25,7 @@ from xarrayops_backends.torch._standard.wide import WIDE, _rank, _unrank
 
 _Axes = int | tuple[int, ...] | None
 _REAL = (torch.float32, torch.float64)
+_HALVES = (torch.float16, torch.bfloat16)
 _SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
 
 
@@ -40,6 +42,7 @@ def _of_dtypes(*dtypes: torch.dtype) -> Callable[[Call], str | None]:
 
 
 _of_reals = _of_dtypes(*_REAL)
+_of_floats = _of_dtypes(*_REAL, *_HALVES)
 _of_numbers = _of_dtypes(*_REAL, *_SIGNED)
 
 
@@ -53,13 +56,15 @@ def _above(values: Array, low: Array, position: int | Array) -> Array:
 def _selectable(call: Call, /) -> str | None:
     """Why the kernels that select one element of each row cannot serve a call."""
     x = call.args[0]
+    if x.is_cuda:
+        return "a sort takes fewer kernels"
     return _of_reals(call) or ("x has no elements" if not x.numel() else None)
 
 
 def _selectable_quantile(call: Call, /) -> str | None:
     if isinstance(call.args[1], torch.Tensor):
         return "it selects one quantile, and q is an array"
-    if call.args[0].device.type != "cpu":
+    if not call.args[0].is_cpu:
         return "a sort is faster on an accelerator"
     return _selectable(call)
 
@@ -172,10 +177,9 @@ def _nanpercentile(x: Array, /, q: float, **options: Any) -> Array:
     return _nanquantile(x, q / 100, **options)
 
 
-def _within(ids: Array, count: int) -> Array:
-    """The ids, with ``count`` for those out of range."""
-    ids = ids.to(torch.int64)
-    return torch.where((ids < 0) | (ids >= count), count, ids)
+def _places(ids: Array, count: int) -> Array:
+    """The ids, from 1; those out of range get the places before and after all others."""
+    return ids.to(torch.int64).clamp(-1, count) + 1
 
 
 def bincount(x: Array, /, weights: Array | None = None, *, minlength: int = 0, length: int | None = None) -> Array:
@@ -184,20 +188,20 @@ def bincount(x: Array, /, weights: Array | None = None, *, minlength: int = 0, l
     x = x.to(torch.int64)
     if length is None and torch.compiler.is_compiling():
         raise counting.length_unknown("length")
-    if weights is None and not is_traced() and not x.is_meta:
-        return _counts(x, minlength, length)
+    if weights is None and (x.is_cpu or length is None) and not is_traced() and not x.is_meta:
+        return _counts(x, minlength, length)  # on a GPU it waits for the greatest value
     if length is None:
         if x.numel() and counting.known(x.min(), "length") < 0:
             raise ValueError("x has negative values")
         length = max(int(x.max()) + 1 if x.numel() else 0, minlength)
     if weights is None:
-        weights = torch.ones_like(x)
+        weights = torch.ones((), dtype=torch.int64, device=x.device).expand(x.shape)
     elif not (weights.is_floating_point() or weights.is_complex()):
         weights = weights.to(torch.get_default_dtype())
     dtype = weights.dtype
     weights = weights.to(_DOUBLE_OF.get(dtype, dtype))
-    total = torch.zeros(length + 1, dtype=weights.dtype, device=x.device)
-    return total.scatter_add(0, _within(x, length), weights)[:length].to(dtype)
+    total = torch.zeros(length + 2, dtype=weights.dtype, device=x.device)
+    return total.scatter_add(0, _places(x, length), weights)[1:-1].to(dtype)
 
 
 def _counts(x: Array, minlength: int, length: int | None) -> Array:
@@ -228,15 +232,15 @@ def _segmented(reduce: str, start: Callable[[torch.dtype], Any]) -> Callable[...
 
     def function(x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
         count = counting.segments(aac, x, segment_ids, num_segments)
-        ids, dtype = _within(segment_ids, count), x.dtype
+        ids, dtype = _places(segment_ids, count), x.dtype
         x = x.to(_DOUBLE_OF.get(dtype, dtype)) if reduce == "sum" else x
-        result = torch.full((count + 1, *x.shape[1:]), start(x.dtype), dtype=x.dtype, device=x.device)
+        result = torch.full((count + 2, *x.shape[1:]), start(x.dtype), dtype=x.dtype, device=x.device)
         if x.ndim > 1 and reduce == "sum":
-            return result.index_add(0, ids, x)[:count].to(dtype)
+            return result.index_add(0, ids, x)[1:-1].to(dtype)
         ids = ids.reshape(-1, *(1,) * (x.ndim - 1)).expand(x.shape)
         if reduce == "sum":
-            return result.scatter_add(0, ids, x)[:count].to(dtype)
-        return result.scatter_reduce(0, ids, x, reduce)[:count]
+            return result.scatter_add(0, ids, x)[1:-1].to(dtype)
+        return result.scatter_reduce(0, ids, x, reduce)[1:-1]
 
     return function
 
@@ -266,7 +270,7 @@ def _convolved(call: Call, /) -> str | None:
     if x1.dtype != x2.dtype or not all(x.ndim == 1 and x.numel() for x in (x1, x2)):
         return "the vectors have two dtypes, or no elements"
     if x1.device.type != "cpu":
-        return "convolutions of float32 may use TF32 on this device"
+        return "convolutions of float32 may be approximate on this device"
     short = x2 if x1.shape[0] >= x2.shape[0] else x1
     if not is_traced() and not transforms() and not torch.isfinite(short).all():
         return "it multiplies zeros at both ends by values that are not finite"
@@ -389,8 +393,10 @@ INTERSECT1D_CANDIDATES = [("ranks", _ranked(sets.intersect1d), _is_ranked)]
 SETDIFF1D_CANDIDATES = [("ranks", _ranked(sets.setdiff1d), _is_ranked)]
 SETXOR1D_CANDIDATES = [("ranks", _ranked(sets.setxor1d), _is_ranked)]
 COMPRESS_CANDIDATES = [("ranks", _ranked(shaping.compress), _is_ranked)]
-CONVOLVE_CANDIDATES = [("conv1d", _convolve, _convolved)]
-CORRELATE_CANDIDATES = [("conv1d", _correlate, _convolved)]
+CONVOLVE_CANDIDATES = [("conv1d", _convolve, _convolved), _devices.CONVOLVE]
+CORRELATE_CANDIDATES = [("conv1d", _correlate, _convolved), _devices.CORRELATE]
+ISCLOSE_CANDIDATES, ALLCLOSE_CANDIDATES = [_devices.ISCLOSE], [_devices.ALLCLOSE]
+LOGSUMEXP_CANDIDATES, POLYVAL_CANDIDATES = [_devices.LOGSUMEXP], [_devices.POLYVAL]
 TOPK_CANDIDATES = [("topk", _topk, _of_numbers)]
 
 
@@ -402,7 +408,7 @@ def _replaceable(call: Call, /) -> str | None:
     for name, number in call.kwargs.items():
         if type(number) not in (int, float) and (number is not None or name == "nan"):
             return "it replaces them by numbers"
-    return _of_reals(call)
+    return _of_floats(call)
 
 
 def _nansum(x: Array, /, *, axis: _Axes = None, dtype: None = None, keepdims: bool = False) -> Array:
@@ -422,7 +428,7 @@ def _summable(call: Call, /) -> str | None:
 
 NAN_TO_NUM_CANDIDATES = [("nan_to_num", _nan_to_num, _replaceable)]
 NANSUM_CANDIDATES = [("nansum", _nansum, _summable)]
-INTERP_CANDIDATES = [("lerp", _interp, _interpolable)]
+INTERP_CANDIDATES = [("lerp", _interp, _interpolable), _devices.INTERP]
 SOFTMAX_CANDIDATES = [("softmax", _softmax, _of_one_axis)]
 LOG_SOFTMAX_CANDIDATES = [("log_softmax", _log_softmax, _of_one_axis)]
 SIGMOID_CANDIDATES = [("sigmoid", torch.sigmoid, _of_reals)]

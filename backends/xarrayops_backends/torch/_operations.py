@@ -18,7 +18,12 @@ CALL_TESTS = CallTests(
     eager="not _is_compiling() and _transformations() is None and not _modes()",
     eager_array="not ({x}.requires_grad and _is_grad_enabled())",
     order={"C": "{x}.is_contiguous()"},
-    device={"cpu": "{x}.is_cpu", "cuda": "{x}.is_cuda", "any": "({x}.is_cpu or {x}.is_cuda)"},
+    # A tensor of ROCm is a tensor of "cuda" for PyTorch, and not for kernels.
+    device={
+        "cpu": "{x}.is_cpu",
+        "rocm" if torch.version.hip else "cuda": "{x}.is_cuda",
+        "any": "({x}.is_cpu or {x}.is_cuda)",
+    },
     address="{x}.data_ptr()",
     names={
         "_is_compiling": torch.compiler.is_compiling,

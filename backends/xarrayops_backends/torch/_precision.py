@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import cmath
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from threading import RLock
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import RLock, local
 from typing import Any
 
 import torch
@@ -27,13 +27,18 @@ _value, _set_value = _torch._C._get_fp32_precision_getter, _torch._C._set_fp32_p
 _CUBLAS = _torch.backends.cuda.matmul
 Switch = tuple[str, str]
 _ALL: Switch = ("generic", "all")
-_CUDA: tuple[Switch, ...] = (("cuda", "matmul"), ("cuda", "all"), _ALL)
-# The switch of products, and the switches from which it inherits its value while its own is "none".
-_CPU: tuple[Switch, ...] = (("mkldnn", "matmul"), ("mkldnn", "all"), _ALL)
+_OPERATIONS = ("matmul", "conv", "rnn")
+# The switch of each operation, and the switches from which it inherits its value while its own is "none".
+_CUDA: tuple[tuple[Switch, ...], ...] = tuple((("cuda", name), ("cuda", "all"), _ALL) for name in _OPERATIONS)
+_CPU: tuple[tuple[Switch, ...], ...] = tuple((("mkldnn", name), ("mkldnn", "all"), _ALL) for name in _OPERATIONS)
+_CONVOLUTION = _CUDA[1:2]
 _IEEE = ("none", "ieee")
+_SINGLES = (torch.float32, torch.complex64)
 _REDUCED = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction")
 # Held while a switch differs from its value in the program, so that each product has the value that it needs.
 _changing = RLock()
+_in_block = local()
+"""Whether this thread has set the switches for a product."""
 
 
 def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
@@ -68,28 +73,41 @@ def product_precision(products: str, /, *arrays: Array) -> AbstractContextManage
 def _is_kept(kind: str, products: str) -> bool:
     """Whether the switches are such that products on this kind of device are as required."""
     if kind == "cpu":
-        return _value(*_CPU[0]) in _IEEE
+        return all(_value(*switches[0]) in _IEEE for switches in _CPU)
     is_wide = not any(getattr(_CUBLAS, name) for name in _REDUCED)
-    return is_wide and (products == "tf32" or _value(*_CUDA[0]) in _IEEE)
+    return is_wide and (products == "tf32" or _value(*_CUDA[0][0]) in _IEEE)
+
+
+def _convolution_precision(x: Array) -> AbstractContextManager[Any]:
+    """A context for a convolution of x: IEEE float32, except in a block. By default PyTorch uses TF32 on CUDA."""
+    if not x.is_cuda or x.dtype not in _SINGLES or torch.compiler.is_compiling() or getattr(_in_block, "is_set", False):
+        return nullcontext()
+    return _switched(_CONVOLUTION, "ieee", nullcontext())
 
 
 @contextmanager
-def _switched(switches: tuple[Switch, ...], products: str, plain: AbstractContextManager[Any]) -> Iterator[None]:
-    """Enter the context ``plain``, and set the switch of products to the value that they need."""
-    switch = switches[0]
+def _switched(
+    places: tuple[tuple[Switch, ...], ...], products: str, plain: AbstractContextManager[Any]
+) -> Iterator[None]:
+    """Enter the context ``plain``, and set the switches of products to the value that they need."""
     # Held until the product is launched: the switches are global, and would affect another thread's product.
     with _changing, plain:
-        found = _own_value(switches)
-        reduced = [name for name in _REDUCED if switches is _CUDA and getattr(_CUBLAS, name)]
+        found = [(switches[0], _own_value(switches)) for switches in places if _value(*switches[0]) != products]
+        reduced = [name for name in _REDUCED if places is _CUDA and getattr(_CUBLAS, name)]
+        was_set = getattr(_in_block, "is_set", False)
         try:
-            _set_value(*switch, products)
+            _in_block.is_set = True
+            for switch, _ in found:
+                _set_value(*switch, products)
             for name in reduced:
                 setattr(_CUBLAS, name, False)
             yield
         finally:
+            _in_block.is_set = was_set
             # The switch's own value, "none" included: a copy of the inherited one would no longer follow the program's
             # changes.
-            _set_value(*switch, found)
+            for switch, own in found:
+                _set_value(*switch, own)
             for name in reduced:
                 setattr(_CUBLAS, name, True)
 
@@ -97,23 +115,21 @@ def _switched(switches: tuple[Switch, ...], products: str, plain: AbstractContex
 def _own_value(switches: tuple[Switch, ...]) -> str:
     """The value that was set for the first switch; "none" if the switch inherits the value that it shows.
 
-    PyTorch does not distinguish the two, so the others are changed for a moment, beginning with the last.
+    PyTorch shows one value in both cases, so the others have none for a moment. Products of other threads are not less
+    precise meanwhile: without a value float32 is IEEE.
     """
     switch, *others = switches
     shown = str(_value(*switch))
-    if shown == "none" or not others:
+    if shown == "none" or not others or _value(*others[0]) != shown:
         return shown
-    of_next = _own_value(tuple(others))
-    # The next switch differs, so this one does not inherit its value.
-    if _value(*others[0]) != shown:
-        return shown
+    own = [_own_value(tuple(others[i:])) for i in range(len(others))]
     try:
-        # They are equal: change the next one, and see whether this one follows.
-        _set_value(*others[0], "ieee" if shown == "tf32" else "tf32")
-        is_taken = _value(*switch) != shown
+        for other in others:
+            _set_value(*other, "none")
+        return str(_value(*switch))
     finally:
-        _set_value(*others[0], of_next)
-    return "none" if is_taken else shown
+        for other, value in zip(others, own, strict=True):
+            _set_value(*other, value)
 
 
 def rounded(x: Array, dtype: Any, /) -> Array:

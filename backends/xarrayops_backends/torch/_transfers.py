@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-_cuda: Any = torch.cuda  # untyped: PyTorch does not annotate these functions
+_torch: Any = torch  # untyped: PyTorch does not annotate these functions
+_cuda: Any = torch.cuda
 _mode: Any = TorchFunctionMode
 _PULLS = frozenset(("item", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__format__", "is_nonzero"))
 """The methods that read one number."""
@@ -123,3 +124,11 @@ def _fills(args: Any) -> bool:
 def crossings(report: Callable[..., None], /) -> AbstractContextManager[Any]:
     """A mode of PyTorch in this thread."""
     return _Crossings(report)
+
+
+def require(condition: Any, error: Exception, /) -> None:
+    """On CUDA by an assertion of the device, as PyTorch's own gathers do for indices that are out of bounds."""
+    if condition.is_cuda and not torch.compiler.is_compiling():
+        _torch._assert_async(condition, str(error))
+    elif not condition:
+        raise error

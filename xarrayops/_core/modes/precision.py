@@ -56,8 +56,8 @@ def under_policy(backend: Backend, arrays: tuple[Array, ...], serve: Callable[..
     return (first, *others) if isinstance(served, tuple) else first
 
 
-def of_engine(backend: Backend, x: Array) -> AbstractContextManager[Any]:
-    """The context in which a library that serves foreign arrays follows the policy of this thread."""
+def of_policy(backend: Backend, x: Array) -> AbstractContextManager[Any]:
+    """The context in which a function without casts, or a library that serves foreign arrays, follows the policy."""
     current = policy.value(None)
     if current is None:
         return nullcontext()

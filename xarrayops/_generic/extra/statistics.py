@@ -8,7 +8,6 @@ from typing import Any
 
 from xarrayops._generic.extra import common
 from xarrayops._generic.extra.common import Axes
-from xarrayops._generic.extra.counting import bincount
 from xarrayops.plugin.arrays import Array
 
 
@@ -154,12 +153,9 @@ def histogram(
     count = edges.shape[0] - 1
     is_one = x.dtype == edges.dtype
     data, limits = (each if is_one else common.doubled(xp, common.widest(xp, each)) for each in (x, edges))
-    place = xp.searchsorted(limits, data, side="right") - 1
-    last = limits[-1]
-    place = xp.where(xp.equal(data, last), xp.full_like(place, count - 1), place)
-    is_outside = xp.less(data, limits[0]) | xp.greater(data, last) | ~xp.equal(data, data)
-    place = xp.where(is_outside, xp.full_like(place, count), place)
-    found = bincount(xp, place, weights, length=count)
+    place = xp.searchsorted(limits[1:-1], data, side="right")
+    is_inside = xp.greater_equal(data, limits[0]) & xp.less_equal(data, limits[-1])
+    found = xp.bincount(xp.where(is_inside, place, xp.full_like(place, count)), weights, length=count)
     if not density:
         return found, edges
     dtype = common.floating(xp, x[:0]).dtype if weights is None else found.dtype

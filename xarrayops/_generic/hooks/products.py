@@ -62,3 +62,12 @@ def matmul_int32(xp: ModuleType, x1: Array, x2: Array, /) -> Array:
         part = xp.astype(xp.matmul(left, right), xp.int32)
         total = part if total is None else total + part
     return total
+
+
+def quantized_rows(xp: ModuleType, x: Array, /) -> tuple[Array, Array] | None:
+    """The values and scales of `xarrayops.quantize` for each row, in the symmetric scheme; None: step by step.
+
+    x is float32 or float64. The values are int8 in the shape of x, and the scales have 1 as their last extent. Both
+    have the bits of the steps.
+    """
+    return None  # the standard has steps only

@@ -25,3 +25,13 @@ def host_callback(xp: ModuleType, function: Callable[..., Any], arrays: tuple[An
     of its results; without it, raise `xarrayops.Unsupported`.
     """
     return None  # the standard traces nothing
+
+
+def require(xp: ModuleType, condition: Any, error: Exception, /) -> None:
+    """Raise the error unless a 0-d boolean array is true.
+
+    A library whose own functions fail on the device for such arguments, later and without an exception at the call, may
+    do the same here, so that no call waits.
+    """
+    if not bool(condition):
+        raise error

@@ -8,6 +8,7 @@ from xarrayops import standard
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.errors import explaining_arrays
+from xarrayops._core.modes.precision import of_policy
 from xarrayops._ops.convolution import arguments
 from xarrayops._ops.convolution.arguments import FIRST, Extents, Padding, Request
 from xarrayops._ops.engines.serving import by_engines
@@ -92,7 +93,8 @@ def conv2d(
 
     Notes
     -----
-    PyTorch and JAX use their own convolutions, in the full precision of float32 on JAX. NumPy multiplies blocks of
+    PyTorch and JAX use their own convolutions, in the full precision of float32, on CUDA also in TF32 inside a block of
+    ``xo.precision(products="tf32")``. Functions of `torch.compile` follow PyTorch's switch. NumPy multiplies blocks of
     windows by BLAS (Chellapilla, Puri and Simard 2006), using only as much memory as fits a cache. Other libraries add
     one product for each element of a window. Half types are summed in float32 there. Law: the sum over a window is
     linear in x and in the weights, so ``conv2d(x, 2 * w) == 2 * conv2d(x, w)``.
@@ -143,7 +145,8 @@ def _convolved(x: Any, weights: Any, bias: Any, request: Request) -> Any:
         found = _convolved(plain, weights, bias, request._replace(layout=FIRST[rank]))
         return relayout(found, f"{FIRST[rank]} -> {layout}")
     backend, given = _planned(x, weights, bias, request)
-    result = _by_engines(backend, *given)
+    with of_policy(backend, x):
+        result = _by_engines(backend, *given)
     if bias is None:
         return result
     return standard.add(result, bias if order.is_last else standard.reshape(bias, (-1, *(1,) * rank)))

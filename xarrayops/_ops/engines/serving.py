@@ -16,7 +16,7 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import Several
 from xarrayops._core.dispatch.lookup import Classes, function_without_modes
 from xarrayops._core.modes import defaults
-from xarrayops._core.modes.precision import of_engine, refusal_of_engine
+from xarrayops._core.modes.precision import of_policy, refusal_of_engine
 from xarrayops._ops.engines import forms, functions, passing
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.engines.forms import Form
@@ -135,7 +135,7 @@ class Route:
         refusal = refusal_of_engine(self.engine, self.engine.functions["dtype_name"](x.dtype))
         if refusal is not None:
             raise NotPassed(refusal)
-        return of_engine(self.engine, x)
+        return of_policy(self.engine, x)
 
     def _passed(self, x: Any) -> Any:
         """An array of the engine."""

@@ -1,4 +1,4 @@
-"""Products of matrices and vectors; exact products of 8-bit integers by ``torch._int_mm`` of oneDNN and cuBLAS."""
+"""Products of matrices and vectors; exact products of 8-bit integers by ``torch._int_mm`` of oneDNN."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _SINGLES = (torch.float32, torch.complex64)
 _UNORDERED = (0, math.inf, -math.inf)
 """The orders of norms that do not add."""
 _FUNCTORCH: Any = torch._C._functorch
-# On CUDA it takes more than 16 rows, and multiples of 8 terms and columns (keras#19207).
-_CUDA_ROWS, _CUDA_STEP = 16, 8
 
 
 def _product(x1: Array, x2: Array) -> Array:
     """The matrix product of two arrays of one integer dtype."""
     if x1.is_cuda:
+        if integer_products.eight_bit_refusal(Call((x1, x2), {})) is None:
+            return integer_products.wrapping(x1, x2)
         return integer_products.product(x1, x2, x1.dtype, x1.shape[-1])
     return torch.matmul(_value(x1), _value(x2)).to(x1.dtype)
 
@@ -171,12 +171,8 @@ def _int_mm_refusal(call: Call) -> str | None:
     (rows, terms), columns = x1.shape, x2.shape[1]
     if not rows * terms * columns:
         return "a matrix is empty"
-    if x1.is_cuda:
-        if rows <= _CUDA_ROWS or terms % _CUDA_STEP or columns % _CUDA_STEP:
-            return f"on CUDA it takes more than {_CUDA_ROWS} rows, and multiples of {_CUDA_STEP} terms and columns"
-        return None
     if not x1.is_cpu:
-        return "it serves the CPU and CUDA"
+        return "it serves the CPU"
     if torch.compiler.is_compiling() and 1 in (rows, terms):
         return "compiled code does not check the strides of axes with one element, which it depends on"
     return None if _has_vnni() else "without AVX-512 VNNI it is slow, and sums may saturate"
@@ -189,7 +185,10 @@ def _has_vnni() -> bool:
     return bool(capabilities.get("avx512_vnni"))
 
 
-MATMUL_INT32_CANDIDATES = [("int_mm", _int_mm, _int_mm_refusal)]
+MATMUL_INT32_CANDIDATES = [
+    ("int_mm", _int_mm, _int_mm_refusal),
+    ("tensor_cores", integer_products.eight_bit, integer_products.eight_bit_refusal),
+]
 
 
 def linalg_outer(x1: Array, x2: Array, /) -> Array:

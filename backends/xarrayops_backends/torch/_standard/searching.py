@@ -10,8 +10,11 @@ import torch
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import complex_order
+from xarrayops_backends.torch._attention import modes as _modes
 from xarrayops_backends.torch._dtypes import _pair
 from xarrayops_backends.torch._standard.wide import UNORDERED, WIDE, _bits, _by_bits, _rank, _unrank
+
+_INDICES = (torch.int32, torch.int64)
 
 
 def searchsorted(
@@ -30,11 +33,10 @@ def searchsorted(
     x2 = x2.contiguous()  # else PyTorch copies it with a warning
     if not _may_end_in_nan(x1, sorter):
         return torch.searchsorted(x1, x2, side=side, sorter=sorter)
-    unordered = torch.isnan(x1)
-    numbers = torch.sum(torch.logical_not(unordered))
-    bounds = torch.where(unordered, torch.inf, x1)
+    numbers = torch.sum(x1 == x1)
+    bounds = torch.nan_to_num(x1, math.inf, math.inf, -math.inf)
     found = torch.minimum(torch.searchsorted(bounds, x2, side=side, sorter=sorter), numbers)
-    return torch.where(torch.isnan(x2), numbers if side == "left" else x1.shape[-1], found)
+    return found if side == "left" else torch.where(torch.isnan(x2), x1.shape[-1], found)
 
 
 def _may_end_in_nan(x: Array, sorter: Array | None) -> bool:
@@ -80,13 +82,16 @@ def _from_start(indices: Array, extent: int) -> Array:
     if indices.is_floating_point() or indices.is_complex():
         raise IndexError(f"the indices must be integers, not {indices.dtype}")
     indices = indices.to(torch.int64)
-    return torch.where(indices < 0, indices + extent, indices)
+    return torch.add(indices, indices < 0, alpha=extent)
 
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """torch.take flattens; torch.index_select rejects negative, narrow and multi-dimensional indices."""
     if axis is None:
         x, axis = x.reshape(-1), 0
+    if x.is_cuda and indices.dtype in _INDICES and not _modes.is_followed(x):
+        # It takes negative indices. Its gradient is slower.
+        return _by_bits(torch.ops.aten.index.Tensor, x, [None] * (axis % x.ndim) + [indices])
     indices, axis = _from_start(indices, x.shape[axis]), axis % x.ndim
     chosen = _by_bits(torch.index_select, x, axis, indices.reshape(-1))
     return chosen if indices.ndim == 1 else chosen.reshape((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))

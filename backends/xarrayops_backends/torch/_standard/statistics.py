@@ -26,7 +26,9 @@ BLOCK = 64
 
 
 _SCANNED_AS = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
-"""PyTorch accumulates float32 in float64, and half types in float32, one number after the other."""
+"""On CPUs PyTorch accumulates float32 in float64, and half types in float32, one number after the other."""
+_SCANNED_ON_CUDA = _DOUBLE_OF
+"""There it accumulates in the dtype itself, and columns one number after the other."""
 
 
 def _as_axes(axis: Any) -> Any:
@@ -105,7 +107,9 @@ def _cumulative(scan: _Function, identity: int, x: Array, axis: int | None, dtyp
             raise ValueError(f"axis is required for an array of {x.ndim} dimensions")
         x, axis = x if x.ndim else x.reshape(-1), 0
     work, dtype = _accumulator(x.dtype, dtype)
-    if scan is not torch.cumsum or work is not x.dtype or not _is_summed_in_single(x, axis):
+    if x.is_cuda:
+        work = _SCANNED_ON_CUDA.get(work, work)
+    elif scan is not torch.cumsum or work is not x.dtype or not _is_summed_in_single(x, axis):
         work = _SCANNED_AS.get(work, work)
     out = scan(x if x.dtype is work else x.to(work), axis)
     if include_initial:

@@ -113,7 +113,9 @@ class Recorder(TorchDispatchMode):
         self.kind, self.seen = kind, []
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        if "mm" in str(function):
+        if "convolution" in str(function):
+            self.seen.append(newer((self.kind, "conv")))
+        elif "mm" in str(function):
             reduced = [getattr(torch.backends.cuda.matmul, name) for name in REDUCED]
             self.seen.append((newer((self.kind, "matmul")), any(reduced)))
         return function(*args, **(kwargs or {}))
@@ -216,6 +218,53 @@ def test_products_on_cuda_find_the_switch_that_they_need(policy, expected, user)
             xo.matmul(x, x)
     outside = (recorder.seen[0][0], True)
     assert recorder.seen == [outside, (expected, False), outside]
+
+
+@pytest.mark.parametrize("verb", ["conv1d", "conv2d", "conv3d"])
+@pytest.mark.parametrize("user", ["none", "ieee", "tf32"])
+def test_convolutions_on_cuda_are_ieee_except_in_a_block_that_allows_tf32(verb, user):
+    """By default PyTorch convolves float32 in TF32 on CUDA, and multiplies matrices as IEEE float32."""
+    set_newer(("generic", "all"), user)
+    before = state()
+    function, ndim = getattr(xo, verb), int(verb[-2]) + 2
+    with FakeTensorMode():
+        x, half = (torch.empty((3,) * ndim, device="cuda", dtype=t) for t in (torch.float32, torch.float16))
+        with Recorder("cuda") as recorder:
+            function(x, x)
+            for products in ("tf32", "ieee"):
+                with xo.precision(products=products):
+                    function(x, x)
+                    xo.matmul(x, x)
+                    function(x, x)
+            function(half, half)
+    blocks = [["tf32", ("tf32", False), "tf32"], ["ieee", ("ieee", False), "ieee"]]
+    assert recorder.seen == ["ieee", *blocks[0], *blocks[1], newer(("cuda", "conv"))]
+    assert state() == before
+
+
+@pytest.mark.parametrize("products", ["ieee", "tf32"])
+@pytest.mark.parametrize(
+    "places", [[("generic", "all")], [("cuda", "all")], [("generic", "all"), ("cuda", "all")], [("cuda", "matmul")]]
+)
+@pytest.mark.parametrize("user", ["ieee", "tf32"])
+def test_no_product_makes_those_of_other_threads_less_precise(monkeypatch, products, places, user):
+    """A switch of the whole library is never TF32 while the program's value is IEEE."""
+    for place in places:
+        set_newer(place, user)
+    program, write, seen = {place: newer(place) for place in PLACES}, _precision._set_value, []
+
+    def set_value(backend, name, value):
+        write(backend, name, value)
+        seen.extend(
+            (place, newer(place)) for place in PLACES if place[1] != "matmul" and place[1] not in ("conv", "rnn")
+        )
+
+    monkeypatch.setattr(_precision, "_set_value", set_value)
+    with FakeTensorMode():
+        x = torch.empty((3, 3), device="cuda")
+        with xo.precision(products=products):
+            xo.matmul(x, x)
+    assert not [(place, value) for place, value in seen if value == "tf32" != program[place]]
 
 
 def test_products_on_the_cpu_are_ieee_where_a_user_allows_less():

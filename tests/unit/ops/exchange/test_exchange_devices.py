@@ -277,6 +277,10 @@ class TestQueues:
         assert created[-1] == (7, torch.device("cuda:1"))
         recorded = []
         monkeypatch.setattr(torch.Tensor, "record_stream", lambda self, stream: recorded.append(stream))
+        monkeypatch.setattr(torch._C, "_has_Standard_Deleter", lambda storage: False, raising=False)
+        assert not xo.backend("torch").functions["outlive"](x, 9), "record_stream ignores memory of other allocators"
+        assert not recorded
+        monkeypatch.setattr(torch._C, "_has_Standard_Deleter", lambda storage: True)
         for pointer in (0, 9):
             assert xo.backend("torch").functions["outlive"](x, pointer)
             assert created[-1] == (pointer, torch.device("cuda:1"))
