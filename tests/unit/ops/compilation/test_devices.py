@@ -74,7 +74,7 @@ class TestSignatures:
 import jax, xarrayops as xo
 f = xo.jit(lambda x: x + 1)
 for device in jax.devices() * 2:
-    assert f(jax.device_put(jax.numpy.ones(1), device)).devices() == {device}
+    assert f(jax.device_put(jax.numpy.ones(1, "float32"), device)).devices() == {device}
 print([each.signature for each in f.ledger])
 """
         environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
