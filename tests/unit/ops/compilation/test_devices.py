@@ -78,7 +78,9 @@ for device in jax.devices() * 2:
 print([each.signature for each in f.ledger])
 """
         environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+        )
         assert done.stdout == "['x=float32[1]', 'x=float32[1] on cpu:1']\n", done.stdout + done.stderr
 
 
@@ -103,7 +105,9 @@ class TestLargeArguments:
     def test_values_reach_the_host_only_if_they_differ(self, torch, without_inductor, monkeypatch, dtype):
         sizes = []
         numpy = torch.Tensor.numpy
-        monkeypatch.setattr(torch.Tensor, "numpy", lambda x, **options: (sizes.append(x.numel()), numpy(x, **options))[1])
+        monkeypatch.setattr(
+            torch.Tensor, "numpy", lambda x, **options: (sizes.append(x.numel()), numpy(x, **options))[1]
+        )
         x = torch.ones(4, 5).to(getattr(torch, dtype))
         f = xo.jit(lambda x: xo.reshape(x, (-1,)))
         assert f(x).shape == (20,)
