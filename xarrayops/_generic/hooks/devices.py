@@ -64,8 +64,9 @@ def device(xp: ModuleType, x: Array, /) -> Any:
 
 
 def device_key(xp: ModuleType, x: Array, /) -> Hashable:
-    """The device of x, which has values, in the keys of caches: for a library that takes long to return the device."""
-    return x.device
+    """The device of x, which has values, in the keys of caches: hashable, and found quickly."""
+    device = x.device
+    return device if isinstance(device, Hashable) else str(device)
 
 
 def to_device(xp: ModuleType, x: Array, device: Any, /) -> Array:

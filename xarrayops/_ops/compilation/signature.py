@@ -116,7 +116,9 @@ class Signature:
             return kind, *(self._part(name, member, arrays) for member in value)
         if is_traced(value):
             arrays.append(value)
-            return kind, tuple(value.shape), value.dtype, find.of(value).functions["device"](value)
+            functions = find.of(value).functions
+            place = None if functions["is_lazy"](value) else functions["device_key"](value)
+            return kind, tuple(value.shape), value.dtype, place
         return _constant(self.call, name, value)
 
     def form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -162,7 +164,8 @@ def is_traced(value: Any) -> bool:
     except passing.NotPassed:
         return True
     if kind is plain:
-        _plain[kind] = own, own.own_hook("device_key") or attrgetter("device")
+        quick = attrgetter("device") if isinstance(value.device, Hashable) else own.functions["device_key"]
+        _plain[kind] = own, own.own_hook("device_key") or quick
         return True
     return isinstance(value, plain) or own.functions["is_lazy"](value)
 

@@ -68,6 +68,35 @@ class TestSignatures:
         f(x)
         assert len(f.ledger) == 2
 
+    def test_two_devices_of_cupy(self, standin_environment):
+        """Its devices have no hash."""
+        code = """
+import cupy, xarrayops as xo
+def call(x, k=None):
+    return x + 1
+f, g = xo.jit(call), xo.jit(call, static="k")
+x = cupy.ones(1)
+for device in (0, 1, 0, 1):
+    with cupy.cuda.Device(device):
+        f(cupy.ones(1)), g(x, cupy.ones(1))
+print([each.signature for each in f.ledger], len(g.ledger))
+"""
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, env=standin_environment, capture_output=True, text=True, check=False)
+        assert done.stdout == "['x=float64[1] on cuda:0', 'x=float64[1] on cuda:1'] 2\n", done.stdout + done.stderr
+
+    def test_devices_without_hash(self, library, monkeypatch):
+        class Device(str):
+            __slots__ = ()
+            __hash__ = None
+
+        f = xo.jit(lambda x: x, when="never")
+        for device in GPUS * 2:
+            x = library.asarray([1.0], device=device)
+            x.device = Device(device)
+            f(x)
+        assert len(f.ledger) == 2
+
     def test_two_devices_of_jax(self):
         pytest.importorskip("jax", exc_type=ImportError)
         code = """
