@@ -62,7 +62,7 @@ def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     for corrected in (_PLACED, _TYPED):
         function = corrected[verb](function) if verb in corrected else function
     if verb in _precision.MULTIPLYING:
-        function = _precision.in_single(verb, function)
+        function = _precision._in_single(verb, function)
     if verb in _FUNCTIONS:
         function = _guard.with_correct_operators(function)
     return _guard.guarded(_guard.empty_on_cpu(verb, function) if verb in _guard.EMPTY else function)

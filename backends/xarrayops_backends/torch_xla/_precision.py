@@ -31,11 +31,11 @@ rounded = unsupported(
 
 
 def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
-    """Every product of float32 is IEEE float32 or refused, by `in_single`."""
+    """Every product of float32 is IEEE float32 or refused, by `_in_single`."""
     return nullcontext()
 
 
-def in_single(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _in_single(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which raises if float32 would be multiplied in bfloat16."""
 
     @wraps(function)
@@ -53,7 +53,7 @@ def in_single(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 CONVOLUTION_CANDIDATES = [
-    (kernel, in_single("convolution", function), refusal)
+    (kernel, _in_single("convolution", function), refusal)
     for kernel, function, refusal in _convolution.CONVOLUTION_CANDIDATES
 ]
 
