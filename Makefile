@@ -136,6 +136,7 @@ xla:             ## PyTorch/XLA on its CPU device, in an environment of its own 
 	@$(PYTHON) tools/environment.py .venv-xla xla
 	# the suite alone: next to XLA this environment has no library that the other contract tests need
 	PJRT_DEVICE=CPU .venv-xla/bin/python -m pytest -q tests/contract/test_contract.py -k torch_xla
+	PJRT_DEVICE=CPU .venv-xla/bin/python -m pytest -q tests/unit/backends/torch_xla
 
 cupy-signatures: ## compare the CuPy backend and its stand-in with the real CuPy, which imports without a GPU
 	@$(PYTHON) tools/environment.py .venv-cupy cupy

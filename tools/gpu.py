@@ -44,6 +44,8 @@ SURVEY_S = 60.0
 """The time limit for listing the devices of the libraries."""
 CACHE_RACES = tuple(f"ignore:Error {done} persistent compilation cache:UserWarning" for done in ("reading", "writing"))
 """JAX's cache has no locks: a worker may read an incomplete entry of another worker. It then compiles by itself."""
+NO_AUTOTUNING = "--xla_gpu_autotune_level=0"
+"""XLA would time several kernels for each product of the probes and tests. The benchmark gets its fastest kernels."""
 LEFT = "{seconds left}"
 TESTS = (
     "tests/contract",
@@ -144,6 +146,7 @@ def stages(environment: Path, out: Path, seconds: float = SECONDS) -> Iterator[S
         "JAX_COMPILATION_CACHE_DIR": str(caches / "jax"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "CUPY_CACHE_DIR": str(caches / "cupy"),
+        "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {NO_AUTOTUNING}".strip(),
     }
     yield Stage("environment", [sys.executable, "tools/environment.py", str(environment), "gpu"], 0.4 * seconds)
     yield Stage("doctor", [python, "-m", "xarrayops"], 0.1 * seconds)

@@ -1,8 +1,8 @@
 # Long: a function for each generated table.
 """Write the tables of the README and the docs, from the backends (the support matrix) and from benchmarks/results.
 
-    python tools/readme.py           writes README.md, the pages in docs/results, docs/bench.svg and
-                                     docs/guides/from-numpy.md
+    python tools/readme.py           writes README.md, the pages in docs/results, docs/bench.svg,
+                                     docs/guides/from-numpy.md and the package's data on devices
     python tools/readme.py --check   exits with 1 if they are not current
 
 The rows of backends whose library is not installed stay unchanged.
@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import evidence
 import numpy_page
 import picture
 
@@ -38,6 +39,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "results"
 TABLES = {
     "support": (ROOT / "README.md", PAGES / "support.md"),
+    "devices": (ROOT / "README.md",),
+    "evidence": (PAGES / "support.md",),
     "conformance": (PAGES / "support.md",),
     "suites": (PAGES / "support.md",),
     "compat": (ROOT / "docs" / "guides" / "library-authors.md",),
@@ -339,9 +342,12 @@ def main() -> int:
     pages = {page: page.read_text() for found in TABLES.values() for page in found}
     old = {m[1]: m[0] for text in pages.values() for m in re.finditer(r"^\| ([\w ]+) \|.*$", text, re.MULTILINE)}
     bench = Results.read(RESULTS / BENCH)
+    proven = evidence.gather()
     exported = json.loads((RESULTS / "export.json").read_text())
     tables_of = {
         "support": support_rows(old),
+        "devices": markdown_rows(evidence.short_rows(proven)),
+        "evidence": markdown_rows(evidence.long_rows(proven)),
         "conformance": conformance_rows(),
         "suites": suite_rows(),
         "compat": compat_rows(),
@@ -365,6 +371,7 @@ def main() -> int:
             pages[page] = section(pages[page], name, tables_of[name])
     pages[EXCHANGE] = report.markdown(json.loads((RESULTS / "exchange.json").read_text()))
     pages[FROM_NUMPY] = numpy_page.page()
+    pages[evidence.DATA] = evidence.written(proven)
     pages[PICTURE] = picture.svg(bench)
     stale = [page for page, current in pages.items() if not page.exists() or page.read_text() != current]
     for page in stale:

@@ -37,6 +37,7 @@ KERNELS = tuple(
 )
 ORDER = (
     *("devices", "placement", "alignment", "from_numpy", "pinned", "lifetime", "strides"),
+    *("native", "draws", "integers", "quantised", "streams", "graphs", "several"),
     *(*KERNELS, "softcaps", "masks", "gradients", "compiled", "transformed", "engines", *SEQUENTIAL),
 )
 
@@ -45,9 +46,10 @@ def probes() -> dict[str, Any]:
     """The probes by name."""
     import attention
     import exchange
+    import kernels
     import waiting
 
-    return {p.__name__: p for module in (exchange, attention, waiting) for p in module.PROBES}
+    return {p.__name__: p for module in (exchange, kernels, attention, waiting) for p in module.PROBES}
 
 
 def run(name: str) -> int:

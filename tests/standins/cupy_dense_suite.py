@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+import xarrayops.numpy as xnp
 
 pytestmark = pytest.mark.device
 
@@ -195,3 +196,35 @@ def test_tf32_by_the_environment(monkeypatch):
         xo.matmul(x, x)
     with xo.precision(products="tf32"):
         assert xo.matmul(x, x).dtype == np.float32
+
+
+def test_results_are_on_the_device_of_the_arrays():
+    """Although another one is current."""
+    if len(xo.backend("cupy").devices()) < 2:
+        pytest.skip("there is one device")
+    with cupy.cuda.Device(1):
+        x = cupy.ones((4, 4), "float32")
+    calls = {
+        "add": lambda: xo.add(x, x),
+        "matmul": lambda: xo.matmul(x, x),
+        "sum": lambda: xo.sum(x, axis=0),
+        "concat": lambda: xo.concat([x, x]),
+        "where": lambda: xo.where(xo.greater(x, 0), x, 0.0),
+        "sort": lambda: xo.sort(x),
+        "quantile": lambda: xo.quantile(x, 0.5),
+        "attention": lambda: xo.attention(x[None, None], x[None, None], x[None, None]),
+    }
+    assert {name: call().device.id for name, call in calls.items()} == dict.fromkeys(calls, 1)
+    assert cupy.cuda.Device().id == 0
+
+
+def test_arrays_without_dimensions_are_sizes():
+    """CuPy's arrays have no ``__index__``; NumPy's, PyTorch's and JAX's are sizes."""
+    n, x = cupy.asarray(3), cupy.arange(6)
+    for made in (xnp.zeros(n, like=x), xo.random.default_rng(0, like=x).random(n), xo.zeros(n, like=x)):
+        assert made.shape == (3,)
+    for made in (xnp.reshape(x, (n, -1)), xo.random.default_rng(0, like=x).random((n, 2)), xnp.zeros((n, 2), like=x)):
+        assert made.shape == (3, 2)
+    for wrong in (cupy.asarray(3.0), cupy.asarray([3])[None]):
+        with pytest.raises(TypeError):
+            xo.random.default_rng(0, like=x).random(wrong)

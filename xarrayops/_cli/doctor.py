@@ -21,7 +21,7 @@ from typing import Any
 from xarrayops import __version__
 from xarrayops._core.backends import known_bugs, registry
 from xarrayops._core.backends.registry import Backend
-from xarrayops._system import gpus, machine
+from xarrayops._system import evidence, gpus, machine
 from xarrayops.errors import InvalidBackend, Unsupported, install_command
 from xarrayops.plugin.arrays import Device
 from xarrayops.plugin.candidates import KnownBad
@@ -58,6 +58,7 @@ def diagnose() -> dict[str, Any]:
         known["backends"] = []
         warnings.append(str(error))
     known["optional"] = optional_packages()
+    known["evidence"] = evidence.lines((b["name"], d["kind"]) for b in known["backends"] for d in b.get("devices", ()))
     for backend in known["backends"]:
         known["settings"] |= backend.pop("settings", {})
     known["pools"] = _merge_pools(known["backends"])
@@ -181,6 +182,8 @@ def show(known: dict[str, Any]) -> None:
     if known["pools"]:
         pools = ("library", "version", "kernel", "threads", "loaded with")
         shown.print(table("BLAS and OpenMP", pools, map(_pool_row, known["pools"])))
+    for line in known["evidence"]:
+        shown.print(Text(line), soft_wrap=True)
     for warning in known["warnings"]:
         # not wrapped, so that a command in it can be copied
         shown.print(Text(f"WARNING: {warning}", style="bold yellow"), soft_wrap=True)

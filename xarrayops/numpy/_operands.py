@@ -22,7 +22,7 @@ from xarrayops._core.backends.foreign import has_buffer
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.backends.resolved import is_traced
 from xarrayops._core.dispatch.errors import explaining_arrays
-from xarrayops._core.dispatch.python_scalars import COMPARISONS
+from xarrayops._core.dispatch.python_scalars import COMPARISONS, integer
 from xarrayops._core.modes.defaults import floating_dtype
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _own
@@ -412,8 +412,8 @@ def size_of(x: Any) -> int:
 
 
 def integers(values: Any) -> tuple[int, ...]:
-    """One integer, or those of a sequence or a vector, as Python's: each is read by ``operator.index``."""
-    return tuple(map(operator.index, values)) if is_several(values) else (operator.index(values),)
+    """One integer, or those of a sequence or a vector, as Python's."""
+    return tuple(map(integer, values)) if is_several(values) else (integer(values),)
 
 
 def whole(value: Any) -> int:
@@ -426,7 +426,7 @@ def axis_or_axes(values: Any) -> Any:
     """One integer, or a tuple of those of a sequence, as Python's: an axis or axes, a size or a shape; None stays."""
     if values is None or type(values) is int:
         return values
-    return integers(values) if is_several(values) else operator.index(values)
+    return integers(values) if is_several(values) else integer(values)
 
 
 def is_several(values: Any) -> bool:

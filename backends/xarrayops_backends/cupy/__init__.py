@@ -4,8 +4,8 @@ Each family has a file: _devices, _dtypes, _exchange, _indexing, _standard for t
 for other functions.
 
 Methods and operators of arrays are CuPy's own and cannot be corrected here: arrays have no __index__, to_device or
-__array_namespace__, and x % y on floats is inexact (xo.remainder is exact). Operands must be on the current device:
-CuPy computes only there.
+__array_namespace__, and x % y on floats is inexact (xo.remainder is exact). They compute on the
+current device only; functions of xarrayops make the device of their first array current.
 """
 # The backend's functions are the public functions of the files that are imported with a star.
 # ruff: noqa: F401, F403

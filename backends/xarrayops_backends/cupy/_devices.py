@@ -73,6 +73,11 @@ def as_device(device: Any, /) -> Any:
     raise ValueError(available_names(device, (f"{_KIND}:{i}" for i in range(_count()))))
 
 
+def device_key(x: Array, /) -> int:
+    """The number of the device: `cupy.cuda.Device` has no hash."""
+    return int(x.device.id)
+
+
 def to_device(x: Array, device: Any, /) -> Array:
     """The copy runs after the work queued for x on its own device, and before later work there.
 

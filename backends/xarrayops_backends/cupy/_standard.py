@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from contextlib import nullcontext
+from functools import partial, wraps
 from typing import Any
 
 import array_api_compat.cupy
@@ -11,8 +12,8 @@ import cupy
 import numpy as np
 from numpy.linalg._linalg import EigResult
 
-from xarrayops.plugin import Array
-from xarrayops_backends.cupy._devices import _on, as_device, to_device
+from xarrayops.plugin import Array, Attention, generic
+from xarrayops_backends.cupy._devices import _count, _on, as_device, to_device
 
 _compat: Any = array_api_compat.cupy
 _HOST_MEMORY = (1, 3, 11)  # kDLCPU, kDLCUDAHost and kDLROCMHost
@@ -212,8 +213,35 @@ _CORRECTED = {
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """The function, with corrected arguments if CuPy ignores some."""
-    return _CORRECTED[verb](function) if verb in _CORRECTED else function
+    """The function, with corrected arguments if CuPy ignores some, on the device of its arrays."""
+    function = _CORRECTED[verb](function) if verb in _CORRECTED else function
+    return function if _count() < 2 else _where_arrays_are(function)
+
+
+def _where_arrays_are(function: Callable[..., Any]) -> Callable[..., Any]:
+    """CuPy runs on the current device, with arrays of another device in reach or not."""
+
+    @wraps(function)
+    def on_device(*args: Any, **kwargs: Any) -> Any:
+        first = next((x for value in args for x in _members(value) if isinstance(x, cupy.ndarray)), None)
+        with nullcontext() if first is None else _on(first.device):
+            return function(*args, **kwargs)
+
+    return on_device
+
+
+def _members(value: Any) -> tuple[Any, ...] | list[Any]:
+    if isinstance(value, Attention):
+        return (value.q,)
+    return value if isinstance(value, (tuple, list)) else (value,)
+
+
+def _generic(hook: str) -> Callable[..., Any]:
+    """The generic function of a hook on the device of its arrays."""
+    return _where_arrays_are(partial(generic.HOOKS[hook], _compat))
+
+
+attention, convolution, pooling = map(_generic, ("attention", "convolution", "pooling"))
 
 
 def _copied(x: Array) -> Array:

@@ -113,6 +113,17 @@ def device(x: Array, /) -> Any:
     return _lowered.device if is_lazy(x) else x.device
 
 
+@cache
+def _has_one_device() -> bool:
+    return len(_natives()) == 1
+
+
+def device_key(x: Array, /) -> Any:
+    """The device or the sharding. `jax.Array.device` takes longer than a look-up of compiled code."""
+    sharding = None if _has_one_device() else x.sharding
+    return getattr(sharding, "_device", sharding)
+
+
 def _is_at(x: Array, device: Any) -> bool:
     """Whether x is already on the device. The device of a tracer is unknown: the compiler decides it."""
     return not is_lazy(x) and device in (x.device, x.sharding)

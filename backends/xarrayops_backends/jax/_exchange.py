@@ -96,9 +96,14 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
     boundary = _ALIGNMENT if memory.device == "cpu" else _DEVICE_ALIGNMENT
     if not memory.is_aligned(boundary):
         return f"not {boundary}-byte aligned"
-    if memory.device not in {_kind(device) for device in _natives()}:
+    if memory.device not in _kinds():
         return f"JAX cannot see memory of device {memory.device}"
     return None
+
+
+@cache
+def _kinds() -> frozenset[str]:
+    return frozenset(map(_kind, _natives()))
 
 
 def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:

@@ -181,7 +181,7 @@ def _nothing(owner: object) -> None:
 
 def try_as_numpy(x: Array, /) -> Any:
     """PyTorch's own view of a detached tensor, because the storage of x may be replaced; or PyTorch's error."""
-    if x.requires_grad or _has_tangent(x):
+    if not x.is_cpu or x.requires_grad or _has_tangent(x):
         return None
     try:
         return x.detach().numpy()

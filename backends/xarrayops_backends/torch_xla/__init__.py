@@ -15,7 +15,7 @@ import array_api_compat.torch
 
 from xarrayops.plugin import EXTRA as _FUNCTIONS, unsupported
 from xarrayops_backends import torch as _torch
-from xarrayops_backends.torch_xla import _guard
+from xarrayops_backends.torch_xla import _guard, _precision
 from xarrayops_backends.torch_xla._compilation import *
 from xarrayops_backends.torch_xla._devices import *
 from xarrayops_backends.torch_xla._devices import __array_namespace_info__
@@ -34,8 +34,8 @@ ARRAY_TYPES = _torch.ARRAY_TYPES
 KNOWN_BAD = _torch.KNOWN_BAD
 ENVIRONMENT = ("PJRT_DEVICE", "XLA_FLAGS", "XLA_USE_*", "LIBTPU_INIT_ARGS")
 FLUSHES_SUBNORMALS = True
-ATTENTION_CANDIDATES = ()
-"""Without the candidates of the torch backend: the generic implementation serves XLA."""
+HOOK_MODULES = {"failure_cause": _torch.HOOK_MODULES["failure_cause"]}
+"""Without the torch backend's kernels for attention, which the generic function replaces, and its exporters."""
 checkpoint = unsupported(
     "torch.utils.checkpoint does not support XLA devices",
     instead="the function itself, whose intermediate values are then stored",
@@ -61,6 +61,8 @@ def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     """Refuse complex128 in arguments and results, cast operands, and compute some empty arrays on the CPU."""
     for corrected in (_PLACED, _TYPED):
         function = corrected[verb](function) if verb in corrected else function
+    if verb in _precision.MULTIPLYING:
+        function = _precision._in_single(verb, function)
     if verb in _FUNCTIONS:
         function = _guard.with_correct_operators(function)
     return _guard.guarded(_guard.empty_on_cpu(verb, function) if verb in _guard.EMPTY else function)

@@ -18,7 +18,8 @@ native_draw = native_generator
 
 @_with_correct_operators
 def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
-    """All elements at once, in int64."""
+    """All elements at once, in int64. A key is a tensor, because scalars 0 and 1 are constants of the program."""
+    key = torch.tensor(key, dtype=torch.int64).to(device) if type(key) is tuple else key
     return generic.random_draw(_namespace(), draw, key, shape, device, _exact())
 
 

@@ -81,6 +81,7 @@ def library(namespace: dict[str, Any], *, immutable: bool) -> None:
             self.values, self.device, self.owner = np.asarray(values), device, owner
 
         dtype = property(lambda self: self.values.dtype)
+        nbytes = property(lambda self: self.values.nbytes)
         ndim = property(lambda self: self.values.ndim)
         shape = property(lambda self: self.values.shape)
         size = property(lambda self: self.values.size)

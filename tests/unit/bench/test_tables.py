@@ -344,3 +344,10 @@ def test_digests():
     assert short_digest([1, {"b": 2, "a": 1}]) == short_digest([1, {"a": 1, "b": 2}])
     assert short_digest([1]) != short_digest([2])
     assert math.isfinite(int(short_digest([1]), 16))
+
+
+def test_the_notes_have_the_evidence_for_accelerators():
+    devices = {"torch": [{"kind": "cpu"}, {"kind": "cuda"}], "numpy": [{"kind": "cpu"}]}
+    text = markdown.report(results(row("torch", 1.0), devices=devices))
+    assert text.count("- xarrayops with ") == text.count("- xarrayops with torch on cuda: run on NVIDIA") == 1
+    assert "xarrayops with" not in markdown.report(results(row("numpy", 1.0)))

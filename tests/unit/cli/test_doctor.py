@@ -105,6 +105,17 @@ def test_settings_are_shown_and_a_wrong_one_is_a_warning(monkeypatch, capsys):
     assert doctor.diagnose()["warnings"] == []
 
 
+def test_the_evidence_for_accelerators_is_shown(monkeypatch, capsys):
+    devices = [{"kind": kind, "name": kind, "label": kind} for kind in ("cpu", "cuda")]
+    found = {"name": "torch", "available": True, "devices": devices}
+    monkeypatch.setattr(doctor, "examine_all", lambda names: [found])
+    known = doctor.diagnose()
+    (line,) = known["evidence"]
+    assert line.startswith("xarrayops with torch on cuda: run on NVIDIA")
+    doctor.show(known)
+    assert line in capsys.readouterr().out
+
+
 def test_the_environment_of_every_library_is_shown(broken_libraries):
     """Only NumPy can be imported; the other libraries list no variables."""
     done = run_doctor({**broken_libraries, "OPENBLAS_CORETYPE": "HASWELL", "XARRAYOPS_THREADS": "2"}, "--json")

@@ -1,6 +1,9 @@
 """Errors of functions name the function and describe its arrays, in every library."""
 
 import itertools
+import os
+import subprocess
+import sys
 from inspect import Parameter
 from operator import attrgetter
 
@@ -249,3 +252,36 @@ def test_compiled_functions_name_the_option():
         else:
             with pytest.raises(Exception, match="x must be a vector"):
                 compiled(x.reshape(shape))
+
+
+TWO_DEVICES = """
+import jax, jax.numpy as jnp, numpy as np, xarrayops as xo
+x, y = jax.device_put(jnp.ones(3, "float32"), jax.devices()[1]), xo.convert(np.ones(3, "float32"), "jax")
+for call in (lambda a, b: xo.add(a, b), lambda a, b: xo.concat([a, b])):
+    for a, b in ((x, y), (y, x)):
+        try:
+            call(a, b)
+        except ValueError as error:
+            print(str(error).partition("Instead: ")[2])
+try:
+    xo.add(x, "device")
+except TypeError as error:
+    print("Instead" in str(error))
+print(xo.add(y, xo.to_device(x, xo.device(y))))
+"""
+
+
+def test_arrays_on_two_devices():
+    """What is on an accelerator, or on another device than the first CPU, stays there."""
+    pytest.importorskip("jax", exc_type=ImportError)
+    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-c", TWO_DEVICES]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == [
+        "xo.to_device(x2, xo.device(x1))",
+        "xo.to_device(x1, xo.device(x2))",
+        "xo.to_device(arrays[1], xo.device(arrays[0]))",
+        "xo.to_device(arrays[0], xo.device(arrays[1]))",
+        "False",
+        "[2. 2. 2.]",
+    ], done.stdout + done.stderr

@@ -147,6 +147,18 @@ def test_an_environment_of_a_python_without_ensurepip(tmp_path: Path, monkeypatc
     subprocess.run([str(python), "-c", "import pip, pytest, numpy"], check=True)
 
 
+def test_only_the_benchmark_times_kernels_of_xla(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other flags of the user stay."""
+    monkeypatch.setenv("XLA_FLAGS", "--xla_of_user=1")
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.symlink_to("/bin/false")  # the survey of libraries fails, and finds none
+    found = {stage.name: stage.environment for stage in GPU["stages"](tmp_path, tmp_path)}
+    for name in ("probes", "tests"):
+        assert found[name]["XLA_FLAGS"] == "--xla_of_user=1 --xla_gpu_autotune_level=0"
+    assert "XLA_FLAGS" not in found["benchmark"]
+
+
 def test_the_tests_leave_the_memory_of_a_gpu_to_all_processes() -> None:
     assert os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"
 

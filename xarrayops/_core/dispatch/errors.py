@@ -60,12 +60,13 @@ def add_call(error: Exception, verb: str, *arguments: Any) -> None:
     if _is_traced():
         return
     _refuse_list_of_axes(error, verb, sys._getframe(1))
-    refuse_arguments(error, verb, dict(zip(roles(verb), arguments, strict=False)))
+    given = dict(zip(roles(verb), arguments, strict=False))
+    refuse_arguments(error, verb, given)
     text = str(error) or type(error).__name__
     if text.startswith((f"xo.{verb}(", f"xo.{verb}:", f"xo.{verb} ")):
         return
     shown = ", ".join(_shown(x) for x in arguments if x is not None)
-    text = f"xo.{verb}({shown}): {text}"
+    text = f"xo.{verb}({shown}): {text}{_of_devices(text, given)}"
     if type(error) in (RuntimeError, NotImplementedError) and not any(part in text for part in NOT_OF_ARGUMENTS):
         if any(part in text for part in OF_DTYPES):
             raise Unsupported(f"{text.rstrip('.')}. {CASTS}") from error
@@ -73,6 +74,28 @@ def add_call(error: Exception, verb: str, *arguments: Any) -> None:
     error.args = (text, *error.args[1:])
     if str(error) != text:
         raise with_text(type(error), text) from error
+
+
+def _of_devices(text: str, arguments: dict[str, Any]) -> str:
+    """What to write if the error is about devices and the arrays are on several; 0-d arrays may be on any."""
+    if "device" not in text:
+        return ""
+    members = [each for name, x in arguments.items() for each in named_members(name, x, find.SCALARS)]
+    held = [(name, found) for name, x in members if (found := _device_name(x)) is not None]
+    first = next((pair for pair in held if pair[1] != "cpu"), None)
+    other = next((pair for pair in held if first is not None and pair[1] != first[1]), None)
+    if first is None or other is None:
+        return ""
+    move = f"xo.to_device({other[0]}, xo.device({first[0]}))"
+    return f". {first[0]} is on {first[1]}, and {other[0]} is on {other[1]}. Instead: {move}"
+
+
+def _device_name(x: Any) -> str | None:
+    backend = find.of_class(type(x))
+    with suppress(Exception):  # it must not replace the error that is reported
+        held = None if backend is None or not x.shape else backend.device_of(x)
+        return None if held is None else held.name
+    return None
 
 
 def _refuse_list_of_axes(error: Exception, verb: str, frame: FrameType) -> None:

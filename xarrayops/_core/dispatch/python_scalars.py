@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from operator import index
 from typing import Any
 
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults
 from xarrayops.errors import Unsupported
@@ -31,6 +33,15 @@ _LONGEST = INTEGER_LIMITS["int64"][1]
 """The greatest integer that every library accepts with an array whose dtype can hold it."""
 OTHER_LIMITS = (-(1 << 31), (1 << 31) - 1)
 """The integers that every library accepts with a floating-point array."""
+
+
+def integer(value: Any) -> int:
+    """A size as `operator.index` gives it; CuPy's integers without dimensions, which have no ``__index__``, too."""
+    if type(value) is int:
+        return value
+    backend = find.if_array(value)
+    is_integer = backend is not None and not value.shape and backend.is_of_kind(value.dtype, ("integral",))
+    return int(value) if is_integer else index(value)
 
 
 def is_limited(verb: str, backend: Backend) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from types import ModuleType
 from typing import Any
 
@@ -61,6 +61,12 @@ def as_device(xp: ModuleType, device: Any, /) -> Any:
 def device(xp: ModuleType, x: Array, /) -> Any:
     """The native device of x; None if x has none yet (a tracer)."""
     return x.device
+
+
+def device_key(xp: ModuleType, x: Array, /) -> Hashable:
+    """The device of x, which has values, in the keys of caches: hashable, and found quickly."""
+    device = x.device
+    return device if isinstance(device, Hashable) else str(device)
 
 
 def to_device(xp: ModuleType, x: Array, device: Any, /) -> Array:

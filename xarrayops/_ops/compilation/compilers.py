@@ -77,7 +77,7 @@ def _passing(compiled: Callable[..., Any], own: Backend, engine: Backend) -> Cal
         def back(x: Any) -> Any:
             if not is_array(x) or find.of(x) is own:
                 return x
-            found = None if take is None else take(x, arrays)
+            found = take(x, arrays)
             return passing.back(x, own, engine, arrays) if found is None else found
 
         return fill(result, back)

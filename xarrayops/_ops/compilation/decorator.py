@@ -64,7 +64,7 @@ def jit(
 ) -> Any:
     """The function, compiled for each signature of its calls: `jax.jit`, `torch.compile`, or an engine for NumPy.
 
-    A signature consists of the classes, shapes and dtypes of the arrays in the arguments (pytrees); all other
+    A signature consists of the classes, shapes, dtypes and devices of the arrays in the arguments (pytrees); all other
     arguments, by value; the values of the variables that the function and the functions it calls read; and the active
     modes, such as `use` and `precision`. All of these are constants of compiled code, so a change compiles the function
     again. Captured arrays are constants too: NumPy arrays are compared by value.
@@ -88,7 +88,8 @@ def jit(
     check : bool
         Whether to compare the first result of each signature with the function itself, which is called twice, on copies
         of the arguments. This also finds functions that write to their arguments, or whose results depend on other
-        state. Functions that draw from PyTorch's generators are not compared.
+        state. Arrays with more than 4 194 304 elements are compared with their copies on their device, not on the
+        host. Functions that draw from PyTorch's generators are not compared.
     limit : int
         The number of signatures that are compiled; further ones run eagerly, after a warning.
     dynamic : iterable of str

@@ -299,6 +299,7 @@ class Programs:
                 f"{self._call}: it writes to {written}, but compiled functions must not write to arguments. Instead: "
                 f"return the new array, as xo.at does"
             )
+        del given  # the memory of large arguments
         again = agreement.copied((args, kwargs))
         with agreement.draws_watched():
             start = perf_counter()

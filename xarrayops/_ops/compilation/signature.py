@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Iterable
+from operator import attrgetter
 from typing import Any
 
 from xarrayops._core.backends import find
@@ -14,8 +15,11 @@ from xarrayops._ops.engines import passing
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.nested import VALUES, fill, is_array, leaves
 
-_plain: dict[type, Backend] = {}
-"""The classes of arrays that have values, each with its library. Tracers and subclasses are excluded."""
+_plain: dict[type, tuple[Backend, Callable[[Array], Hashable]]] = {}
+"""The classes of arrays that have values, each with its library and a function that returns the key of a device.
+
+Tracers and subclasses are excluded.
+"""
 
 
 class Slot:
@@ -61,7 +65,7 @@ class Signature:
             kind = type(value)
             if kind in _plain:
                 arrays.append(value)
-                parts += kind, value.shape, value.dtype
+                parts += kind, value.shape, value.dtype, _plain[kind][1](value)
             elif kind in ATOMS:
                 parts.append((kind, value))
             else:
@@ -79,11 +83,11 @@ class Signature:
                 continue
             part = self._part(name, value, arrays)
             if name in self.dynamic and is_array(value):
-                kind, shape, dtype = part
+                kind, shape, *others = part
                 if any(not -len(shape) <= axis < len(shape) for axis in self.dynamic[name]):
                     raise ValueError(f"{self.call}: dynamic names an axis that {name} of shape {shape} does not have")
                 free = {axis % len(shape) for axis in self.dynamic[name]}
-                part = kind, tuple(n if i not in free or n < 2 else None for i, n in enumerate(shape)), dtype
+                part = kind, tuple(n if i not in free or n < 2 else None for i, n in enumerate(shape)), *others
             parts.append((name, part))
         parts += [self._part("", value, arrays) for value in args[len(self._names) :]]
         return parts
@@ -103,7 +107,7 @@ class Signature:
         kind = type(value)
         if kind in _plain:
             arrays.append(value)
-            return kind, tuple(value.shape), value.dtype
+            return kind, tuple(value.shape), value.dtype, _plain[kind][1](value)
         if kind in ATOMS:
             return kind, value
         if isinstance(value, dict):
@@ -112,7 +116,9 @@ class Signature:
             return kind, *(self._part(name, member, arrays) for member in value)
         if is_traced(value):
             arrays.append(value)
-            return kind, tuple(value.shape), value.dtype
+            functions = find.of(value).functions
+            place = None if functions["is_lazy"](value) else functions["device_key"](value)
+            return kind, tuple(value.shape), value.dtype, place
         return _constant(self.call, name, value)
 
     def form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -158,14 +164,15 @@ def is_traced(value: Any) -> bool:
     except passing.NotPassed:
         return True
     if kind is plain:
-        _plain[kind] = own
+        quick = attrgetter("device") if isinstance(value.device, Hashable) else own.functions["device_key"]
+        _plain[kind] = own, own.own_hook("device_key") or quick
         return True
     return isinstance(value, plain) or own.functions["is_lazy"](value)
 
 
 def library_of_class(kind: type) -> Backend | None:
     """The library of a class of arrays, cached."""
-    return _plain.get(kind)
+    return _plain[kind][0] if kind in _plain else None
 
 
 def all_plain(arrays: Iterable[Array]) -> bool:
@@ -191,9 +198,17 @@ def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[st
     return names, tuple(each.name for each in parameters if each.kind is inspect.Parameter.KEYWORD_ONLY)
 
 
+def _place(x: Array) -> str:
+    """The device of an array as text; nothing for the CPU and for tracers."""
+    own = find.of(x)
+    known, native = own.device_of(x), own.functions["device"](x)
+    name = native if known is None else known.name
+    return "" if name in (None, "cpu") else f" on {name}"
+
+
 def _text(value: Any) -> str:
     if is_array(value):
-        return f"{str(value.dtype).removeprefix('torch.')}[{','.join(map(str, value.shape))}]"
+        return f"{str(value.dtype).removeprefix('torch.')}[{','.join(map(str, value.shape))}]{_place(value)}"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}: {_text(member)}" for name, member in value.items()) + "}"
     if isinstance(value, (tuple, list)):

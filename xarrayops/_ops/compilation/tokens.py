@@ -150,7 +150,7 @@ class Tokens:
                 f"it is an array of {own.name} with {nbytes} bytes, which could change unnoticed. Instead: an argument"
             )
         host = own.functions["to_numpy"](value)
-        return type(value), host.shape, host.dtype.str, host.tobytes()
+        return type(value), host.shape, host.dtype.str, host.tobytes(), own.functions["device_key"](value)
 
     def _of_class(self, kind: type) -> Hashable:
         """The token of a user's class: its attributes, and the variables that its methods and properties read."""

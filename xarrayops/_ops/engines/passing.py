@@ -6,12 +6,13 @@ All families use these functions. Arrays in sequences and records are passed too
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.exchange.convert import REFUSALS, convert, explain_convert
-from xarrayops._ops.exchange.plan import ConversionPlan, plan_convert
+from xarrayops._ops.exchange.plan import ConversionPlan, aliased, plan_convert
 from xarrayops._ops.explanation import Explanation
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
@@ -104,12 +105,41 @@ def passed(x: Any, engine: Backend, *, takes_containers: bool = False) -> Any:
     return convert(x, engine.name, device=device, copy=copy)
 
 
-def quick_passing(own: Backend, engine: Backend) -> Callable[[Any], Any] | None:
+def quick_passing(own: Backend, engine: Backend) -> Callable[[Any], Any]:
     """A function that returns an array of the engine over the memory of x without a plan; None if a plan is needed.
 
-    A plan takes several times the time in which the libraries pass an array. Immutable memory is passed by DLPack,
-    because a read-only NumPy array is not accepted.
+    A plan takes several times the time in which the libraries pass an array.
     """
+    by_host, by_device = _over_host_memory(own, engine), _over_device_memory(own, engine)
+
+    def give(x: Any) -> Any:
+        found = None if by_host is None else by_host(x)
+        return by_device(x) if found is None else found
+
+    return give
+
+
+def quick_return(own: Backend, engine: Backend) -> Callable[[Any, Any], Any]:
+    """A function that converts a result to the caller's library without a plan; None if a plan is needed.
+
+    Its second argument has the arguments of the call. Libraries with immutable arrays often cannot alias memory of
+    other libraries, so for them the result is copied.
+    """
+    by_host, by_device = _from_host_memory(own, engine), _over_device_memory(engine, own)
+    pack = own.functions["packed"] if engine.immutable else None
+
+    def give(x: Any, arguments: Any) -> Any:
+        found = None if by_host is None else by_host(x, arguments)
+        if found is not None:
+            return found
+        found = by_device(x, partial(device_of, arguments, own))
+        return found if found is None or pack is None else pack(found)
+
+    return give
+
+
+def _over_host_memory(own: Backend, engine: Backend) -> Callable[[Any], Any] | None:
+    """Immutable memory is passed by DLPack, because a read-only NumPy array is not accepted."""
     see, take = own.own_hook("try_as_numpy"), engine.own_hook("try_from_numpy")
     if see is None or take is None:
         return None
@@ -130,12 +160,7 @@ def quick_passing(own: Backend, engine: Backend) -> Callable[[Any], Any] | None:
     return give
 
 
-def quick_return(own: Backend, engine: Backend) -> Callable[[Any, Any], Any] | None:
-    """A function that converts a result to the caller's library without a plan; None if a plan is needed.
-
-    Its second argument has the arguments of the call. Libraries with immutable arrays often cannot alias memory of
-    other libraries, so for them the result is copied.
-    """
+def _from_host_memory(own: Backend, engine: Backend) -> Callable[[Any, Any], Any] | None:
     see, take = engine.own_hook("try_as_numpy"), own.own_hook("try_from_numpy")
     if engine.immutable or see is None or take is None:
         return None
@@ -149,6 +174,37 @@ def quick_return(own: Backend, engine: Backend) -> Callable[[Any, Any], Any] | N
         if found is None and own.immutable and refusal(name(x.dtype)) is None:
             return copy(seen, device_of(arguments, own))
         return found
+
+    return give
+
+
+def _over_device_memory(source: Backend, target: Backend) -> Callable[..., Any]:
+    """A function that returns an array of the target over device memory, with the tests of a plan.
+
+    What depends only on the device and the dtype is looked up once. ``device`` returns the device that the result must
+    have.
+    """
+    see, export_refusal = source.functions["memory"], source.functions["export_refusal"]
+    alias_refusal, import_refusal = target.functions["alias_refusal"], target.functions["import_refusal"]
+    places: dict[tuple[str, int, str], Any] = {}
+
+    def give(x: Any, device: Callable[[], Any] | None = None) -> Any:
+        memory = see(x)
+        if memory is None or memory.device == "cpu":
+            return None
+        key = memory.device, memory.index, memory.dtype
+        if key not in places:
+            held = target.device_at(memory.device, memory.index)
+            places[key] = held.native if held is not None and import_refusal(memory.dtype) is None else None
+        place = places[key]
+        if place is None or (device is not None and device() != place):
+            return None
+        if export_refusal(x) is not None or alias_refusal(memory, forced=source.immutable) is not None:
+            return None
+        try:
+            return aliased(x, memory, source, target)
+        except REFUSALS:
+            return None
 
     return give
 

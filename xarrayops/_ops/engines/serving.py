@@ -139,15 +139,14 @@ class Route:
 
     def _passed(self, x: Any) -> Any:
         """An array of the engine."""
-        found = None if self._quick_passing is None else self._quick_passing(x)
+        found = self._quick_passing(x)
         return passing.passed(x, self.engine, takes_containers=self.takes_containers) if found is None else found
 
     def _back(self, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A result as an array of the caller's library."""
         if self._index is not None and x.dtype == self._wide_index and type(x) is self._engine_class:
             x = self.engine.functions["astype"](x, self.engine.native_dtype(self._index))
-        quick = self._quick_return if type(x) is self._engine_class else None
-        found = None if quick is None else quick(x, (args, kwargs))
+        found = self._quick_return(x, (args, kwargs)) if type(x) is self._engine_class else None
         if found is None:
             return passing.back(x, self.own, self.engine, (args, kwargs))
         return found if self.own.returned is None else self.own.returned(found)

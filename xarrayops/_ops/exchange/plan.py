@@ -215,16 +215,16 @@ def carry_out(plan: ConversionPlan, x: Array) -> Array:
         return target.functions["from_numpy"](source.functions["to_numpy"](x), device)
     if plan.route == SOURCE_COPIES:
         packed = source.functions["packed"](x)
-        aliased = _aliased(packed, source.functions["memory"](packed), source, target)
+        seen = aliased(packed, source.functions["memory"](packed), source, target)
     else:
-        aliased = _aliased(x, plan.memory, source, target)
+        seen = aliased(x, plan.memory, source, target)
     if plan.route == ALIAS:
-        return aliased
-    moved = aliased if device is None else target.functions["to_device"](aliased, device)
-    return target.functions["packed"](aliased) if moved is aliased and plan.route == TARGET_COPIES else moved
+        return seen
+    moved = seen if device is None else target.functions["to_device"](seen, device)
+    return target.functions["packed"](seen) if moved is seen and plan.route == TARGET_COPIES else moved
 
 
-def _aliased(x: Array, memory: Memory | None, source: Backend, target: Backend) -> Array:
+def aliased(x: Array, memory: Memory | None, source: Backend, target: Backend) -> Array:
     """An array of the target over the memory of x."""
     assert memory is not None, "only visible memory can be aliased"
     with source.functions["exporting"](x):

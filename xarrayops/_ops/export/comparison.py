@@ -59,7 +59,7 @@ class Comparison:
     def _is_other(self, proposal: Proposal) -> bool:
         """Whether a proposal differs from the examples."""
         pairs = zip(self._request.arrays, proposal.arrays, strict=True)
-        return any(x is not y and agreement.host(x).tobytes() != agreement.host(y).tobytes() for x, y in pairs)
+        return any(x is not y and agreement.is_changed(x, y) for x, y in pairs)
 
     def _has_lengths(self, lengths: Iterable[str]) -> bool:
         """Whether the user gave samples in which the length of each of these axes differs from the examples."""

@@ -86,19 +86,23 @@ class LossScale(Record):
         grown = _product(value, self.growth_factor)
         grown = standard.where(standard.logical_and(grows, standard.isfinite(grown)), grown, value)
         changed = standard.logical_or(grows, standard.logical_not(finite))
-        return self._replace(
-            value=standard.where(finite, grown, _product(value, self.backoff_factor)),
-            steps=standard.where(changed, standard.zeros_like(steps), steps),
+        return self._with(
+            standard.where(finite, grown, _product(value, self.backoff_factor)),
+            standard.where(changed, standard.zeros_like(steps), steps),
         )
 
     def _adjusted(self, finite: bool) -> LossScale:
         """Like `adjust`, for Python numbers."""
         if not finite:
-            return self._replace(value=_product(self.value, self.backoff_factor), steps=0)
+            return self._with(_product(self.value, self.backoff_factor), 0)
         if self.steps + 1 < self.growth_interval:
-            return self._replace(steps=self.steps + 1)
+            return self._with(self.value, self.steps + 1)
         grown = _product(self.value, self.growth_factor)
-        return self._replace(value=grown if math.isfinite(grown) else self.value, steps=0)
+        return self._with(grown if math.isfinite(grown) else self.value, 0)
+
+    def _with(self, value: Any, steps: Any) -> LossScale:
+        """Not by ``_replace``, of which code compiled by PyTorch 2.11 returns an empty tuple."""
+        return LossScale(value, steps, *self[2:])
 
 
 def _register(backend: Backend) -> None:

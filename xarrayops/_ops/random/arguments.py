@@ -8,6 +8,7 @@ from typing import Any
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.creation import creation_backend, refuse_both
+from xarrayops._core.dispatch.python_scalars import integer
 from xarrayops._core.modes.defaults import Library
 from xarrayops.plugin.arrays import Array
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
@@ -74,7 +75,7 @@ def checked_shape(size: Any) -> tuple[int, ...]:
     """A shape from None, an integer or a tuple."""
     if size is None:
         return ()
-    shape = tuple(map(operator.index, size)) if isinstance(size, (tuple, list)) else (operator.index(size),)
+    shape = tuple(map(integer, size)) if isinstance(size, (tuple, list)) else (integer(size),)
     if min(shape, default=0) < 0:
         raise ValueError(f"xo.random: sizes must not be negative; the size is {size}.")
     return shape

@@ -41,7 +41,7 @@ def report(results: Results) -> str:
         lines.append(f"- {backend}: {', '.join(f'{name} {version}' for name, version in versions.items())}")
     slow = machine.slow_openblas([pool for pools in known["pools"].values() for pool in pools])
     lines += ["", f"**{slow}**"] if slow else []
-    return "\n".join([*lines, "", "## How to read this", "", *(f"- {note}" for note in tables.NOTES), ""])
+    return "\n".join([*lines, "", "## How to read this", "", *(f"- {note}" for note in tables.notes(results)), ""])
 
 
 def _matrix(results: Results) -> list[str]:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from xarrayops._cli.doctor import device_text
-from xarrayops._system import texts
+from xarrayops._system import evidence, texts
 from xarrayops.bench.compare import break_even
 from xarrayops.bench.compare.ranking import CLEARLY_SLOWER, QUANTILE, fastest, regrets
 from xarrayops.bench.measure.cell import TRANSFERS
@@ -54,6 +54,12 @@ NOTES = (
     f"peak memory: {METHOD}. Empty where the library does not report it, and where the budget ended first.",
     "error: the largest difference from the oracle, relative to the oracle's largest value.",
 )
+
+
+def notes(results: Results) -> list[str]:
+    """How to read the reports, and what is known of xarrayops on these kinds of devices."""
+    devices = results.environment.get("devices", {})
+    return [*NOTES, *evidence.lines((name, each["kind"]) for name, found in devices.items() for each in found)]
 
 
 def disturbance(results: Results) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 import torch_xla
 from array_api_compat import torch as _compat
+from torch_xla.core import xla_builder, xla_op_registry
 
 from xarrayops.plugin import Array
 from xarrayops_backends.torch._dtypes import _COMPLEX_OF
@@ -39,9 +40,38 @@ def _through_cpu(function: Callable[..., Array]) -> Callable[..., Array]:
     return created
 
 
+def _counted(limits: Any, *, size: int) -> Any:
+    """What XLA computes for `_steps`: PyTorch/XLA's own range of integers is a constant of the program."""
+    count = xla_builder.Op.iota(limits.builder(), xla_builder.mkshape("s64", (size,)), 0)
+    start, step = (limits.slice_in_dim(i, i + 1, 0).reshape(()).broadcast((size,)) for i in range(2))
+    return start + step * count
+
+
+_steps = xla_op_registry.register("xarrayops_steps", _counted)
+
+
+def _ranged(function: Callable[..., Array]) -> Callable[..., Array]:
+    """arange, which computes integers on the device: nothing is transferred, and new limits need no new program."""
+    through_cpu = _through_cpu(function)
+
+    @wraps(function)
+    def created(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Array:
+        limits = (0, start, step) if stop is None else (start, stop, step)
+        is_whole = all(type(each) is int for each in limits) and dtype in (None, torch.int32, torch.int64)
+        size = len(range(*limits)) if is_whole and step else 0
+        if not size:
+            return through_cpu(*limits, dtype=dtype, device=device)
+        device = torch_xla.device() if device is None else device
+        found: Array = _steps(torch.tensor((limits[0], step)).to(device), size=size)
+        return found if dtype is None else found.to(dtype)
+
+    return created
+
+
 _PLACED = {
     **dict.fromkeys(("asarray", "empty", "eye", "ones", "zeros"), _on_xla),
-    **dict.fromkeys(("arange", "linspace", "fft.fftfreq", "fft.rfftfreq"), _through_cpu),
+    "arange": _ranged,
+    **dict.fromkeys(("linspace", "fft.fftfreq", "fft.rfftfreq"), _through_cpu),
 }
 """What gives functions of the torch backend their default device."""
 _full = _on_xla(_compat.full)

@@ -32,9 +32,7 @@ def two_gpus(monkeypatch):
         monkeypatch.setitem(vars(xo.backend(name)), "_devices", tuple(devices))
         monkeypatch.setitem(vars(xo.backend(name)), "_host", devices[0])
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    kinds = {"host": "cpu", "gpu": "cuda"}
-    monkeypatch.setattr(jax_exchange, "_natives", lambda: list(kinds))
-    monkeypatch.setattr(jax_exchange, "_kind", kinds.get)
+    monkeypatch.setattr(jax_exchange, "_kinds", lambda: frozenset(("cpu", "cuda")))
 
     def source(name, memory):
         backend = xo.backend(name)

@@ -63,7 +63,7 @@ def _content(results: Results, baseline: Results | None) -> dict[str, Any]:
             "lines": tables.regret_lines(results),
         },
         "missing": {"columns": tables.MISSING_COLUMNS, "lines": tables.missing(results.rows)},
-        "notes": tables.NOTES,
+        "notes": tables.notes(results),
         "gpus": {"columns": tables.GPU_COLUMNS, "lines": tables.gpu_lines(known)},
         "comparison": None
         if baseline is None
