@@ -3,11 +3,12 @@
     python benchmarks/peers/costs.py [--rounds 5] [--libraries numpy,torch,jax,dask] [--only NAME] [--again 3]
                                      [--out FILE]
 
-On NumPy, PyTorch and JAX: our time over that of the library's own function with the same name and arguments, which is
-that of array-api-compat for functions of the standard. Both results are compared before timing. The contestants are
-interleaved, the least times count, and a case above its bar is measured ``--again`` times more. On Dask: the tasks for
-each chunk that the scheduler gets, after Dask has fused them; the operands have 100 small chunks. With sparse matrices:
-the time of a coo matrix (10**8, 4) over that of (10**3, 4) with 10**3 entries, and the bytes that it allocates.
+On NumPy, PyTorch and JAX: our time over that of the library's own function with the same name and arguments. For
+functions of the standard, array-api-compat has that function. Both results are compared before timing. The contestants
+are interleaved, the least times count, and a case above its bar is measured ``--again`` times more. On Dask: the tasks
+for each chunk that the scheduler gets, after Dask has fused them; the operands have 100 small chunks. With sparse
+matrices: the time of a coo matrix (10**8, 4) over that of (10**3, 4) with 10**3 entries, and the bytes that it
+allocates.
 
 The bars: 3 times the library's own time; 10 tasks for each chunk; 3 times the time of the short matrix, and 1 MB and
 200 bytes for each entry. A case above its bar needs a reason in `REASONS`; ends with 3 if one has none.

@@ -25,7 +25,7 @@ class OnlyNumPy(XArrayOpsError, TypeError):
 
 
 def is_followed(x: Any) -> bool:
-    """Whether an object that is no array tells NumPy's functions what to return."""
+    """Whether an object that is not an array tells NumPy's functions what to return."""
     return hasattr(type(x), "__array_ufunc__") or hasattr(type(x), "__array_function__")
 
 

@@ -54,8 +54,8 @@ def assignment(program: Program, node: ast.stmt) -> str | None:
     if isinstance(node, ast.AugAssign):
         if not isinstance(node.target, ast.Subscript):
             return _changed(program, node.target, _operated(program, node, node.target))
-        first, second = (ast.Subscript(node.target.value, each) for each in program.evaluated_once(node.target.slice))
-        return _changed(program, first, _operated(program, node, second))
+        once, again = (ast.Subscript(node.target.value, each) for each in program.evaluated_once(node.target.slice))
+        return _changed(program, once, _operated(program, node, again))
     if isinstance(node, ast.AnnAssign) and node.value is not None:
         return _assigned(program, node.target, ast.unparse(node.value))
     if not isinstance(node, ast.Assign):
@@ -64,11 +64,10 @@ def assignment(program: Program, node: ast.stmt) -> str | None:
         return _assigned(program, node.targets[0], ast.unparse(node.value))
     found: list[tuple[str, ast.Subscript]] = []
     targets = [_named(program, each, found) for each in node.targets]
-    changed = [_assigned(program, target, name) for name, target in found]
+    changed = [_assigned(program, element, name) for name, element in found]
     value = node.value
-    if isinstance(
-        value, ast.Tuple | ast.List
-    ):  # elements are views on some libraries, and later statements change them
+    if isinstance(value, ast.Tuple | ast.List):
+        # Elements are views on some libraries, and later statements change them.
         value = ast.Tuple([_copied(each) for each in value.elts])
     first = ast.unparse(ast.Assign(targets, value, lineno=node.lineno))
     return None if None in changed else "; ".join([first, *map(str, changed)])

@@ -71,7 +71,7 @@ def converted(value: Any, conversion: _Conversion, x: Array, op: str) -> Any:
 
 
 def is_assigned_by_python(x: Any) -> bool:
-    """Whether x is no array of numbers of a known library: a list, a data frame, or NumPy's array of text."""
+    """Whether x is not an array of numbers of a known library: a list, a data frame, or NumPy's array of text."""
     return find.if_array(x) is None or find.refusal(x) is not None or _kind(x) == _UNKNOWN
 
 

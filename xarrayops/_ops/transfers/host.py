@@ -28,7 +28,7 @@ def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[
 
     Each array among the arguments becomes NumPy's, in nested lists, tuples and dictionaries too, and each array of
     numbers in the result moves to the library and the device of the first array that is not NumPy's. NumPy's scalars
-    become arrays without axes, and results of 64 bits have 32 on JAX while its 64-bit types are off. If all arrays are
+    become 0-d arrays, and results of 64 bits have 32 on JAX while its 64-bit types are off. If all arrays are
     NumPy's, the function is simply called. The moves are transfers: they
     wait for the device and count in `profile` and `strict`.
 

@@ -14,7 +14,8 @@ _FOLLOWED = "a call with --call, which shows what one run does"
 
 def of_imports(program: Program) -> Iterator[Finding]:
     """Packages whose objects have the methods of arrays, and names of other modules that hide behind a star."""
-    for node in (*program.nodes(ast.Import), *program.nodes(ast.ImportFrom)):
+    imports: list[ast.Import | ast.ImportFrom] = [*program.nodes(ast.Import), *program.nodes(ast.ImportFrom)]
+    for node in imports:
         module = getattr(node, "module", None)
         packages = {(module or alias.name).partition(".")[0] for alias in node.names} & OTHER_ARRAYS
         for package in sorted(packages):

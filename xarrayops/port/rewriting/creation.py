@@ -93,7 +93,7 @@ def _takes_like(context: Context, node: ast.Call, name: str) -> bool:
 
 
 def _is_of_sequence(context: Context, node: ast.Call, name: str) -> bool:
-    """Whether an array is made from a list, or from a parameter that may be one, beside an array that is certain."""
+    """Whether an array is made from a list, or from a parameter that may be one, next to an array that is certain."""
     given = node.args[0] if node.args and name in _OF_VALUES else None
     reference = None if given is None else reference_array(context, node, is_certain=True)
     if given is None or reference is None:

@@ -35,7 +35,7 @@ class Unit:
 
 
 class Change(Record):
-    """New lines in place of those from ``start`` up to ``stop``, which is excluded."""
+    """New lines instead of those from ``start`` up to ``stop``, which is excluded."""
 
     start: int
     stop: int

@@ -94,7 +94,7 @@ def imported(
 def _moved_line(
     context: Context, node: ast.Import | ast.ImportFrom, updated: cst.SimpleStatementLine
 ) -> list[cst.SimpleStatementLine] | None:
-    """The lines in place of an import; none if nothing uses it."""
+    """The lines instead of an import; none if nothing uses it."""
     if context.is_port:
         is_removed = context.is_xo and node in context.program.source.tree.body and not context.imported("numpy")
         return _without_unused(context, updated) if is_removed else None

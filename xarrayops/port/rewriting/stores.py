@@ -1,3 +1,4 @@
+# Long: one rule for each form of a write.
 """Writes into arrays: a new array if nothing else sees the old one, otherwise a note.
 
 ``x[i] = v`` becomes ``x = xo.at(x)[i].set(v, copy=None)``: libraries with mutable arrays write the same memory; on

@@ -236,7 +236,7 @@ class Program:
 
     @cached_property
     def is_entry(self) -> bool:
-        """Whether the file starts a program: it is no module of a package, or has code for its use as a script."""
+        """Whether the file starts a program: it is not a module of a package, or has code for its use as a script."""
         texts = {ast.unparse(node.test) for node in self.source.tree.body if isinstance(node, ast.If)}
         return "__name__ == '__main__'" in texts or not ModulePlace.of(Path(self.source.path)).package
 

@@ -84,7 +84,7 @@ class Companies:
         return Company(None if found is None else ast.unparse(self._owned(found)), is_returned)
 
     def _owned(self, node: ast.expr) -> ast.expr:
-        """The attribute that an expression takes from an object which is no array: ``model.x`` of ``model.x[0]``."""
+        """The attribute that an expression takes from an object, not from an array: ``model.x`` of ``model.x[0]``."""
         parent = self._parents[node]
         if isinstance(parent, ast.Attribute) and not is_of_arrays(parent.attr):
             return self._owned(parent)

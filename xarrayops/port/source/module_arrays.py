@@ -17,7 +17,7 @@ from xarrayops.port.source.values import Values
 _NUMBERS = tuple(f"builtins.{name}" for name in ("len", "range", "isinstance", "int", "float", "str"))
 EXTENTS = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
 _NO_ARRAYS = words("self cls random_state rng seed")
-"""Parameters that are no arrays by convention."""
+"""Parameters that by convention are not arrays."""
 _MOVES = ("xarrayops.convert", "xarrayops.shares_memory")
 
 

@@ -250,7 +250,7 @@ class OriginWalker(Walker[Origins, State]):
         if name == "xarrayops.at":
             return values[0] if values else NONE
         if (numpy_name := self.names.function_name(node.func)) is not None:
-            is_of_first = values and numpy_name not in _OF_ALL  # the dtype of astype is no array
+            is_of_first = values and numpy_name not in _OF_ALL  # the dtype of astype is not an array
             return self._made_by(node, numpy_name, values[0] if is_of_first else together)
         if name.startswith(("math.", "cmath.")):
             return NONE

@@ -96,7 +96,7 @@ def measured(
         path = kept.path_of(backend)
         data = None if anew else kept.read(path, today)
         lacking = [kind for kind in kinds if data is None or kind not in data["kinds"]]
-        if lacking:
+        if data is None or lacking:
             print(f"measuring {backend} ...", file=sys.stderr)
             new = _measured(backend, lacking)
             if isinstance(new, str):

@@ -153,7 +153,7 @@ class Trace:
             yield
         finally:
             sys.settrace(before)
-            threading.settrace(before)  # type: ignore[arg-type]
+            threading.settrace(before)
 
     def _called(self, frame: FrameType, event: str, value: object) -> Any:
         return self._ran if frame.f_code.co_filename == self.path else None

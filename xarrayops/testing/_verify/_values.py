@@ -69,7 +69,7 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 class Opened(dict[str, Any]):
-    """The members of an object that is no tuple, list or dict. ``of`` is the name of its class."""
+    """The members of an object that is not a tuple, list or dict. ``of`` is the name of its class."""
 
     of = ""
 
@@ -168,7 +168,7 @@ def _is_same(want: Any, got: Any) -> bool:
 
 
 def first_line(error: BaseException) -> str:
-    """The class of an error, and the first line of its message; only the message of an error that is no Exception."""
+    """The class of an error, and the first line of its message; without the class if it is not an Exception."""
     line = next(iter(str(error).strip().splitlines()), "")
     return f"{type(error).__name__}: {line}" if isinstance(error, Exception) else line
 
