@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+from xarrayops._ops.exchange import convert
 from xarrayops.plugin import Device
 
 jax = pytest.importorskip("jax")
@@ -22,6 +23,7 @@ def tiled(monkeypatch: pytest.MonkeyPatch) -> Any:
     x = jnp.ones((8, 128), "float32")
     layout = SimpleNamespace(tiling=((8, 128),), major_to_minor=(0, 1))
     monkeypatch.setattr(type(x), "format", SimpleNamespace(layout=layout))
+    monkeypatch.setattr(convert, "_shortcuts", {})  # of arrays of the host
     tpu = Device("tpu", "tpu:0", object(), "TPU v5 lite")
     monkeypatch.setattr(type(xo.backend("jax")), "device_of", lambda self, y: tpu if y is x else None)
     return x

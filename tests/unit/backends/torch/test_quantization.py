@@ -28,7 +28,7 @@ ROWS = {
 }
 
 
-@pytest.mark.skipif(compiler.find(cuda=False) is None, reason="no C++ compiler is installed")
+@pytest.mark.skipif(compiler.find(compiler.CPP) is None, reason="no C++ compiler is installed")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("rows", ROWS)
 def test_the_kernel_has_the_bits_of_numpy(monkeypatch, rows, dtype):
