@@ -11,17 +11,17 @@ IN_PLACE = ("numpy", "torch")
 
 WRITES = {
     "elements": ("y[0, 1:] = 1", "y = xo.at(y)[0, 1:].assign(1)"),
-    "augmented elements": ("y[1:, 0] += x[1:, 0]", "y = xo.at(y)[1:, 0].add(x[1:, 0], copy=None)"),
-    "all elements": ("y[:] = x * 2 + y.mean()", "y = xo.at(y)[:].set("),
-    "an operator": ("y -= x.T.T", "y = xo.at(y)[...].subtract("),
-    "a mask": ("y[y.clip(0, 9) > 3] = 0", "y = xo.at(y)[np.clip(y, 0, 9) > 3].set(0, copy=None)"),
+    "augmented elements": ("y[1:, 0] += x[1:, 0]", "y = xo.at(y)[1:, 0].assign(y[1:, 0] + x[1:, 0])"),
+    "all elements": ("y[:] = x * 2 + y.mean()", "y = xo.at(y)[:].assign("),
+    "an operator": ("y -= x.T.T", "y = xo.at(y)[...].assign(y[...] - "),
+    "a mask": ("y[y.clip(0, 9) > 3] = 0", "y = xo.at(y)[np.clip(y, 0, 9) > 3].assign(0)"),
     "out": ("np.add(x, y.max(), out=y)", "y = xo.at(y)[...].set(np.add(x, np.max(y)), copy=None)"),
     "copyto": ("np.copyto(y, x + y.size)", "y = xo.at(y)[...].set("),
     "fill": ("y.fill(y.shape[0])", "y = xo.at(y)[...].assign("),
     "sort": ("y.sort(axis=y.ndim - 2)", "y = xo.at(y)[...].set(np.sort("),
     "fill_diagonal": ("np.fill_diagonal(y, y.sum())", "y = xo.at(y)[...].set(xo.fill_diagonal("),
-    "a loop": ("for i in range(3):\n        y[i, :2] = x[i, 2:]", "y = xo.at(y)[i, :2].set("),
-    "a choice": ("if x[0, 0] > 1:\n        y[0] = y.size", "y = xo.at(y)[0].set("),
+    "a loop": ("for i in range(3):\n        y[i, :2] = x[i, 2:]", "y = xo.at(y)[i, :2].assign("),
+    "a choice": ("if x[0, 0] > 1:\n        y[0] = y.size", "y = xo.at(y)[0].assign("),
 }
 
 
