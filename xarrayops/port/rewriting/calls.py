@@ -33,8 +33,11 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
         by_keyword = argument(dtype.value, "dtype").with_changes(comma=dtype.comma)
         context.edit(node, "keyword", "dtype= is taken by keyword")
         updated = updated.with_changes(args=[*numbers, by_keyword, *updated.args[4:]])
-    if name == "dtype" and is_open_key(node, context.program.parents):
-        context.todo(node, "np.dtype makes other keys than the dtypes of arrays. Instead: np.dtype(x.dtype) to look up")
+    if name == "dtype" and is_open_key(node, context.program.parents, context.names):
+        context.todo(
+            node,
+            "np.dtype makes other keys than the dtypes of arrays. Instead: np.dtype(x.dtype) as key and to look up",
+        )
     if name in advice.COMPLEX_ON_DASK:
         context.todo(node, advice.complex_on_dask(context.program, node))
     refused = interface.refusal(name, node.args[:3] if name == "arange" else node.args, node.keywords)

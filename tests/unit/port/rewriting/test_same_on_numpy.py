@@ -79,10 +79,26 @@ def test_dtypes_as_keys(checked, body):
     checked(f"import numpy as np\n{body}\n", X, has="np.dtype(")
 
 
-def test_dtypes_as_keys_of_what_is_not_followed(tmp_path):
+@pytest.mark.parametrize(
+    "body",
+    [
+        "class C: pass\nC.sizes = {np.dtype('float64'): 8}",
+        "def f(x: np.ndarray):\n    t = {x.dtype: 1}\n    return t[np.dtype('float64')]",
+        "def f(t):\n    return t.get(np.dtype('float64'))",
+        "def f(x: np.ndarray, t):\n    return np.dtype('float64') in t",
+    ],
+)
+def test_dtypes_as_keys_of_what_is_not_followed(tmp_path, body):
     path = tmp_path / "program.py"
-    path.write_text("import numpy as np\nclass C: pass\nC.sizes = {np.dtype('float64'): 8}\n")
-    assert "np.dtype(x.dtype) to look up" in rewrite(path).todos[0].problem
+    path.write_text(f"import numpy as np\n{body}\n")
+    assert "np.dtype(x.dtype) as key and to look up" in rewrite(path).todos[0].problem
+
+
+@pytest.mark.parametrize("body", ["return np.dtype(t) in (np.float32, np.float64)", "return np.dtype(t) in KINDS"])
+def test_tuples_compare_dtypes(tmp_path, body):
+    path = tmp_path / "program.py"
+    path.write_text(f"import numpy as np\nKINDS = [np.float32, np.float64]\ndef f(t):\n    {body}\n")
+    assert not rewrite(path).todos
 
 
 @pytest.mark.parametrize(
