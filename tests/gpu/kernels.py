@@ -16,6 +16,7 @@ from xarrayops.plugin import Device
 SOURCE = """
 #include <tvm/ffi/container/tensor.h>
 #include <tvm/ffi/extra/c_env_api.h>
+#include <tvm/ffi/extra/cuda/base.h>
 #include <tvm/ffi/function.h>
 using tvm::ffi::TensorView;
 
