@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+from tests.entered import entered
 from xarrayops.bench import workloads
 from xarrayops.bench.measure.answers import WrongAnswer, check
 from xarrayops.bench.workload import SIZES
@@ -190,20 +191,8 @@ def test_inputs_are_the_same_every_time(workload):
 
 def calls_into_xarrayops(function, arrays):
     """The functions of xarrayops, outside the workload files, that a call uses."""
-    own, entered = workloads.__name__, set()
-
-    def look(frame, event, argument):
-        module = frame.f_globals.get("__name__", "")
-        if event == "call" and module.startswith("xarrayops") and not module.startswith(own):
-            entered.add(frame.f_code.co_name)
-
-    before = sys.getprofile()
-    sys.setprofile(look)
-    try:
-        function(*arrays)
-    finally:
-        sys.setprofile(before)
-    return entered
+    found = [each for each in entered(lambda: function(*arrays)) if each.module.startswith("xarrayops")]
+    return {each.code.co_name for each in found if not each.module.startswith(workloads.__name__)}
 
 
 def test_no_oracle_calls_xarrayops(workload):

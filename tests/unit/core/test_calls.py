@@ -1,6 +1,5 @@
 """The number of our functions that a repeated call enters: look-ups are cached, and misses too."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 
 import xarrayops as xo
 import xarrayops.numpy as xnp
+from tests.entered import entered
 
 OURS = (str(Path(xo.__file__).parent), str(Path(xo.backend("numpy").module.__file__).parents[1]))
 X = np.ones((4, 4))
@@ -17,27 +17,13 @@ QUERY = np.ones((1, 2, 4, 8), np.float32)
 jitted = xo.jit(lambda x: xo.add(x, 1.0))
 
 
-def entered(call: Callable[[], Any]) -> list[str]:
-    """Our functions that a repeated call enters: comprehensions and lambdas aside, and each generator once."""
-    names: list[str] = []
-    frames = []
-
-    def record(frame: Any, event: str, argument: Any) -> None:
-        code = frame.f_code
-        is_ours = code.co_filename.startswith(OURS) and not code.co_name.startswith("<")
-        if event == "call" and is_ours and not any(frame is seen for seen in frames):
-            frames.append(frame)
-            names.append(f"{Path(code.co_filename).stem}.{code.co_name}")
-
+def functions(call: Callable[[], Any]) -> list[str]:
+    """Our functions that a repeated call enters: comprehensions and lambdas aside."""
     for _ in range(3):
         call()
-    before = sys.getprofile()
-    sys.setprofile(record)
-    try:
-        call()
-    finally:
-        sys.setprofile(before)
-    return names
+    codes = [each.code for each in entered(call)]
+    ours = [x for x in codes if x.co_filename.startswith(OURS) and not x.co_name.startswith("<")]
+    return [f"{Path(x.co_filename).stem}.{x.co_name}" for x in ours]
 
 
 @pytest.mark.parametrize(
@@ -52,19 +38,19 @@ def entered(call: Callable[[], Any]) -> list[str]:
     ],
 )
 def test_functions_entered(call, most):
-    names = entered(call)
+    names = functions(call)
     assert len(names) <= most, names
 
 
 def test_convert_by_an_array_has_a_shortcut():
     torch = pytest.importorskip("torch")
     target = torch.ones(2)
-    names = entered(lambda: xo.convert(X, target))
+    names = functions(lambda: xo.convert(X, target))
     assert len(names) <= 6, names
 
 
 def test_attention_before_its_kernel():
-    names = entered(lambda: xo.attention(QUERY, QUERY, QUERY))
+    names = functions(lambda: xo.attention(QUERY, QUERY, QUERY))
     assert names.index("attention.attention") <= 25, names
 
 
@@ -79,4 +65,4 @@ def test_misses_are_remembered():
         with pytest.raises(xo.BackendNotFound):
             xo.backend(Other())
     assert registry.refused_class(Other) is None
-    assert not any(name.endswith("_libraries_of") for name in entered(lambda: registry.examine(Other)))
+    assert not any(name.endswith("_libraries_of") for name in functions(lambda: registry.examine(Other)))

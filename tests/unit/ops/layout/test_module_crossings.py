@@ -1,36 +1,22 @@
 """relayout finds its backend once: a limit on the calls from one of our modules to another."""
 
-import sys
-
 import numpy as np
 import pytest
 
 import xarrayops as xo
+from tests.entered import entered
 
 LIMIT = 12
 
 
-def module_of(frame):
-    name = frame.f_globals.get("__name__", "") if frame else ""
-    return name if name.partition(".")[0] in ("xarrayops", "xarrayops_backends") else None
+def is_ours(module):
+    return module.partition(".")[0] in ("xarrayops", "xarrayops_backends")
 
 
 def crossings(call):
     """The calls from one of our modules to another: (calling module, called module, function)."""
-    found = []
-
-    def watch(frame, event, argument):
-        caller, called = module_of(frame.f_back), module_of(frame)
-        if event == "call" and caller and called and caller != called:
-            found.append((caller, called, frame.f_code.co_name))
-
-    before = sys.getprofile()
-    sys.setprofile(watch)
-    try:
-        call()
-    finally:
-        sys.setprofile(before)
-    return found
+    found = [each for each in entered(call) if is_ours(each.caller) and is_ours(each.module)]
+    return [(each.caller, each.module, each.code.co_name) for each in found if each.caller != each.module]
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4, 5), (8, 64, 56, 56)])

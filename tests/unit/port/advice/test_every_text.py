@@ -2,12 +2,12 @@
 
 import ast
 import runpy
-import sys
 from pathlib import Path
 
 import pytest
 
 import xarrayops.port
+from tests.entered import hooked
 from xarrayops.port import rewrite
 from xarrayops.port.checking import findings
 from xarrayops.port.source import Program
@@ -57,12 +57,8 @@ def executed(run):
             found.add((frame.f_code, frame.f_lasti))
         return trace
 
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
+    with hooked(trace, "trace"):
         run()
-    finally:
-        sys.settrace(before)
     positions = {code: [*code.co_positions()] for code, _ in found}
     return {(code.co_filename, positions[code][at // 2]) for code, at in found}
 
