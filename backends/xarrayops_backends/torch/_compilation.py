@@ -20,12 +20,11 @@ from torch.compiler import is_compiling
 from xarrayops.plugin import Array, RunMode, constant_while_tracing
 from xarrayops.plugin.generic import HOOKS
 from xarrayops.plugin.nested import fill, leaves_as
+from xarrayops_backends.torch._attention.modes import transforms as _transforms
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 Arrays = tuple[Array, ...]
 Step = Callable[[Arrays, Arrays], tuple[Arrays, Any]]
-_transform: Any = _torch._C._functorch.peek_interpreter_stack
-"""The innermost transform of torch.func; None outside of them."""
 UNROLLED = 16
 """The longest loop whose steps are compiled one by one."""
 
@@ -43,7 +42,7 @@ def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], 
     program = _torch.compile(own, fullgraph=True, dynamic=None if dynamic_axes else False)
 
     def run(*arrays: Array) -> Any:
-        return program(*arrays) if _transform() is None else function(*arrays)
+        return function(*arrays) if _transforms() else program(*arrays)
 
     def first(*arrays: Array) -> Any:
         for i, axis in dynamic_axes:
@@ -59,7 +58,7 @@ def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], 
 
 def is_transformed() -> bool:
     """Whether Dynamo or torch.func traces."""
-    return is_compiling() or _transform() is not None
+    return is_compiling() or _transforms()
 
 
 def random_state() -> tuple[Any, Callable[[], None]]:

@@ -13,6 +13,7 @@ from torch.autograd import forward_ad
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index, Selection
 from xarrayops.plugin.indexing import UFUNCS
+from xarrayops_backends.torch._attention import modes as _modes
 from xarrayops_backends.torch._standard import elementwise as _elementwise
 from xarrayops_backends.torch._standard.wide import WIDE, _bits, _by_bits, _rank, _unrank, _value
 
@@ -84,7 +85,7 @@ def _is_plain(x: Array, value: Any) -> bool:
     """Whether the update affects only memory of one device and dtype: no autograd graph, tangent or transform."""
     if type(x) is not torch.Tensor or x.dtype not in _SUITS or not (x.is_cpu or x.is_cuda):
         return False
-    if x.requires_grad or x.is_inference() or torch._C._functorch.peek_interpreter_stack() is not None:
+    if x.requires_grad or x.is_inference() or _modes.transforms():
         return False
     if forward_ad._current_level >= 0:
         return False
@@ -145,7 +146,7 @@ def _is_readable(x: Array) -> bool:
     """Whether the tensor has an address and values: it is not traced, not fake, and no transform tracks it."""
     if torch.compiler.is_compiling() or type(x) is not torch.Tensor or not (x.is_cpu or x.is_cuda):
         return False
-    return torch._C._functorch.peek_interpreter_stack() is None
+    return not _modes.transforms()
 
 
 def _bounds(x: Array) -> tuple[int, int]:

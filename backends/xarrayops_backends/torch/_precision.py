@@ -19,6 +19,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, constant_while_tracing
 from xarrayops.plugin.precision import refuse_forced_tf32
 from xarrayops_backends.torch._attention import modes as _modes
+from xarrayops_backends.torch._library import operator as _operator
 
 _function_modes, _sum = torch._C._len_torch_function_stack, torch.sum
 _torch: Any = torch  # untyped: PyTorch does not declare these functions
@@ -154,19 +155,12 @@ def _cast_batch(info: Any, in_dims: tuple[Any, ...], x: torch.Tensor, dtype: tor
     return _rounded(x, dtype), in_dims[0]
 
 
-def _operator() -> Any:
-    """The operator, defined once in a process. `custom_op` of torch.library takes 10 ms to find its caller's source."""
-    if not hasattr(torch.ops.xarrayops, "rounded"):
-        name, library = "xarrayops::rounded", _torch.library.Library("xarrayops", "FRAGMENT")
-        library.define("rounded(Tensor x, ScalarType dtype) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
-        library.impl("rounded", _round, "CompositeExplicitAutograd")
-        torch.library.register_autograd(name, _cast_gradient, setup_context=_keep_dtype, lib=library)
-        torch.library.register_vmap(name, _cast_batch, lib=library)
-        _torch.ops.xarrayops.rounded.library = library  # without it the operator would end with this module
-    return torch.ops.xarrayops.rounded.default
-
-
-_rounded = _operator()
+_rounded = _operator(
+    "rounded(Tensor x, ScalarType dtype) -> Tensor",
+    _round,
+    batched=_cast_batch,
+    gradient=(_cast_gradient, _keep_dtype),
+)
 
 
 def has_overflowed(x: Array, /) -> bool:

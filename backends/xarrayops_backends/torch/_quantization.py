@@ -6,16 +6,16 @@ import ctypes
 import math
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from xarrayops.plugin import Array, constant_while_tracing
 from xarrayops_backends.torch._attention import modes as _modes
 from xarrayops_backends.torch._compilation import _is_exporting
+from xarrayops_backends.torch._library import operator as _operator
 from xarrayops_backends.torch._random import runtime_compiler as _runtime_compiler
 
-_torch: Any = torch  # some functions lack annotations
+_NAME = "xarrayops_quantized_rows"
 _LIMIT, _THREADS, _MOST_ROWS = 127, 256, 1 << 15
 _FORMATS = {torch.float32: ("float", "__fdiv_rn", 2.0**-62), torch.float64: ("double", "__ddiv_rn", 2.0**-510)}
 """The type in C, its quotient, and the least scale."""
@@ -27,7 +27,7 @@ def quotient(x: Array, y: Array, /) -> Array:
         return torch.divide(x, y)
     y = y.to(x.device)
     is_operator = torch.compiler.is_compiling() and not _is_exporting()
-    return _OPERATORS.quotient(x, y) if is_operator else torch.divide(x, y)
+    return _quotient(x, y) if is_operator else torch.divide(x, y)
 
 
 def quantized_rows(x: Array, /) -> tuple[Array, Array] | None:
@@ -35,25 +35,13 @@ def quantized_rows(x: Array, /) -> tuple[Array, Array] | None:
     if x.device.type != "cuda" or not x.numel() or _modes.transforms() or _is_exporting() or not _has_kernel(x):
         return None
     x = x.detach().contiguous()
-    values, scales = _OPERATORS.quantized_rows(x, torch.linalg.vector_norm(x, math.inf, -1, keepdim=True))
+    values, scales = _quantized(x, torch.linalg.vector_norm(x, math.inf, -1, keepdim=True))
     return values, scales
 
 
 @constant_while_tracing
 def _has_kernel(x: Array) -> bool:
-    """Whether the kernel can be compiled for the device of x; True if tensors there have no values."""
-    if not torch.cuda.is_available():
-        return True
-    try:
-        _kernel(x.dtype, x.device)
-    except (OSError, RuntimeError):
-        return False
-    return True
-
-
-def _kernel(dtype: torch.dtype, device: torch.device) -> _runtime_compiler.Launch:
-    index = torch.cuda.current_device() if device.index is None else device.index
-    return _runtime_compiler.kernel(_source(dtype), "xarrayops_quantized_rows", index)
+    return _runtime_compiler.refusal(_source(x.dtype), _NAME, x.device) is None
 
 
 @cache
@@ -72,7 +60,7 @@ def _rows_now(x: Array, most: Array) -> tuple[Array, Array]:
     rows = x.numel() // columns
     addresses = [ctypes.c_void_p(each.data_ptr()) for each in (x, most, values, scales)]
     grid = (min(1 << 10, -(-columns // _THREADS)), min(rows, _MOST_ROWS), 1)
-    _kernel(x.dtype, x.device)(
+    _runtime_compiler.kernel(_source(x.dtype), _NAME, x.device)(
         grid, (_THREADS, 1, 1), [*addresses, ctypes.c_longlong(rows), ctypes.c_longlong(columns)]
     )
     return values, scales
@@ -82,26 +70,5 @@ def _shapes_of_rows(x: Array, most: Array) -> tuple[Array, Array]:
     return torch.empty_like(x, dtype=torch.int8), torch.empty_like(most)
 
 
-def _quotient_now(x: Array, y: Array) -> Array:
-    return torch.divide(x, y)
-
-
-def _defined() -> Any:
-    """The namespace of the operators, which are defined once in a process."""
-    operators: Any = torch.ops.xarrayops
-    if not hasattr(operators, "quantized_rows"):
-        library = _torch.library.Library("xarrayops", "FRAGMENT")
-        signatures = {
-            "quotient(Tensor x, Tensor y) -> Tensor": (_quotient_now, _quotient_now),
-            "quantized_rows(Tensor x, Tensor most) -> (Tensor, Tensor)": (_rows_now, _shapes_of_rows),
-        }
-        for signature, (function, fake) in signatures.items():
-            name = signature.partition("(")[0]
-            library.define(signature, tags=(torch.Tag.pt2_compliant_tag,))
-            library.impl(name, function, "CompositeExplicitAutograd")
-            torch.library.register_fake(f"xarrayops::{name}", fake, lib=library)
-        operators.quantized_rows.library = library  # without it the operators would end with this module
-    return operators
-
-
-_OPERATORS = _defined()
+_quotient = _operator("quotient(Tensor x, Tensor y) -> Tensor", torch.divide)
+_quantized = _operator("quantized_rows(Tensor x, Tensor most) -> (Tensor, Tensor)", _rows_now, fake=_shapes_of_rows)

@@ -20,16 +20,13 @@ pytestmark = pytest.mark.skipif(compiler.find(compiler.CPP) is None, reason="no 
 SHAPES = ((), (0,), (2, 0, 3), (7,), (300, 3), (2, 2**12))
 
 
-def kernel_of(kind, dtype, device=None):
-    return cuda_on_cpu.kernel(device_random.source(kind, dtype), device_random.NAME)
-
-
 def drawn(draw, words=KEY, size=1, grid=(1, 1, 1)):
     out = np.full(size + 1, 77, draw.dtype)
     numbers = device_random.arguments(draw, words, 1, size)
     given = [ctypes.c_double(x) if isinstance(x, float) else ctypes.c_longlong(x) for x in numbers]
     addresses = [ctypes.c_void_p(x) for x in (out.ctypes.data, 0, 0)]
-    kernel_of(draw.kind, draw.dtype)(grid, (64, 1, 1), [*addresses, *given])
+    kernel = cuda_on_cpu.kernel(device_random.source(draw.kind, draw.dtype), device_random.NAME)
+    kernel(grid, (64, 1, 1), [*addresses, *given])
     assert out[-1] == 77
     return out[:-1]
 
@@ -53,9 +50,9 @@ def test_the_grid_has_a_thread_for_each_element_up_to_a_limit():
 def torch(monkeypatch):
     """PyTorch, whose kernel for devices runs on the CPU."""
     torch = pytest.importorskip("torch")
-    from xarrayops_backends.torch._random import kernels
+    from xarrayops_backends.torch._random import runtime_compiler
 
-    monkeypatch.setattr(kernels, "_kernel", kernel_of)
+    monkeypatch.setattr(runtime_compiler, "kernel", lambda source, name, device: cuda_on_cpu.kernel(source, name))
     return torch
 
 
@@ -208,7 +205,7 @@ def test_torch_compiles_and_launches_the_kernel_by_the_functions_of_cuda(torch, 
     monkeypatch.setattr(torch.cuda, "current_stream", lambda: SimpleNamespace(cuda_stream=1234))
     empty = torch.empty
     monkeypatch.setattr(torch, "empty", lambda *shape, device=None, **options: empty(*shape, **options))
-    runtime_compiler.kernel.cache_clear()
+    runtime_compiler._loaded.cache_clear()
     draw = Draw("normal", "float64", loc=1.5, scale=0.3)
     assert kernels.refusal(draw.kind, draw.dtype, torch.device("cuda")) is None
     check(lambda draw, key, *place: kernels.drawn(draw, key, None, *place), draw, (300, 3), torch.device("cpu"))
@@ -221,7 +218,7 @@ def test_torch_compiles_and_launches_the_kernel_by_the_functions_of_cuda(torch, 
     assert (
         kernels.refusal("bits", "uint8", torch.device("cuda", 1)) == "its kernel cannot be compiled here: it is wrong"
     )
-    runtime_compiler.kernel.cache_clear()
+    runtime_compiler._loaded.cache_clear()
 
 
 @pytest.mark.device

@@ -15,6 +15,7 @@ from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.distributions import multiply_shift, signed_int64
 from xarrayops.plugin.host import random_numbers
 from xarrayops.plugin.random import Draw
+from xarrayops_backends.torch._attention.modes import transforms as _transforms
 from xarrayops_backends.torch._compilation import _is_exporting
 from xarrayops_backends.torch._dtypes import as_dtype
 from xarrayops_backends.torch._random import kernels as _kernels, operators as _operators, steps as _steps
@@ -24,9 +25,9 @@ def trace_state() -> Any:
     """Whether torch.compile traces, or which levels of `torch.func.vmap` are active."""
     if is_compiling():
         return "torch.compile"
-    functorch: Any = torch._C._functorch
-    if functorch.peek_interpreter_stack() is None:
+    if not _transforms():
         return None
+    functorch: Any = torch._C._functorch
     stack = functorch.get_interpreter_stack()
     return [level.level() for level in stack if level.key() == functorch.TransformType.Vmap] or None
 

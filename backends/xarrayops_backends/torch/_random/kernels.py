@@ -18,13 +18,7 @@ from xarrayops_backends.torch._random import runtime_compiler
 @constant_while_tracing
 def refusal(kind: str, dtype: str, device: torch.device) -> str | None:
     """Why the kernel of a draw cannot run on a device; None if it can, or if tensors there have no values."""
-    if not torch.cuda.is_available():
-        return None
-    try:
-        _kernel(kind, dtype, device)
-    except (OSError, RuntimeError) as error:
-        return f"its kernel cannot be compiled here: {error}"
-    return None
+    return runtime_compiler.refusal(source(kind, dtype), NAME, device)
 
 
 def drawn(draw: Draw, words: Sequence[int], key: Array | None, shape: Sequence[int], device: torch.device) -> Array:
@@ -50,7 +44,7 @@ def _fill(out: Array, draw: Draw, words: Sequence[int], key: Array | None, count
     count = 1 if keys is None else keys.numel() // 2
     addresses = (0 if x is None else x.data_ptr() for x in (out, keys, counters))
     numbers = arguments(draw, words, count, size)
-    _kernel(draw.kind, draw.dtype, out.device)(
+    runtime_compiler.kernel(source(draw.kind, draw.dtype), NAME, out.device)(
         grid(count, size),
         (THREADS, 1, 1),
         [
@@ -58,8 +52,3 @@ def _fill(out: Array, draw: Draw, words: Sequence[int], key: Array | None, count
             *(ctypes.c_double(x) if isinstance(x, float) else ctypes.c_longlong(x) for x in numbers),
         ],
     )
-
-
-def _kernel(kind: str, dtype: str, device: torch.device) -> runtime_compiler.Launch:
-    index = torch.cuda.current_device() if device.index is None else device.index
-    return runtime_compiler.kernel(source(kind, dtype), NAME, index)

@@ -7,7 +7,7 @@ devices would round some steps in another way.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -19,10 +19,9 @@ from xarrayops.plugin.distributions import signed_int64
 from xarrayops.plugin.host import random_numbers
 from xarrayops.plugin.random import Draw
 from xarrayops_backends.torch._dtypes import as_dtype
+from xarrayops_backends.torch._library import operator
 from xarrayops_backends.torch._random import kernels
 from xarrayops_backends.torch._random.steps import ARITHMETIC, keys_of_counters
-
-_torch: Any = torch  # some functions lack annotations
 
 
 def filled(draw: Draw, keys: Sequence[tuple[int, int]], shape: Sequence[int]) -> Array:
@@ -127,30 +126,19 @@ def _with_batch(info: Any, in_dims: tuple[Any, ...], arrays: tuple[Array, ...]) 
     ]
 
 
-_OPERATORS: dict[str, tuple[Callable[..., Any], ...]] = {
+drawn = operator(
     "drawn(Tensor? key, int[] words, str kind, str dtype, int low, int width, float loc, float scale, SymInt[] shape, "
-    "Device device)": (_drawn_now, _shape_of_drawn, _drawn_of_batch),
-    "keys(Tensor key, Tensor counters)": (_keys_now, _shape_of_keys, _keys_of_batch),
-    "beta(str dtype, Tensor shapes, Tensor normals, Tensor exponentials)": (
-        *(beta_now, _shape_of_beta, _beta_of_batch),
-    ),
-}
-"""The function, the shape of the result and the function of batches, by the signature."""
-
-
-def _defined() -> Any:
-    """The namespace of the operators, which are defined once in a process."""
-    operators: Any = torch.ops.xarrayops
-    if not hasattr(operators, "drawn"):
-        library = _torch.library.Library("xarrayops", "FRAGMENT")
-        for signature, (function, fake, batched) in _OPERATORS.items():
-            name = signature.partition("(")[0]
-            library.define(f"{signature} -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
-            library.impl(name, function, "CompositeExplicitAutograd")
-            torch.library.register_fake(f"xarrayops::{name}", fake, lib=library)
-            torch.library.register_vmap(f"xarrayops::{name}", batched, lib=library)
-        operators.drawn.library = library  # without it the operators would end with this module
-    return operators
-
-
-drawn, keys_of, beta_of = (getattr(_defined(), name).default for name in ("drawn", "keys", "beta"))
+    "Device device) -> Tensor",
+    _drawn_now,
+    fake=_shape_of_drawn,
+    batched=_drawn_of_batch,
+)
+keys_of = operator(
+    "keys(Tensor key, Tensor counters) -> Tensor", _keys_now, fake=_shape_of_keys, batched=_keys_of_batch
+)
+beta_of = operator(
+    "beta(str dtype, Tensor shapes, Tensor normals, Tensor exponentials) -> Tensor",
+    beta_now,
+    fake=_shape_of_beta,
+    batched=_beta_of_batch,
+)

@@ -20,9 +20,19 @@ Launch = Callable[[Sequence[int], Sequence[int], Sequence[Any]], None]
 """Starts a kernel on the current stream of its device, with a grid, a block and ctypes objects for the arguments."""
 
 
-@cache
-def kernel(source: str, name: str, index: int) -> Launch:
-    """The kernel of a source, for the device with this index.
+def refusal(source: str, name: str, device: torch.device) -> str | None:
+    """Why the kernel of a source cannot run on a device; None if it can, or if tensors there have no values."""
+    if not torch.cuda.is_available():
+        return None
+    try:
+        kernel(source, name, device)
+    except (OSError, RuntimeError) as error:
+        return f"its kernel cannot be compiled here: {error}"
+    return None
+
+
+def kernel(source: str, name: str, device: torch.device) -> Launch:
+    """The kernel of a source, for a device.
 
     Raises
     ------
@@ -31,6 +41,11 @@ def kernel(source: str, name: str, index: int) -> Launch:
     RuntimeError
         The compiler or the driver refuses the source.
     """
+    return _loaded(source, name, torch.cuda.current_device() if device.index is None else device.index)
+
+
+@cache
+def _loaded(source: str, name: str, index: int) -> Launch:
     compiler, driver = _libraries()
     code = binary(compiler, source, _target(index))
     module, function = ctypes.c_void_p(), ctypes.c_void_p()

@@ -15,6 +15,7 @@ import torch
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call, constant_while_tracing
+from xarrayops_backends.torch._attention import modes as _modes
 
 _LIMB = 16
 _TERMS = 1 << 21
@@ -24,7 +25,6 @@ _ROWS, _PADDED, _STEP = 17, 32, 8
 """`torch._int_mm` of cuBLAS takes at least 17 rows, and multiples of 8 terms and columns (keras#19207)."""
 _WITH_INT8 = ("gfx90a", "gfx94", "gfx95")
 """The AMD GPUs for which hipBLASLt multiplies 8-bit integers."""
-_FUNCTORCH: Any = torch._C._functorch
 
 
 def eight_bit(x1: Array, x2: Array, /) -> Array:
@@ -70,7 +70,7 @@ def eight_bit_refusal(call: Call) -> str | None:
         return "it serves CUDA and HIP"
     if x1.dtype not in _EIGHT_BITS or x2.dtype not in _EIGHT_BITS or x2.ndim > 2:
         return "it takes arrays of 8-bit integers, of which the second has at most two axes"
-    if not torch.compiler.is_compiling() and _FUNCTORCH.peek_interpreter_stack() is not None:
+    if not torch.compiler.is_compiling() and _modes.transforms():
         return "torch.vmap has no rule for it"
     if not x1.numel() or not x2.numel():
         return "an array is empty"

@@ -28,7 +28,6 @@ _HALVES = (torch.float16, torch.bfloat16)
 _SINGLES = (torch.float32, torch.complex64)
 _UNORDERED = (0, math.inf, -math.inf)
 """The orders of norms that do not add."""
-_FUNCTORCH: Any = torch._C._functorch
 
 
 def _product(x1: Array, x2: Array) -> Array:
@@ -166,7 +165,7 @@ def _int_mm_refusal(call: Call) -> str | None:
     x1, x2 = call.args
     if x1.ndim != 2 or x2.ndim != 2 or x1.dtype is not torch.int8 or x2.dtype is not torch.int8:
         return "it takes two matrices of int8"
-    if not torch.compiler.is_compiling() and _FUNCTORCH.peek_interpreter_stack() is not None:
+    if not torch.compiler.is_compiling() and _modes.transforms():
         return "torch.vmap has no rule for it"
     (rows, terms), columns = x1.shape, x2.shape[1]
     if not rows * terms * columns:

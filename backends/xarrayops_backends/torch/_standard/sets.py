@@ -12,11 +12,10 @@ from torch.compiler import is_compiling
 from xarrayops.plugin import Array
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import HOOKS, complex_order
+from xarrayops_backends.torch._attention import modes as _modes
 from xarrayops_backends.torch._dtypes import _can_hold, _pair
 from xarrayops_backends.torch._standard.searching import argsort
 from xarrayops_backends.torch._standard.wide import WIDE, _bits, _by_bits, _rank, _unrank
-
-_functorch: Any = torch._C._functorch
 
 
 def _suits(x: Array) -> bool:
@@ -25,7 +24,7 @@ def _suits(x: Array) -> bool:
         return False
     if not x.is_floating_point():
         return not x.is_complex()
-    is_traced = is_compiling() or _functorch.peek_interpreter_stack() is not None
+    is_traced = is_compiling() or _modes.transforms()
     return not is_traced and not torch.isnan(x).any()
 
 

@@ -32,10 +32,9 @@ ROWS = {
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("rows", ROWS)
 def test_the_kernel_has_the_bits_of_numpy(monkeypatch, rows, dtype):
-    def on_cpu(dtype, device):
-        return cuda_on_cpu.kernel(_quantization._source(dtype), "xarrayops_quantized_rows")
-
-    monkeypatch.setattr(_quantization, "_kernel", on_cpu)
+    monkeypatch.setattr(
+        _quantization._runtime_compiler, "kernel", lambda source, name, device: cuda_on_cpu.kernel(source, name)
+    )
     host = ROWS[rows].astype(dtype)
     x = torch.from_numpy(host)
     found = _quantization._rows_now(x, torch.linalg.vector_norm(x, math.inf, -1, keepdim=True))
