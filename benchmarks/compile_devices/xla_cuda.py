@@ -5,31 +5,17 @@ Products by cuSPARSE are not among them: JAX opens cuSPARSE to lower them, which
 
 from __future__ import annotations
 
-import os
 import re
 from argparse import Namespace
 from functools import cache
 from typing import Any
 
 import jax
-from jax.experimental import topologies
 
-from benchmarks.compile_devices import _report, _xla
+from benchmarks.compile_devices import _gpus, _report, _xla
 from benchmarks.compile_devices._workers import Case, Record
 from benchmarks.compile_devices._xla import Product
 
-H100 = """
-gpu_device_info {
-  threads_per_block_limit: 1024 threads_per_warp: 32 shared_memory_per_block: 49152 shared_memory_per_core: 233472
-  threads_per_core_limit: 2048 core_count: 132 fpus_per_core: 128
-  block_dim_limit_x: 2147483647 block_dim_limit_y: 65535 block_dim_limit_z: 65535
-  memory_bandwidth: 3352320000000 l2_cache_size: 52428800 clock_rate_ghz: 1.98 device_memory_size: 84929347584
-  shared_memory_per_block_optin: 232448 cuda_compute_capability { major: 9 }
-  registers_per_core_limit: 65536 registers_per_block_limit: 65536
-}
-runtime_version { major: 13 } platform_name: "CUDA" dnn_version_info { major: 9 minor: 12 }
-device_description_str: "NVIDIA H100 80GB HBM3"
-"""
 PACKAGES = ("jax-cuda13-pjrt", "jax-cuda13-plugin", "nvidia-cuda-nvcc", "nvidia-cudnn-cu13", "nvidia-cusolver")
 
 
@@ -43,9 +29,7 @@ def main(arguments: Namespace) -> dict[str, Any]:
 
 @cache
 def _device() -> Any:
-    flags = f"--xla_gpu_autotune_level=0 --xla_dump_to={_xla.DUMP} --xla_dump_hlo_as_text=true"
-    os.environ["XLA_FLAGS"] = flags
-    return topologies.get_topology_desc("h100", "cuda", target_config=H100, topology="1x1x1").devices[0]
+    return _gpus.device("cuda", _gpus.H100)
 
 
 def compiled(case: Case) -> Record:

@@ -5,7 +5,6 @@ XLA's plug-in needs ROCm's libraries to be loaded, and stand-ins for them suffic
 
 from __future__ import annotations
 
-import os
 import re
 from argparse import Namespace
 from functools import cache
@@ -14,24 +13,12 @@ from typing import Any
 
 import jax
 import jax_rocm7_plugin
-from jax.experimental import topologies
 from jax_plugins import xla_rocm7
 
-from benchmarks.compile_devices import _report, _rocm_stubs, _xla
+from benchmarks.compile_devices import _gpus, _report, _rocm_stubs, _xla
 from benchmarks.compile_devices._workers import Case, Record
 from benchmarks.compile_devices._xla import Product
 
-MI300X = """
-gpu_device_info {
-  threads_per_block_limit: 1024 threads_per_warp: 64 shared_memory_per_block: 65536 shared_memory_per_core: 65536
-  threads_per_core_limit: 2048 core_count: 304 fpus_per_core: 128
-  block_dim_limit_x: 2147483647 block_dim_limit_y: 65535 block_dim_limit_z: 65535
-  memory_bandwidth: 5300000000000 l2_cache_size: 4194304 clock_rate_ghz: 2.1 device_memory_size: 206141652992
-  shared_memory_per_block_optin: 65536 rocm_compute_capability { gcn_arch_name: "gfx942:sramecc+:xnack-" }
-  registers_per_core_limit: 65536 registers_per_block_limit: 65536
-}
-platform_name: "ROCM" device_description_str: "AMD Instinct MI300X"
-"""
 STUBS = _report.KEPT / "rocm-stubs"
 
 
@@ -50,10 +37,8 @@ def main(arguments: Namespace) -> dict[str, Any]:
 
 @cache
 def _device() -> Any:
-    os.environ["XLA_FLAGS"] = f"--xla_gpu_autotune_level=0 --xla_dump_to={_xla.DUMP} --xla_dump_hlo_as_text=true"
     xla_rocm7.hardware_utils.num_available_amd_gpus = lambda **options: 1  # otherwise it does not register itself
-    jax.devices()
-    return topologies.get_topology_desc("mi300", "rocm", target_config=MI300X, topology="1x1x1").devices[0]
+    return _gpus.device("rocm", _gpus.MI300X)
 
 
 def compiled(case: Case) -> Record:
@@ -68,9 +53,17 @@ def _rounded(product: Product) -> str | None:
     return f"the IR has {found[0].strip()}" if found else None
 
 
+def _on_integer_cores(product: Product) -> str | None:
+    """Matrix instructions multiply 8-bit integers in int32, and none multiplies floating-point numbers."""
+    found = sorted(set(re.findall(r"@llvm\.amdgcn\.s?mfma\.[\w.]+", product.code)))
+    others = [name for name in found if ".i32." not in name or not name.endswith("i8")]
+    return None if found and not others else f"the IR has {', '.join(others) or 'no matrix instruction'}"
+
+
 CHECKS = {
     "no callback": _xla.no_callback,
     "rounded": _rounded,
+    "integer cores": _on_integer_cores,
     "no scores": _xla.no_scores,
     "keeps NaN": _xla.keeps_nan,
 }
