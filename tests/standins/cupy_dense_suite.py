@@ -11,9 +11,14 @@ import cupyx.scipy.sparse
 import ml_dtypes
 import numpy as np
 import pytest
+from cupy.cuda import memory
+from cupy.cuda.compiler import CompileException
+from cupy.cuda.runtime import CUDARuntimeError
+from xarrayops_backends.cupy import _failures, _standard
 
 import xarrayops as xo
 import xarrayops.numpy as xnp
+from xarrayops import standard
 
 pytestmark = pytest.mark.device
 
@@ -228,3 +233,41 @@ def test_arrays_without_dimensions_are_sizes():
     for wrong in (cupy.asarray(3.0), cupy.asarray([3])[None]):
         with pytest.raises(TypeError):
             xo.random.default_rng(0, like=x).random(wrong)
+
+
+FULL, LOST = "torch.cuda.empty_cache", "a new process with CUDA_LAUNCH_BLOCKING=1"
+FAILURES = {
+    "full": (memory.OutOfMemoryError(8, 64), FULL),
+    "limited": (memory.OutOfMemoryError(8, 64, 70), "CUPY_GPU_MEMORY_LIMIT"),
+    "full context": (CUDARuntimeError("cudaErrorMemoryAllocation: out of memory"), FULL),
+    "lost": (CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered"), LOST),
+    "no device": (CUDARuntimeError("cudaErrorNoDevice: no CUDA-capable device is detected"), "CUDA_VISIBLE_DEVICES"),
+    "no driver": (CUDARuntimeError("cudaErrorInsufficientDriver: CUDA driver version is insufficient"), "newer driver"),
+    "no code": (CUDARuntimeError("cudaErrorNoKernelImageForDevice: no kernel image is available"), "a newer CUDA"),
+    "other": (CUDARuntimeError("cudaErrorNotReady: device not ready"), None),
+}
+
+
+@pytest.mark.skipif("standin" not in cupy.__version__, reason="CuPy makes its errors of the runtime from numbers")
+@pytest.mark.parametrize("what", FAILURES)
+def test_errors_of_the_machine_have_their_class_and_a_note(monkeypatch, what):
+    error, advice = FAILURES[what]
+
+    def fail(*args, **kwargs):
+        raise error
+
+    monkeypatch.setitem(standard._sin, cupy.ndarray, fail)
+    for call in (lambda: xo.sin(X), lambda: xnp.sin(X), lambda: _standard._placed(fail)(3)):
+        with pytest.raises(type(error)) as caught:
+            call()
+        notes = getattr(caught.value, "__notes__", [])
+        assert len(notes) == (advice is not None)
+        assert advice is None or advice in notes[0]
+        vars(error).pop("__notes__", None)
+
+
+@pytest.mark.parametrize(("text", "is_cause"), [('cannot open source file "vector_types.h"', True), ("a typo", False)])
+def test_missing_header_files(monkeypatch, text, is_cause):
+    error = CompileException(f"catastrophic error: {text}", "", "", ())
+    assert xo.backend("cupy").functions["failure_cause"](X, error) is None
+    assert getattr(error, "__notes__", []) == [_failures._HEADERS] * is_cause

@@ -31,6 +31,7 @@ NAMESPACE = array_api_compat.cupy
 ARRAY_TYPES = (cupy.ndarray,)
 WRAPS_INTEGERS = True
 EXTRA = "xarrayops_backends.cupy._extra"
+HOOK_MODULES = {"failure_cause": "xarrayops_backends.cupy._failures"}
 CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")
 SPARSE = SparseSupport("xarrayops_backends.cupy._sparse", "cupyx.scipy.sparse", extra="cupy-cuda12x")
 ENVIRONMENT = (

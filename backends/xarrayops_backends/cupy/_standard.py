@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import partial, wraps
 from typing import Any
 
@@ -13,7 +12,8 @@ import numpy as np
 from numpy.linalg._linalg import EigResult
 
 from xarrayops.plugin import Array, Attention, generic
-from xarrayops_backends.cupy._devices import _count, _on, as_device, to_device
+from xarrayops_backends.cupy._devices import _HERE, _count, _on, as_device, to_device
+from xarrayops_backends.cupy._failures import add_cause as _add_cause
 
 _compat: Any = array_api_compat.cupy
 _HOST_MEMORY = (1, 3, 11)  # kDLCPU, kDLCUDAHost and kDLROCMHost
@@ -27,10 +27,12 @@ def _placed(create: Callable[..., Array]) -> Callable[..., Array]:
 
     @wraps(create)
     def on_device(*args: Any, device: Any = None, **kwargs: Any) -> Array:
-        if device is None:
-            return create(*args, **kwargs)
-        with _on(as_device(device)):
-            return create(*args, **kwargs)
+        try:
+            with _HERE if device is None else _on(as_device(device)):
+                return create(*args, **kwargs)
+        except (MemoryError, RuntimeError) as error:  # there may be no array for which `failure_cause` is asked
+            _add_cause(error)
+            raise
 
     return on_device
 
@@ -224,7 +226,7 @@ def _where_arrays_are(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def on_device(*args: Any, **kwargs: Any) -> Any:
         first = next((x for value in args for x in _members(value) if isinstance(x, cupy.ndarray)), None)
-        with nullcontext() if first is None else _on(first.device):
+        with _HERE if first is None else _on(first.device):
             return function(*args, **kwargs)
 
     return on_device

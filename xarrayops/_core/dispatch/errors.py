@@ -43,8 +43,8 @@ OF_DTYPES = ("not implemented for", "dtypes not supported", "not supported for d
 """Parts of messages of functions that lack a dtype."""
 CASTS = 'Instead: xo.convert(x, "numpy"), or xo.astype to a dtype that the function supports'
 FAILURES = (
-    *(ArithmeticError, AssertionError, AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError),
-    ValueError,
+    *(ArithmeticError, AssertionError, AttributeError, IndexError, MemoryError, NotImplementedError, RuntimeError),
+    *(TypeError, ValueError),
 )
 """The classes of errors to which the function is added. `NotImplementedError` is the base of `Unsupported`."""
 

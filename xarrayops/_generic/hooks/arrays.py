@@ -45,6 +45,7 @@ def failure_cause(xp: ModuleType, x: Array, error: Exception, /) -> Gap | None:
     """What makes functions of the library fail on this array (a nested tensor, a key of random numbers), or None.
 
     Called only after a call with x has raised ``error``. What to do instead is an expression of ``x``, if there is one.
+    An error of the machine, such as a full device, must keep its class: the hook may add a note to it.
     """
     return None
 

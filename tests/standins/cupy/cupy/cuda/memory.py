@@ -1,0 +1,7 @@
+"""CuPy's error for a full device, whose message tells what was asked for: cupy/cuda/memory.pyx."""
+
+
+class OutOfMemoryError(MemoryError):
+    def __init__(self, size, total, limit=0):
+        limited = f", limit set to: {limit:,} bytes" if limit else ""
+        super().__init__(f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes{limited}).")
