@@ -11,6 +11,7 @@ from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops.numpy import _operands as ops
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._own import OnlyNumPy
+from xarrayops.plugin import nested
 
 
 def arange(
@@ -114,13 +115,15 @@ def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0, *, like: Any = None
 ) -> Any:
     """Values from start to stop, each the same multiple of the one before, by `xarrayops.geomspace`."""
-    num, like = index(num), ops.reference(like)
+    num, like, ends = index(num), ops.reference(like), (start, stop)
     if dtype is not None and xo.isdtype(named(dtype), "complex floating"):
         start, stop = (xo.astype(x, named(dtype)) for x in ops.arrays(like, start, stop)[1:])
     if _are_numbers(start, stop) and _have_one_sign(*map(ops.plain_number, (start, stop))):
         first, last = map(ops.plain_number, (start, stop))
         x = xo.geomspace(first, last, num, endpoint=endpoint, dtype=_dtype_of_steps(dtype), like=like)
     else:
+        if bool(_has_zero(ends[0]) | _has_zero(ends[1])):
+            raise ValueError("Geometric sequence cannot include zero")
         first, last = ops.arrays(like, start, stop)[1:]
         x = _between_by_factors(first, last, num, endpoint)
     x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 else x
@@ -131,11 +134,17 @@ def _have_one_sign(start: Any, stop: Any) -> bool:
     return not isinstance(start, complex) and not isinstance(stop, complex) and start * stop > 0
 
 
+def _has_zero(end: Any) -> Any:
+    """Whether numbers, which are not in an array yet, or an array have a zero: a boolean or an array."""
+    if not ops.is_array(end):
+        return any(bool(x == 0) for x in nested.members(end))
+    found = xo.any(end == 0)
+    return bool(found) if ops.is_numpys(end) else found
+
+
 def _between_by_factors(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
     """Values between arrays, or between complex numbers, along a new first axis, as NumPy computes them."""
     first, last = xo.broadcast_arrays(*ops.floats(start, stop))
-    if bool(xo.any(xo.logical_or(first == 0, last == 0))):
-        raise ValueError("Geometric sequence cannot include zero")
     sign = xo.sign(first)
     low, high = (xo.log10(x / sign) for x in (first, last))
     x = xo.pow(10.0, linspace(low, high, num, endpoint)) * sign

@@ -148,9 +148,9 @@ def one_axis(xp: ModuleType, x: Array, axis: int | None) -> tuple[Array, int]:
     return (xp.reshape(x, (-1,)), 0) if axis is None else (x, normal_axis(axis, x.ndim))
 
 
-def part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
+def part(x: Array, axis: int, start: int | None, stop: int | None, step: int | None = None) -> Array:
     """The elements from start to stop along an axis."""
-    return x[(slice(None),) * axis + (slice(start, stop), ...)]
+    return x[(slice(None),) * axis + (slice(start, stop, step), ...)]
 
 
 def normal_axes(axis: Axes, ndim: int) -> tuple[int, ...]:

@@ -119,8 +119,11 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
     at = partial(common.part, x, axis)
     if not getattr(step, "ndim", 0):
         inside = (at(2, None) - at(None, -2)) / (2.0 * step)
-        first, last = ((at(1, 2) - at(0, 1)) / step, (at(-1, None) - at(-2, -1)) / step)
-        if order == 2:
+        if order == 1:  # the differences at both ends are one operation
+            to_end = max(n - 2, 1)
+            ends = (at(1, None, to_end) - at(None, -1, to_end)) / step
+            first, last = common.part(ends, axis, None, 1), common.part(ends, axis, -1, None)
+        else:
             first = (-1.5 * at(0, 1) + 2.0 * at(1, 2) - 0.5 * at(2, 3)) / step
             last = (0.5 * at(-3, -2) - 2.0 * at(-2, -1) + 1.5 * at(-1, None)) / step
         return xp.concat([first, inside, last], axis=axis)
