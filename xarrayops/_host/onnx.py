@@ -12,12 +12,30 @@ from typing import Any
 import numpy as np
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin.export import Run
+from xarrayops.plugin.export import Exporter, Run
 
 
-def load(path: Path) -> Run:
-    """The function in the file, for NumPy arrays. ml_dtypes provides the types that NumPy lacks."""
-    return _by_runtime(path) if find_spec("onnxruntime") else _by_reference(path)
+class OnnxExporter(Exporter):
+    """What the exporters of ONNX share."""
+
+    target = "onnx"
+    library = "numpy"
+
+    def load(self, path: Path, /) -> Run:
+        """The function in the file, for NumPy arrays. ml_dtypes provides the types that NumPy lacks."""
+        return _by_runtime(path) if find_spec("onnxruntime") else _by_reference(path)
+
+    def details(self, path: Path, /) -> dict[str, object]:
+        """The opset and the operators of the graph, with the number of each, including its functions and branches."""
+        model = import_module("onnx").load(str(path))
+        counts: Counter[str] = Counter()
+        graphs = [model.graph.node, *(function.node for function in model.functions)]
+        while graphs:
+            for node in graphs.pop():
+                counts[node.op_type] += 1
+                graphs += [attribute.g.node for attribute in node.attribute if attribute.HasField("g")]
+        opset = next((each.version for each in model.opset_import if each.domain in ("", "ai.onnx")), 0)
+        return {"opset": opset, "nodes": sum(counts.values()), "operators": dict(sorted(counts.items()))}
 
 
 def _by_runtime(path: Path) -> Run:
@@ -50,16 +68,3 @@ def _by_reference(path: Path) -> Run:
         return found
 
     return run
-
-
-def describe(path: Path) -> dict[str, object]:
-    """The opset and the operators of the graph, with the number of each, including its functions and branches."""
-    model = import_module("onnx").load(str(path))
-    counts: Counter[str] = Counter()
-    graphs = [model.graph.node, *(function.node for function in model.functions)]
-    while graphs:
-        for node in graphs.pop():
-            counts[node.op_type] += 1
-            graphs += [attribute.g.node for attribute in node.attribute if attribute.HasField("g")]
-    opset = next((each.version for each in model.opset_import if each.domain in ("", "ai.onnx")), 0)
-    return {"opset": opset, "nodes": sum(counts.values()), "operators": dict(sorted(counts.items()))}

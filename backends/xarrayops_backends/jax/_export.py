@@ -113,14 +113,12 @@ class StableHlo(_JaxExporter):
         return run
 
 
-class Jax2Onnx(_JaxExporter):
+class Jax2Onnx(host.onnx.OnnxExporter, _JaxExporter):
     """ONNX files, whose arguments are NumPy arrays."""
 
     name = "jax2onnx"
     platform = "cpu"  # it has no choice of platforms
-    target = "onnx"
     rank = 1
-    library = "numpy"
     packages = ("onnx", "jax2onnx")
     install = "xarrayops[export-jax]"
 
@@ -148,14 +146,6 @@ class Jax2Onnx(_JaxExporter):
             # It replaces functions of JAX while it traces, and JAX would keep what it traced with them, also in others.
             _jax.clear_caches()
         path.write_bytes(model.SerializeToString())
-
-    def load(self, path: Path, /) -> Run:
-        """See `Exporter`."""
-        return host.onnx.load(path)
-
-    def details(self, path: Path, /) -> dict[str, object]:
-        """The opset and the operators."""
-        return host.onnx.describe(path)
 
 
 _EXPORTERS = (StableHlo(), Jax2Onnx())

@@ -113,12 +113,10 @@ class TorchExporter(Exporter):
         return torch.no_grad()
 
 
-class Onnx(TorchExporter):
+class Onnx(host.onnx.OnnxExporter, TorchExporter):
     """ONNX files, whose arguments are NumPy arrays."""
 
     name = "torch.onnx"
-    target = "onnx"
-    library = "numpy"
     packages = ("onnx", "onnxscript")
     install = "xarrayops[export]"
 
@@ -151,14 +149,6 @@ class Onnx(TorchExporter):
     def write(self, program: Program, path: Path, /) -> None:
         """See `Exporter`."""
         self.converted(program).save(path, external_data=False)
-
-    def load(self, path: Path, /) -> Run:
-        """See `Exporter`."""
-        return host.onnx.load(path)
-
-    def details(self, path: Path, /) -> dict[str, object]:
-        """The opset and the operators."""
-        return host.onnx.describe(path)
 
 
 def _reason(error: BaseException) -> str:
