@@ -14,7 +14,7 @@ import pytest
 from cupy.cuda import memory
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.runtime import CUDARuntimeError
-from xarrayops_backends.cupy import _failures, _standard
+from xarrayops_backends.cupy import _standard
 
 import xarrayops as xo
 import xarrayops.numpy as xnp
@@ -241,7 +241,7 @@ FAILURES = {
     "limited": (memory.OutOfMemoryError(8, 64, 70), "CUPY_GPU_MEMORY_LIMIT"),
     "full context": (CUDARuntimeError("cudaErrorMemoryAllocation: out of memory"), FULL),
     "lost": (CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered"), LOST),
-    "no device": (CUDARuntimeError("cudaErrorNoDevice: no CUDA-capable device is detected"), "CUDA_VISIBLE_DEVICES"),
+    "no device": (CUDARuntimeError("cudaErrorNoDevice: no CUDA-capable device is detected"), "_VISIBLE_DEVICES"),
     "no driver": (CUDARuntimeError("cudaErrorInsufficientDriver: CUDA driver version is insufficient"), "newer driver"),
     "no code": (CUDARuntimeError("cudaErrorNoKernelImageForDevice: no kernel image is available"), "a newer CUDA"),
     "other": (CUDARuntimeError("cudaErrorNotReady: device not ready"), None),
@@ -270,4 +270,4 @@ def test_errors_of_the_machine_have_their_class_and_a_note(monkeypatch, what):
 def test_missing_header_files(monkeypatch, text, is_cause):
     error = CompileException(f"catastrophic error: {text}", "", "", ())
     assert xo.backend("cupy").functions["failure_cause"](X, error) is None
-    assert getattr(error, "__notes__", []) == [_failures._HEADERS] * is_cause
+    assert ["pip install" in note for note in getattr(error, "__notes__", [])] == [True] * is_cause

@@ -19,6 +19,7 @@ from xarrayops.plugin.host import finfo
 from xarrayops_backends.cupy._devices import *
 from xarrayops_backends.cupy._dtypes import *
 from xarrayops_backends.cupy._exchange import *
+from xarrayops_backends.cupy._failures import *
 from xarrayops_backends.cupy._indexing import *
 from xarrayops_backends.cupy._layout import *
 from xarrayops_backends.cupy._operations import *
@@ -31,7 +32,6 @@ NAMESPACE = array_api_compat.cupy
 ARRAY_TYPES = (cupy.ndarray,)
 WRAPS_INTEGERS = True
 EXTRA = "xarrayops_backends.cupy._extra"
-HOOK_MODULES = {"failure_cause": "xarrayops_backends.cupy._failures"}
 CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")
 SPARSE = SparseSupport("xarrayops_backends.cupy._sparse", "cupyx.scipy.sparse", extra="cupy-cuda12x")
 ENVIRONMENT = (

@@ -13,7 +13,7 @@ from numpy.linalg._linalg import EigResult
 
 from xarrayops.plugin import Array, Attention, generic
 from xarrayops_backends.cupy._devices import _HERE, _count, _on, as_device, to_device
-from xarrayops_backends.cupy._failures import add_cause as _add_cause
+from xarrayops_backends.cupy._failures import _add_cause
 
 _compat: Any = array_api_compat.cupy
 _HOST_MEMORY = (1, 3, 11)  # kDLCPU, kDLCUDAHost and kDLROCMHost
