@@ -136,9 +136,7 @@ def _have_one_sign(start: Any, stop: Any) -> bool:
 
 def _has_zero(end: Any) -> Any:
     """Whether numbers, which are not in an array yet, or an array have a zero: a boolean or an array."""
-    if not ops.is_array(end):
-        return any(bool(x == 0) for x in nested.members(end))
-    found = xo.any(end == 0)
+    found = xo.any(end == 0) if ops.is_array(end) else any(bool(x == 0) for x in nested.members(end))
     return bool(found) if ops.is_numpys(end) else found
 
 

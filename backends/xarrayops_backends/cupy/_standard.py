@@ -13,7 +13,7 @@ from numpy.linalg._linalg import EigResult
 
 from xarrayops.plugin import Array, Attention, generic
 from xarrayops_backends.cupy._devices import _HERE, _count, _on, as_device, to_device
-from xarrayops_backends.cupy._failures import _add_cause
+from xarrayops_backends.cupy._failures import failure_cause as _failure_cause
 
 _compat: Any = array_api_compat.cupy
 _HOST_MEMORY = (1, 3, 11)  # kDLCPU, kDLCUDAHost and kDLROCMHost
@@ -31,7 +31,7 @@ def _placed(create: Callable[..., Array]) -> Callable[..., Array]:
             with _HERE if device is None else _on(as_device(device)):
                 return create(*args, **kwargs)
         except (MemoryError, RuntimeError) as error:  # there may be no array for which `failure_cause` is asked
-            _add_cause(error)
+            _failure_cause(None, error)
             raise
 
     return on_device

@@ -85,9 +85,7 @@ def _is_plain(x: Array, value: Any) -> bool:
     """Whether the update affects only memory of one device and dtype: no autograd graph, tangent or transform."""
     if type(x) is not torch.Tensor or x.dtype not in _SUITS or not (x.is_cpu or x.is_cuda):
         return False
-    if x.requires_grad or x.is_inference() or _modes.transforms():
-        return False
-    if forward_ad._current_level >= 0:
+    if x.requires_grad or x.is_inference() or _modes.transforms() or forward_ad._current_level >= 0:
         return False
     if type(value) is torch.Tensor:
         return value.dtype is x.dtype and not value.requires_grad and value.device == x.device

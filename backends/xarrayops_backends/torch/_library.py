@@ -31,7 +31,6 @@ def operator(
         if batched is not None:
             _library.register_vmap(f"xarrayops::{name}", batched, lib=library)
         if gradient is not None:
-            backward, set_up = gradient
-            _library.register_autograd(f"xarrayops::{name}", backward, setup_context=set_up, lib=library)
+            _library.register_autograd(f"xarrayops::{name}", gradient[0], setup_context=gradient[1], lib=library)
         getattr(operators, name).library = library  # without it the operator would end with its module
     return getattr(operators, name).default

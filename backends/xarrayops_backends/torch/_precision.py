@@ -156,10 +156,7 @@ def _cast_batch(info: Any, in_dims: tuple[Any, ...], x: torch.Tensor, dtype: tor
 
 
 _rounded = _operator(
-    "rounded(Tensor x, ScalarType dtype) -> Tensor",
-    _round,
-    batched=_cast_batch,
-    gradient=(_cast_gradient, _keep_dtype),
+    "rounded(Tensor x, ScalarType dtype) -> Tensor", _round, batched=_cast_batch, gradient=(_cast_gradient, _keep_dtype)
 )
 
 

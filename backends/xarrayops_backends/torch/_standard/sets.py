@@ -24,8 +24,7 @@ def _suits(x: Array) -> bool:
         return False
     if not x.is_floating_point():
         return not x.is_complex()
-    is_traced = is_compiling() or _modes.transforms()
-    return not is_traced and not torch.isnan(x).any()
+    return not (is_compiling() or _modes.transforms() or torch.isnan(x).any())
 
 
 def _grouped(x: Array, *, equal_nan: bool = False) -> tuple[Array, Array, Array]:
