@@ -10,7 +10,7 @@ from math import ceil, floor, isfinite, nan
 from typing import Any, Literal
 
 import xarrayops as xo
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _promotion
 
 Rounding = Literal["down", "up", "exact"]
 _MIRRORED = {"less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal"}
@@ -22,7 +22,7 @@ def compared(name: str, x1: Any, x2: Any) -> Any:
     """The comparison of that name, on a library that lacks NumPy's common dtype."""
     x1, x2 = _comparable(x1, x2)
     if not lack_common_dtype(x1, x2):
-        return getattr(xo, name)(*ops.harmonised(x1, x2))
+        return getattr(xo, name)(*_promotion.harmonised(x1, x2))
     if not _is_integer(x1):
         name, x1, x2 = _MIRRORED.get(name, name), x2, x1
     if type(x2) is float:
@@ -42,7 +42,7 @@ def isin(x1: Any, x2: Any, *, invert: bool) -> Any:
     x1, x2 = _comparable(x1, x2)
     if lack_common_dtype(x1, x2):
         x1, x2 = (_as_float32(x, "exact") for x in (x1, x2))
-    return xo.isin(*ops.harmonised(x1, x2), invert=invert)
+    return xo.isin(*_promotion.harmonised(x1, x2), invert=invert)
 
 
 def searchsorted(x1: Any, x2: Any, *, side: Literal["left", "right"], sorter: Any) -> Any:
@@ -51,31 +51,31 @@ def searchsorted(x1: Any, x2: Any, *, side: Literal["left", "right"], sorter: An
     if lack_common_dtype(x1, x2):
         is_left = side == "left"
         x1, x2 = _as_float32(x1, "down" if is_left else "up"), _as_float32(x2, "up" if is_left else "down")
-    return xo.searchsorted(*ops.harmonised(x1, x2), side=side, sorter=sorter)
+    return xo.searchsorted(*_promotion.harmonised(x1, x2), side=side, sorter=sorter)
 
 
 def digitize(x: Any, bins: Any, *, right: bool) -> Any:
     """The bin of each element of x; bins may also decrease."""
     if lack_common_dtype(x, bins):
         x, bins = _as_float32(x, "up" if right else "down"), _as_float32(bins, "down" if right else "up")
-    return xo.digitize(*ops.harmonised(x, bins), right=right)
+    return xo.digitize(*_promotion.harmonised(x, bins), right=right)
 
 
 def _comparable(*values: Any) -> list[Any]:
     """The values, with booleans as int8 if the library lacks the dtype of booleans and Python integers in NumPy."""
-    if ops.missing_dtype(*values) != "int64":
+    if _promotion.missing_dtype(*values) != "int64":
         return list(values)
     return [xo.astype(x, "int8") if hasattr(x, "dtype") and xo.isdtype(x.dtype, "bool") else x for x in values]
 
 
 def lack_common_dtype(x1: Any, x2: Any) -> bool:
     """Whether these are integers and fractions, and the library lacks NumPy's common dtype."""
-    common = ops.missing_dtype(x1, x2)
+    common = _promotion.missing_dtype(x1, x2)
     return common == "float64" and _is_integer(x1) != _is_integer(x2)
 
 
 def _is_integer(x: Any) -> bool:
-    return ops.is_integer(x) if hasattr(x, "dtype") else isinstance(x, int)
+    return _promotion.is_integer(x) if hasattr(x, "dtype") else isinstance(x, int)
 
 
 def _bound(name: str, number: float) -> float:
@@ -89,7 +89,7 @@ def _bound(name: str, number: float) -> float:
 
 def _as_float32(x: Any, rounding: Rounding) -> Any:
     """Integers as float32: the nearest number that is not above or not below, or NaN where none is equal."""
-    if not ops.is_integer(x):
+    if not _promotion.is_integer(x):
         return xo.astype(x, "float32")
     wide = x if xo.isdtype(x.dtype, "uint32") else xo.astype(x, "int32")
     high, low = (xo.astype(y, "float32") for y in (xo.bitwise_right_shift(wide, 16), xo.bitwise_and(wide, 0xFFFF)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import xarrayops as xo
 from xarrayops._core.backends.resolved import is_traced
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _axes, _operands as ops, _results
 from xarrayops.numpy._dtypes import named
 
 Shape = int | tuple[int, ...]
@@ -44,8 +44,8 @@ def array(
     like: Any = None,
 ) -> Any:
     """An array with the values, copied by default, by `xarrayops.asarray`."""
-    ops.no_subclass("array", subok)
-    ops.refuse("array", "leave it out: nested sequences have all their levels", ndmax=ndmax not in (0, None))
+    _results.no_subclass("array", subok)
+    _results.refuse("array", "leave it out: nested sequences have all their levels", ndmax=ndmax not in (0, None))
     x = asarray(object, dtype, order, copy=copy, like=like)
     return xo.reshape(x, (*(1,) * (index(ndmin) - x.ndim), *x.shape)) if x.ndim < ndmin else x
 
@@ -58,7 +58,7 @@ def asarray(
     if like is None and isinstance(a, (list, tuple)):
         like = ops.first_array(a)
     x = ops.new_array(a, dtype=named(dtype), like=like, device=device, copy=copy)
-    return ops.ordered("asarray", x, order)
+    return _results.ordered("asarray", x, order)
 
 
 def asanyarray(
@@ -73,9 +73,9 @@ def asanyarray(
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     """An array with the values; NaN and infinities raise ValueError."""
     instead = "np.asarray(a), and the test before the compiled function"
-    ops.require_values("asarray_chkfinite", instead)
+    _results.require_values("asarray_chkfinite", instead)
     x = asarray(a, dtype, order)
-    if not ops.truth("asarray_chkfinite", xo.all(xo.isfinite(x)), instead):
+    if not _results.truth("asarray_chkfinite", xo.all(xo.isfinite(x)), instead):
         raise ValueError("array must not contain infs or NaNs")
     return x
 
@@ -105,8 +105,8 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
 def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     """A copy of the array, by `xarrayops.asarray`."""
-    ops.no_subclass("copy", subok)
-    return ops.ordered("copy", xo.asarray(ops.array(a), copy=True), order)
+    _results.no_subclass("copy", subok)
+    return _results.ordered("copy", xo.asarray(ops.array(a), copy=True), order)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
@@ -122,8 +122,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def _new(verb: str, shape: Shape, dtype: Any, order: str, device: Any, like: Any) -> Any:
-    x = getattr(xo, verb)(ops.integers(shape), dtype=_floating(dtype), device=device, like=ops.reference(like))
-    return ops.ordered(verb, x, _c_or_f(order))
+    x = getattr(xo, verb)(_axes.integers(shape), dtype=_floating(dtype), device=device, like=ops.reference(like))
+    return _results.ordered(verb, x, _c_or_f(order))
 
 
 def zeros(shape: Shape, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
@@ -145,9 +145,9 @@ def full(
     shape: Shape, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Any:
     """An array of one value, which broadcasts, by `xarrayops.full`."""
-    _require_extents(ops.integers(shape))
+    _require_extents(_axes.integers(shape))
     x = ops.new_array(fill_value, dtype=named(dtype), like=ops.reference(like), device=device)
-    return ops.ordered("full", _filled(x, ops.integers(shape)), _c_or_f(order))
+    return _results.ordered("full", _filled(x, _axes.integers(shape)), _c_or_f(order))
 
 
 def _filled(value: Any, shape: tuple[int, ...]) -> Any:
@@ -158,19 +158,19 @@ def _filled(value: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _another(verb: str, a: Any, dtype: Any, order: str, subok: bool, shape: Any, device: Any) -> Any:
-    ops.no_subclass(verb, subok, True)
+    _results.no_subclass(verb, subok, True)
     x = ops.array(a)
-    of_shape = x.shape if shape is None else ops.integers(shape)
+    of_shape = x.shape if shape is None else _axes.integers(shape)
     ours = getattr(xo, verb.removesuffix("_like"))
     made = ours(tuple(of_shape), dtype=x.dtype if dtype is None else named(dtype), like=x, device=device)
-    return ops.ordered(verb, made, _order_of(x, order))
+    return _results.ordered(verb, made, _order_of(x, order))
 
 
 def _order_of(x: Any, order: str) -> str:
     """The order of a new array like x, whose strides torch.compile does not read."""
     if is_traced():
         return order
-    return "F" if order in ("K", "A") and ops.is_fortran(x) else order
+    return "F" if order in ("K", "A") and _results.is_fortran(x) else order
 
 
 def zeros_like(
@@ -205,16 +205,16 @@ def full_like(
     device: Any = None,
 ) -> Any:
     """One value, which broadcasts, in the shape, the dtype and the library of a, by `xarrayops.full`."""
-    ops.no_subclass("full_like", subok, True)
+    _results.no_subclass("full_like", subok, True)
     x = ops.array(a)
     target = x.dtype if dtype is None else named(dtype)
     value = ops.cast_new(fill_value, target, like=x, device=device)
     if shape is None and value.ndim == 0 and xo.is_lazy(x):  # the sizes may be unknown
         found = xo.where(xo.ones_like(x, dtype="bool", device=device), value, value)
-        return ops.ordered("full_like", found, _order_of(x, order))
-    of_shape = tuple(x.shape) if shape is None else ops.integers(shape)
+        return _results.ordered("full_like", found, _order_of(x, order))
+    of_shape = tuple(x.shape) if shape is None else _axes.integers(shape)
     _require_extents(of_shape)
-    return ops.ordered("full_like", _filled(value, of_shape), _order_of(x, order))
+    return _results.ordered("full_like", _filled(value, of_shape), _order_of(x, order))
 
 
 def eye(
@@ -230,7 +230,7 @@ def eye(
     """A matrix with ones on a diagonal, by `xarrayops.eye`."""
     columns = None if M is None else index(M)
     made = xo.eye(index(N), columns, k=index(k), dtype=_floating(dtype), device=device, like=ops.reference(like))
-    return ops.ordered("eye", made, _c_or_f(order))
+    return _results.ordered("eye", made, _c_or_f(order))
 
 
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
@@ -240,7 +240,7 @@ def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, like: Any = None) -> Any:
     """A matrix with ones on and below a diagonal, by `xarrayops.tril`."""
-    return xo.tril(ones((N, N if M is None else M), dtype, like=like), k=ops.whole(k))
+    return xo.tril(ones((N, N if M is None else M), dtype, like=like), k=_axes.whole(k))
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Literal["xy", "ij"] = "xy") -> Any:
@@ -249,7 +249,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Litera
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     if not xi:
         return ()
-    vectors = [xo.reshape(x, (ops.size_of(x),)) for x in ops.arrays(*xi)]
+    vectors = [xo.reshape(x, (_axes.size_of(x),)) for x in ops.arrays(*xi)]
     places = [1, 0, *range(2, len(vectors))] if indexing == "xy" and len(vectors) > 1 else [*range(len(vectors))]
     thin = [
         xo.reshape(x, tuple(-1 if axis == place else 1 for axis in range(len(vectors))))
@@ -270,7 +270,7 @@ def fromfunction(
 
 def indices(dimensions: tuple[int, ...], dtype: Any = int, sparse: bool = False, *, like: Any = None) -> Any:
     """The grids of the indices of each axis, by `xarrayops.arange`."""
-    shape = ops.integers(tuple(dimensions))
+    shape = _axes.integers(tuple(dimensions))
     if not sparse:
         _require_extents(shape)
     chosen = named(dtype) or (int if sparse else float)

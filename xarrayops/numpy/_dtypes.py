@@ -17,7 +17,7 @@ from xarrayops._core.backends.dtype_names import DTypeName, name_of
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops._core.numpy_names.renamed import DTYPE_CODES, RENAMED
 from xarrayops.errors import Unsupported
-from xarrayops.numpy import _operands as ops, _own
+from xarrayops.numpy import _operands as ops, _own, _promotion
 from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import DTYPE_NAMES
 
@@ -138,7 +138,7 @@ def _of_numpy(name: str) -> tuple[str, str, int]:
     if name not in _found:
         import numpy
 
-        found = numpy.dtype(name if name in ops.DTYPES_OF_NUMPY else "V2" if name == "bfloat16" else "V1")
+        found = numpy.dtype(name if name in _promotion.DTYPES_OF_NUMPY else "V2" if name == "bfloat16" else "V1")
         _found[name] = found.kind, found.char, found.itemsize
     return _found[name]
 
@@ -161,7 +161,7 @@ class Kind(_InAnnotations):
 
 
 def _kind(name: str) -> str:
-    return name.rstrip("0123456789") if name in ops.DTYPES_OF_NUMPY else "float"
+    return name.rstrip("0123456789") if name in _promotion.DTYPES_OF_NUMPY else "float"
 
 
 def is_scalar(x: Any) -> bool:
@@ -204,7 +204,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """Whether a cast between dtypes is allowed, by NumPy's rules."""
     if type(from_) in ops.NUMBERS:
         raise TypeError("can_cast() does not support Python ints, floats, and complex: give a dtype or an array")
-    return ops.casts(_name("can_cast", from_), _name("can_cast", to), casting)
+    return _promotion.casts(_name("can_cast", from_), _name("can_cast", to), casting)
 
 
 def _name(function: str, obj: Any) -> str:
@@ -221,7 +221,7 @@ def result_type(*arrays_and_dtypes: Any) -> dtype:
         raise ValueError("at least one array or dtype is required")
     numbers = [type(x) for x in arrays_and_dtypes if type(x) in ops.NUMBERS]
     names = [_name("result_type", x) for x in arrays_and_dtypes if type(x) not in ops.NUMBERS]
-    return dtype(ops.promoted(names or ["bool"], numbers) or xo.result_type(*names))
+    return dtype(_promotion.promoted(names or ["bool"], numbers) or xo.result_type(*names))
 
 
 def promote_types(type1: Any, type2: Any, /) -> dtype:
@@ -292,7 +292,7 @@ _ALIASES = (
     *("bool_", "byte", "cdouble", "csingle", "double", "half", "int_", "intc", "intp", "long", "longlong", "short"),
     *("single", "ubyte", "uint", "uintc", "uintp", "ulong", "ulonglong", "ushort"),
 )
-DTYPES.update((name, dtype(name)) for name in ops.DTYPES_OF_NUMPY)
+DTYPES.update((name, dtype(name)) for name in _promotion.DTYPES_OF_NUMPY)
 DTYPES.update((name, dtype(RENAMED[name])) for name in _ALIASES)
 _CLASSES = {
     "generic": "bool int uint float complex",

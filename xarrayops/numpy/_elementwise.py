@@ -11,7 +11,7 @@ import xarrayops as xo
 from xarrayops._core.dispatch.python_scalars import COMPARISONS
 from xarrayops._core.numpy_names.renamed import RENAMED
 from xarrayops._surface import FAMILIES, ROLES
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _axes, _operands as ops, _promotion
 from xarrayops.numpy._comparison import compared
 from xarrayops.numpy._ufunc import BinaryUfunc, ProductUfunc, UnaryUfunc, ufunc
 
@@ -23,7 +23,7 @@ def _fabs(x: Any) -> Any:
 
 def _float_power(x1: Any, x2: Any) -> Any:
     """x1 to the power of x2, in at least double precision."""
-    return xo.pow(*ops.doubles(x1, x2))  # bfloat16 has no loop of NumPy that would cast it
+    return xo.pow(*_promotion.doubles(x1, x2))  # bfloat16 has no loop of NumPy that would cast it
 
 
 def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
@@ -40,8 +40,8 @@ def _modf(x: Any) -> tuple[Any, Any]:
 
 def _fmod(x1: Any, x2: Any) -> Any:
     """The remainder of truncated division, with the sign of x1."""
-    x1, x2 = ops.alike(x1, x2)
-    if ops.is_integer(x1) and ops.is_integer(x2):
+    x1, x2 = _promotion.alike(x1, x2)
+    if _promotion.is_integer(x1) and _promotion.is_integer(x2):
         remainder = xo.remainder(x1, x2)
         if not xo.isdtype(remainder.dtype, "signed integer"):
             return remainder
@@ -54,7 +54,7 @@ def _fmod(x1: Any, x2: Any) -> Any:
 def _ldexp(x1: Any, x2: Any) -> Any:
     """x1 times two to the power of x2."""
     x1, x2 = ops.arrays(x1, x2)
-    if not ops.is_integer(x2):  # next to bfloat16, for which NumPy has no loop that refuses it
+    if not _promotion.is_integer(x2):  # next to bfloat16, for which NumPy has no loop that refuses it
         raise TypeError("np.ldexp: x2 must hold integers. Instead: x1 * np.exp2(x2)")
     half = xo.astype(xo.floor_divide(x2, 2), x1.dtype)
     rest = xo.astype(x2, x1.dtype) - half
@@ -68,14 +68,14 @@ def _with_exponents(x1: Any, x2: Any) -> list[Any]:
 
 def _heaviside(x1: Any, x2: Any) -> Any:
     """0 for negative x1, x2 for 0, and 1 for positive x1."""
-    x1, x2 = ops.alike(x1, x2)
+    x1, x2 = _promotion.alike(x1, x2)
     return xo.where(xo.isnan(x1), x1, xo.where(x1 == 0, x2, xo.astype(x1 > 0, x1.dtype)))
 
 
 def _extremum_of_numbers(name: str, extremum: Callable[..., Any]) -> Callable[..., Any]:
     def function(x1: Any, x2: Any) -> Any:
-        x1, x2 = ops.alike(x1, x2)
-        if ops.is_integer(x1) and ops.is_integer(x2):
+        x1, x2 = _promotion.alike(x1, x2)
+        if _promotion.is_integer(x1) and _promotion.is_integer(x2):
             return extremum(x1, x2)
         return xo.where(xo.isnan(x2), x1, xo.where(xo.isnan(x1), x2, extremum(x1, x2)))
 
@@ -84,7 +84,7 @@ def _extremum_of_numbers(name: str, extremum: Callable[..., Any]) -> Callable[..
 
 def _logaddexp2(x1: Any, x2: Any) -> Any:
     """The logarithm to base 2 of the sum of the powers of two."""
-    x1, x2 = ops.alike(x1, x2)
+    x1, x2 = _promotion.alike(x1, x2)
     greater, is_equal = xo.maximum(x1, x2), x1 == x2
     distance = xo.abs(xo.where(is_equal, 0.0, x1) - xo.where(is_equal, 0.0, x2))
     return greater + xo.log1p(xo.pow(2.0, -distance)) / 0.6931471805599453
@@ -92,7 +92,7 @@ def _logaddexp2(x1: Any, x2: Any) -> Any:
 
 def _reciprocal(x: Any) -> Any:
     """One divided by each element; for integers other than 1 and -1 the result is 0."""
-    if not ops.is_integer(x):
+    if not _promotion.is_integer(x):
         return xo.reciprocal(x)
     return xo.where(xo.logical_or(x == 1, x == -1), x, 0)
 
@@ -125,7 +125,7 @@ def _has_negative(x: Any) -> bool:
 
 def _pow(x1: Any, x2: Any) -> Any:
     """x1 to the power of x2; negative integer powers of integers raise where values are known."""
-    if _has_negative(x2) and ops.is_integer(ops.array(x1)) and ops.size_of(ops.array(x1)):
+    if _has_negative(x2) and _promotion.is_integer(ops.array(x1)) and _axes.size_of(ops.array(x1)):
         raise ValueError("Integers to negative integer powers are not allowed.")
     return xo.pow(x1, x2)
 
@@ -137,12 +137,12 @@ def _exp2(x: Any) -> Any:
 
 def _matmul(x1: Any, x2: Any) -> Any:
     """The products of matrices, by `xarrayops.matmul`."""
-    return xo.matmul(*ops.together(x1, x2))
+    return xo.matmul(*_promotion.together(x1, x2))
 
 
 def _vecdot(x1: Any, x2: Any) -> Any:
     """The products of vectors, the first one conjugated, by `xarrayops.vecdot`."""
-    return xo.vecdot(*ops.together(x1, x2))
+    return xo.vecdot(*_promotion.together(x1, x2))
 
 
 def _require_matrix(function: str, x: Any) -> None:
@@ -153,7 +153,7 @@ def _require_matrix(function: str, x: Any) -> None:
 def _matvec(x1: Any, x2: Any) -> Any:
     """The products of matrices with vectors."""
     _require_matrix("matvec", x1)
-    return xo.matmul(*ops.together(x1, x2[..., None]))[..., 0]
+    return xo.matmul(*_promotion.together(x1, x2[..., None]))[..., 0]
 
 
 def _vecmat(x1: Any, x2: Any) -> Any:
@@ -161,7 +161,9 @@ def _vecmat(x1: Any, x2: Any) -> Any:
     _require_matrix("vecmat", x2)
     if x1.ndim < 1:
         raise ValueError("np.vecmat: the vectors need one dimension, but they have 0")
-    return xo.matmul(*ops.together((xo.conj(x1) if ops.is_complex(x1) else x1)[..., None, :], x2))[..., 0, :]
+    return xo.matmul(*_promotion.together((xo.conj(x1) if _promotion.is_complex(x1) else x1)[..., None, :], x2))[
+        ..., 0, :
+    ]
 
 
 def _ours(name: str) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import xarrayops as xo
 from xarrayops._core.dispatch.refused import NotGiven
 from xarrayops.errors import Unsupported
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _axes, _operands as ops, _promotion, _results
 from xarrayops.numpy._dtypes import can_cast
 from xarrayops.numpy._own import OnlyNumPy
 
@@ -30,7 +30,7 @@ def where(condition: Any, x: Any = NotGiven, y: Any = NotGiven, /) -> Any:
     mask = mask if xo.isdtype(mask.dtype, "bool") else mask != 0
     if not ops.is_array(x) and not ops.is_array(y):
         x, y = (ops.in_library_of(mask, each) for each in (x, y))
-    return xo.where(mask, *ops.operands(x, y))
+    return xo.where(mask, *_promotion.operands(x, y))
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:
@@ -43,7 +43,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
 
 def flatnonzero(a: Any) -> Any:
     """The indices of the nonzero elements of the flattened array, by `xarrayops.nonzero`."""
-    return xo.nonzero(ops.raveled(ops.array(a)))[0]
+    return xo.nonzero(_axes.raveled(ops.array(a)))[0]
 
 
 def argwhere(a: Any) -> Any:
@@ -57,7 +57,7 @@ def _in_bounds(function: str, indices: Any, extent: int, mode: str) -> Any:
         raise Unsupported(f"np.{function}: the size of the axis is not computed yet. Instead: np.compress of a mask")
     if mode == "raise":
         error = IndexError(f"np.{function}: an index is out of bounds for size {extent}")
-        ops.require_between(indices, -extent, extent, error)
+        _results.require_between(indices, -extent, extent, error)
         return xo.where(indices < 0, indices + extent, indices)
     if mode not in ("clip", "wrap"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
@@ -65,7 +65,7 @@ def _in_bounds(function: str, indices: Any, extent: int, mode: str) -> Any:
 
 
 def _integers(function: str, indices: Any) -> Any:
-    if ops.size_of(indices) == 0:
+    if _axes.size_of(indices) == 0:
         return xo.astype(indices, int)
     if not xo.isdtype(indices.dtype, ("integral", "bool")):
         raise TypeError(f"np.{function}: indices must be integers. Instead: indices.astype(np.int64)")
@@ -76,11 +76,11 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     """The elements at the indices along an axis, by default of the flattened array, by `xarrayops.take`."""
     like = ops.first_array((a, indices))
     x, i = ops.in_library_of(like, a), ops.indices(indices, like)
-    x, axis = (ops.raveled(x), 0) if axis is None else (x, ops.one_axis(axis, x.ndim))
+    x, axis = (_axes.raveled(x), 0) if axis is None else (x, _axes.one_axis(axis, x.ndim))
     i = _in_bounds("take", _integers("take", i), x.shape[axis], mode)
-    taken = xo.take(x, ops.raveled(i), axis=axis)
+    taken = xo.take(x, _axes.raveled(i), axis=axis)
     taken = xo.reshape(taken, (*x.shape[:axis], *i.shape, *x.shape[axis + 1 :]))
-    return ops.written("take", ops.scalar(taken), out)
+    return _results.written("take", ops.scalar(taken), out)
 
 
 def _require_vector(indices: Any) -> None:
@@ -96,7 +96,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
         raise IndexError("`indices` must be an integer array")
     if axis is None:
         _require_vector(i)
-        x, axis = ops.raveled(x), 0
+        x, axis = _axes.raveled(x), 0
     if x.ndim != i.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     return xo.take_along_axis(x, i, axis=index(axis))
@@ -109,7 +109,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
         _require_vector(i)
         put(arr, i, xo.broadcast_to(ops.in_dtype_of(arr, values), tuple(i.shape)))
         return
-    axis = ops.one_axis(axis, arr.ndim)
+    axis = _axes.one_axis(axis, arr.ndim)
     if i.ndim != arr.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     index = [
@@ -118,19 +118,19 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
     ]
     index[axis] = i
     values = ops.in_dtype_of(arr, values)
-    ops.overwritten("put_along_axis", arr, tuple(index), values, "arr = xo.at(arr)[index].set(values)")
+    _results.overwritten("put_along_axis", arr, tuple(index), values, "arr = xo.at(arr)[index].set(values)")
 
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
     """The members along an axis where the condition is true, by `xarrayops.compress`."""
     mask, x = ops.arrays(condition, a)
-    return ops.written("compress", xo.compress(mask != 0, x, axis=ops.axis_or_axes(axis)), out)
+    return _results.written("compress", xo.compress(mask != 0, x, axis=_axes.axis_or_axes(axis)), out)
 
 
 def extract(condition: Any, arr: Any) -> Any:
     """The elements where the condition is true, as a vector, by `xarrayops.compress`."""
     mask, x = ops.arrays(condition, arr)
-    return xo.compress(ops.raveled(mask) != 0, ops.raveled(x))
+    return xo.compress(_axes.raveled(mask) != 0, _axes.raveled(x))
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
@@ -138,16 +138,16 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     like, no_array = ops.first_array((a, *choices)), ops.first_array(choices) is None
     weak = () if no_array else ops.NUMBERS
     given = (each if type(each) in weak else ops.arrays(like, each)[1] for each in choices)
-    members = ops.alike(*ops.harmonised(*given))
+    members = _promotion.alike(*_promotion.harmonised(*given))
     index = _integers("choose", ops.indices(a, like))
     if mode == "raise":
-        ops.require_between(index, 0, len(members), ValueError("invalid entry in choice array"))
+        _results.require_between(index, 0, len(members), ValueError("invalid entry in choice array"))
     index = _in_bounds("choose", index, len(members), mode)
     shape = xo.broadcast_shapes(index.shape, *(x.shape for x in members))
     result = xo.broadcast_to(members[0], tuple(shape))
     for i, x in enumerate(members[1:], 1):
         result = xo.where(index == i, x, result)
-    return ops.written("choose", ops.scalar(result), out, "unsafe")
+    return _results.written("choose", ops.scalar(result), out, "unsafe")
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
@@ -157,7 +157,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     if not len(condlist):
         raise ValueError("select with an empty condition list is not possible")
     masks = ops.arrays(*condlist, *choicelist)[: len(condlist)]
-    choices = ops.alike(*choicelist, default)
+    choices = _promotion.alike(*choicelist, default)
     for i, mask in enumerate(masks):
         if not xo.isdtype(mask.dtype, "bool"):
             raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
@@ -203,7 +203,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     value = xo.broadcast_to(xo.astype(value, dst.dtype), tuple(dst.shape))
     if where is not True:
         value = xo.where(ops.arrays(dst, where)[1], value, dst)
-    ops.overwritten("copyto", dst, ..., value, "dst = xo.at(dst)[...].set(src)")
+    _results.overwritten("copyto", dst, ..., value, "dst = xo.at(dst)[...].set(src)")
 
 
 def putmask(a: Any, /, mask: Any, values: Any) -> None:
@@ -211,17 +211,17 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
     if not ops.is_array(a):
         raise TypeError(f"putmask: argument 1 must be numpy.ndarray, not {type(a).__name__}")
     m, v = ops.arrays(a, mask)[1], ops.in_dtype_of(a, values)
-    if ops.size_of(v) == 0:
+    if _axes.size_of(v) == 0:
         return
-    filled = _repeated(v, ops.size_of(a), a)
+    filled = _repeated(v, _axes.size_of(a), a)
     result = xo.where(m != 0, xo.reshape(filled, tuple(a.shape)), a)
-    ops.overwritten("putmask", a, ..., result, "a = xo.where(mask, values, a)")
+    _results.overwritten("putmask", a, ..., result, "a = xo.where(mask, values, a)")
 
 
 def _repeated(values: Any, count: int, like: Any) -> Any:
     """That many values, repeated as needed."""
-    places = xo.remainder(xo.arange(count, like=like), ops.size_of(values))
-    return xo.take(ops.raveled(values), places, axis=0)
+    places = xo.remainder(xo.arange(count, like=like), _axes.size_of(values))
+    return xo.take(_axes.raveled(values), places, axis=0)
 
 
 _ONE_VALUE = "arr = np.where(mask, value, arr), for one value"
@@ -233,14 +233,14 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}")
     m, v = ops.arrays(arr, mask)[1], ops.in_dtype_of(arr, vals)
     if xo.is_lazy(arr):
-        ops.overwritten("place", arr, ..., arr, _ONE_VALUE)
-    index = xo.nonzero(ops.raveled(m))[0]
+        _results.overwritten("place", arr, ..., arr, _ONE_VALUE)
+    index = xo.nonzero(_axes.raveled(m))[0]
     if index.shape[0] == 0:
         return
-    if ops.size_of(v) == 0:
+    if _axes.size_of(v) == 0:
         raise ValueError("Cannot insert from an empty array!")
     chosen = _repeated(v, index.shape[0], arr)
-    ops.overwritten("place", arr, tuple(_unraveled(index, tuple(arr.shape))), chosen, _ONE_VALUE)
+    _results.overwritten("place", arr, tuple(_unraveled(index, tuple(arr.shape))), chosen, _ONE_VALUE)
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
@@ -248,13 +248,17 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if not ops.is_array(a):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
     index, values = ops.indices(ind, a), ops.in_dtype_of(a, v)
-    if mode in ("raise", "clip", "wrap") and ops.size_of(a) and (ops.size_of(index) == 0 or ops.size_of(values) == 0):
+    if (
+        mode in ("raise", "clip", "wrap")
+        and _axes.size_of(a)
+        and (_axes.size_of(index) == 0 or _axes.size_of(values) == 0)
+    ):
         return
-    if ops.size_of(a) == 0 and ops.size_of(index):
+    if _axes.size_of(a) == 0 and _axes.size_of(index):
         raise IndexError("cannot replace elements of an empty array")
-    index = _in_bounds("put", ops.raveled(_integers("put", index)), ops.size_of(a), mode)
+    index = _in_bounds("put", _axes.raveled(_integers("put", index)), _axes.size_of(a), mode)
     values = _repeated(values, index.shape[0], a)
-    ops.overwritten("put", a, tuple(_unraveled(index, tuple(a.shape))), values, "a = xo.at(a)[index].set(v)")
+    _results.overwritten("put", a, tuple(_unraveled(index, tuple(a.shape))), values, "a = xo.at(a)[index].set(v)")
 
 
 def _unraveled(index: Any, shape: tuple[int, ...]) -> list[Any]:
@@ -268,12 +272,12 @@ def _unraveled(index: Any, shape: tuple[int, ...]) -> list[Any]:
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """The indices of each axis for indices into the flattened array, by `xarrayops.remainder`."""
-    extents = ops.integers(shape)
+    extents = _axes.integers(shape)
     i = _integers("unravel_index", ops.indices(indices))
     if not extents and i.ndim:
         raise ValueError("multiple indices are not supported for 0d array: an index is out of bounds")
     size = prod(extents)
-    ops.require_between(i, 0, size, ValueError(f"an index is out of bounds for array with size {size}"))
+    _results.require_between(i, 0, size, ValueError(f"an index is out of bounds for array with size {size}"))
     if order not in ("C", "F"):
         raise ValueError("only 'C' or 'F' order is permitted")
     i = i if ops.lacks(i, "int64") else xo.astype(i, "int64")
@@ -282,7 +286,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
     """The indices into the flattened array for the indices of each axis."""
-    extents = ops.integers(dims)
+    extents = _axes.integers(dims)
     members = xo.unstack(multi_index) if ops.is_array(multi_index) else multi_index
     modes = (mode,) * len(extents) if isinstance(mode, str) else tuple(mode)
     if order not in ("C", "F"):
@@ -295,7 +299,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     each = list(zip(indices, extents, modes, strict=True))
     for x, n, one_mode in reversed(each) if order == "C" else each:
         if one_mode == "raise" or not n:
-            ops.require_between(x, 0, n, ValueError("invalid entry in coordinates array"))
+            _results.require_between(x, 0, n, ValueError("invalid entry in coordinates array"))
         total = total + (x if one_mode == "raise" else _in_bounds("ravel_multi_index", x, n, one_mode)) * step
         step *= n
     return total
@@ -309,7 +313,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
         x = ops.indices(given, like)
         if x.ndim != 1:
             raise ValueError("Cross index must be 1 dimensional")
-        is_empty_list = not ops.size_of(x) and not ops.is_array(given)
+        is_empty_list = not _axes.size_of(x) and not ops.is_array(given)
         index = xo.nonzero(x)[0] if xo.isdtype(x.dtype, "bool") else xo.astype(x, int) if is_empty_list else x
         found.append(xo.reshape(index, tuple(index.shape[0] if i == place else 1 for i in range(len(args)))))
     return tuple(found)
@@ -331,7 +335,7 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
 
 
 def _triangle(triangle: Callable[..., Any], shape: tuple[int, int], k: int, like: Any = None) -> tuple[Any, ...]:
-    ones = xo.ones(ops.integers(shape), dtype="int8", like=ops.reference(like))
+    ones = xo.ones(_axes.integers(shape), dtype="int8", like=ops.reference(like))
     return tuple(xo.nonzero(triangle(ones, k=index(k))))
 
 
@@ -367,7 +371,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Set the main diagonal, in place, by `xarrayops.fill_diagonal`."""
     value = ops.in_dtype_of(a, val)
     filled = xo.fill_diagonal(a, value if value.ndim else val, wrap=wrap)
-    ops.overwritten("fill_diagonal", a, ..., filled, "a = xo.fill_diagonal(a, val)")
+    _results.overwritten("fill_diagonal", a, ..., filled, "a = xo.fill_diagonal(a, val)")
 
 
 if not TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
 from xarrayops.errors import Unsupported
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _axes, _operands as ops, _promotion, _results
 from xarrayops.numpy._creation import meshgrid
 from xarrayops.numpy._dtypes import can_cast, named, result_type
 from xarrayops.numpy._ranges import arange, linspace
@@ -57,7 +57,7 @@ def _places(obj: Any, extent: int | None = None) -> Any:
         if x.ndim != 1 or (extent is not None and x.shape[0] != extent):
             raise ValueError(f"a mask must be a vector with a value for each position, not of shape {x.shape}")
         return _plain(xo.nonzero(x)[0])
-    if not ops.is_integer(x) and (ops.size_of(x) or ops.is_array(obj)):
+    if not _promotion.is_integer(x) and (_axes.size_of(x) or ops.is_array(obj)):
         raise IndexError(f"indices must be integers or booleans, not {x.dtype}")
     return _plain(obj)
 
@@ -66,22 +66,22 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """The values before the indices along an axis, by `xarrayops.insert`."""
     x = ops.in_library_of(ops.first_array((arr, values)), arr)
     v = ops.in_dtype_of(x, values)
-    v = xo.reshape(v, v.shape[-1:]) if axis is None and v.ndim > 1 and ops.size_of(v) == v.shape[-1] else v
+    v = xo.reshape(v, v.shape[-1:]) if axis is None and v.ndim > 1 and _axes.size_of(v) == v.shape[-1] else v
     return xo.insert(x, _places(obj), v, axis=axis)
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """The array without the members at the indices along an axis, by `xarrayops.delete`."""
     x = ops.array(arr)
-    extent = ops.size_of(x) if axis is None else x.shape[ops.one_axis(axis, x.ndim)]
+    extent = _axes.size_of(x) if axis is None else x.shape[_axes.one_axis(axis, x.ndim)]
     return xo.delete(x, _places(obj, extent), axis=axis)
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """The array without leading and trailing zeros, by `xarrayops.nonzero`; the values are read."""
-    ops.require_values("trim_zeros", "call it before the compiled function")
+    _results.require_values("trim_zeros", "call it before the compiled function")
     x = ops.array(filt)
-    axes = ops.axes_of(x, axis)
+    axes = _axes.axes_of(x, axis)
     if trim.lower() not in ("f", "b", "fb", "bf"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     if x.ndim == 0:
@@ -125,10 +125,10 @@ def concatenate(
     _require_one_of("concatenate", out, dtype)
     members = _cast(_sequence("concatenate", arrays), dtype, casting)
     if axis is None:
-        members, axis = [ops.raveled(x) for x in members], 0
+        members, axis = [_axes.raveled(x) for x in members], 0
     elif members[0].ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    return ops.written("concatenate", xo.concat(members, axis=ops.one_axis(axis, members[0].ndim)), out, casting)
+    return _results.written("concatenate", xo.concat(members, axis=_axes.one_axis(axis, members[0].ndim)), out, casting)
 
 
 concat = concatenate
@@ -136,7 +136,7 @@ concat = concatenate
 
 def _cast(members: list[Any], dtype: Any, casting: str) -> list[Any]:
     if dtype is None and casting == "same_kind":
-        return ops.harmonised(*members)
+        return _promotion.harmonised(*members)
     dtype = result_type(*members) if dtype is None else dtype
     for x in members:
         if not can_cast(x, dtype, casting):
@@ -152,7 +152,7 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
     members = _cast(_sequence("stack", arrays), dtype, casting)
     if len({tuple(x.shape) for x in members}) > 1:
         raise ValueError("all input arrays must have the same shape")
-    return ops.written("stack", xo.stack(members, axis=ops.one_axis(axis, members[0].ndim + 1)), out, casting)
+    return _results.written("stack", xo.stack(members, axis=_axes.one_axis(axis, members[0].ndim + 1)), out, casting)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
@@ -226,9 +226,9 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """The parts of an array along an axis, by `xarrayops.split`: a number of parts, or split at indices."""
     x = ops.array(ary)
-    axis = ops.one_axis(axis, x.ndim)
-    if ops.is_several(indices_or_sections):
-        return [*xo.split(x, ops.integers(indices_or_sections), axis=axis)]
+    axis = _axes.one_axis(axis, x.ndim)
+    if _axes.is_several(indices_or_sections):
+        return [*xo.split(x, _axes.integers(indices_or_sections), axis=axis)]
     sections = int(indices_or_sections)
     if sections <= 0:
         raise ValueError("number sections must be larger than 0.")
@@ -240,7 +240,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """The parts of an array along an axis: equal parts, or split at indices."""
     x = ops.array(ary)
-    if not ops.is_several(indices_or_sections) and x.shape[ops.one_axis(axis, x.ndim)] % int(indices_or_sections):
+    if not _axes.is_several(indices_or_sections) and x.shape[_axes.one_axis(axis, x.ndim)] % int(indices_or_sections):
         raise ValueError("array split does not result in an equal division")
     return array_split(x, indices_or_sections, axis)
 
@@ -310,7 +310,7 @@ class _Joined:
         if any(isinstance(each, str) for each in parts):
             raise Unsupported("np.r_ with a string is not supported. Instead: np.concatenate or np.stack with axis=")
         like = ops.first_array(each for each in parts if not isinstance(each, slice))
-        members = ops.alike(*(_vector(each, like) if isinstance(each, slice) else each for each in parts))
+        members = _promotion.alike(*(_vector(each, like) if isinstance(each, slice) else each for each in parts))
         members = [xo.reshape(x, (1,)) if x.ndim == 0 else x for x in members]
         if not self.columns:
             return concatenate(members)

@@ -8,7 +8,7 @@ from typing import Any
 import xarrayops as xo
 from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.modes.defaults import floating_dtype
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _operands as ops, _promotion
 from xarrayops.plugin.candidates import constant_while_tracing
 
 _WEAK = (int, float, complex)
@@ -40,7 +40,7 @@ def _loop_of(name: str, kinds: tuple[Any, ...], dtype: str | None, casting: str,
     except KeyError:
         names = [kind if kind in ops.NUMBERS else name_of(kind) for kind in kinds]
         dtypes: tuple[str, ...] | None = None
-        if {*names, dtype} - {None, *ops.NUMBERS} <= ops.DTYPES_OF_NUMPY and None not in names:
+        if {*names, dtype} - {None, *ops.NUMBERS} <= _promotion.DTYPES_OF_NUMPY and None not in names:
             dtypes = _resolved(name, names, dtype, "same_kind" if casting == "same_value" else casting)
             dtypes = dtypes if default is None or dtype is not None else _in_default(names, dtypes, default)
         found = None
@@ -96,7 +96,7 @@ def _reduction_loop_of(name: str, method: str, kind: Any, dtype: str | None, def
     key = name, method, kind, dtype, default
     if key not in _found:
         own = name_of(kind)
-        is_known = {own, dtype or own} <= ops.DTYPES_OF_NUMPY
+        is_known = {own, dtype or own} <= _promotion.DTYPES_OF_NUMPY
         found = _reduced(name, method, own, dtype) if is_known else None
         is_default = found is not None and default is not None and dtype is None and not _is_integer(found)
         wanted = default if is_default and _is_integer(own) else found

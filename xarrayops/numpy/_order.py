@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import xarrayops as xo
 from xarrayops.errors import Unsupported
-from xarrayops.numpy import _comparison, _operands as ops
+from xarrayops.numpy import _axes, _comparison, _operands as ops, _promotion, _results
 from xarrayops.numpy._elementwise import UFUNCS
 
 _KINDS = ("quicksort", "mergesort", "heapsort", "stable", None)
@@ -15,7 +15,7 @@ _FIELDS = "sort by several keys with np.lexsort"
 
 
 def _sorted(function: str, a: Any, axis: int | None, kind: Any, order: Any, stable: Any, *kth: Any) -> Any:
-    ops.refuse(function, _FIELDS, order=order is not None)
+    _results.refuse(function, _FIELDS, order=order is not None)
     if kind not in _KINDS and not kth:
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
     if kth and kind != "introselect":
@@ -23,8 +23,8 @@ def _sorted(function: str, a: Any, axis: int | None, kind: Any, order: Any, stab
     if kind is not None and stable is not None:
         raise ValueError("`kind` and keyword parameters can't be provided at the same time.")
     x = ops.array(a)
-    x, axis = (ops.raveled(x), 0) if axis is None else (x, axis)
-    return getattr(xo, function)(x, *kth, axis=ops.one_axis(axis, x.ndim))
+    x, axis = (_axes.raveled(x), 0) if axis is None else (x, axis)
+    return getattr(xo, function)(x, *kth, axis=_axes.one_axis(axis, x.ndim))
 
 
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
@@ -35,7 +35,7 @@ def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, 
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
     """The indices that sort along an axis, by `xarrayops.argsort`; the sort is stable."""
     x = ops.array(a)
-    x = ops.raveled(x) if x.ndim == 0 and axis in (0, -1) else x
+    x = _axes.raveled(x) if x.ndim == 0 and axis in (0, -1) else x
     return _sorted("argsort", x, axis, kind, order, stable)
 
 
@@ -74,7 +74,7 @@ def isin(
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
     x, others = ops.arrays(element, test_elements)
-    if kind == "table" and not (ops.is_integer(x) and ops.is_integer(others)):
+    if kind == "table" and not (_promotion.is_integer(x) and _promotion.is_integer(others)):
         raise ValueError("The 'table' method is only supported for boolean or integer arrays. Instead: kind='sort'")
     return _comparison.isin(x, others, invert=invert)
 
@@ -91,13 +91,13 @@ def unique(
 ) -> Any:
     """The distinct elements in ascending order, by `xarrayops.unique`; with options also indices and counts."""
     x = ops.array(ar)
-    if not equal_nan and not ops.is_integer(x):
+    if not equal_nan and not _promotion.is_integer(x):
         if axis is not None:
             raise Unsupported("np.unique: equal_nan=False with axis= is not supported. Instead: leave out one of them")
         results = tuple(compress(xo.unique_all(x), (True, return_index, return_inverse, return_counts)))
         return results if len(results) > 1 else results[0]
     if axis is not None:
-        axis = ops.one_axis(axis, x.ndim)
+        axis = _axes.one_axis(axis, x.ndim)
     return xo.unique(
         x, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts, axis=axis
     )
@@ -125,24 +125,24 @@ def unique_values(x: Any) -> Any:
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """The sorted distinct elements of both arrays, by `xarrayops.intersect1d`."""
-    x, y = ops.together(ar1, ar2)
+    x, y = _promotion.together(ar1, ar2)
     return xo.intersect1d(x, y, assume_unique=assume_unique, return_indices=return_indices)
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """The distinct elements of the first array that are not in the second, by `xarrayops.setdiff1d`."""
     x, y = ops.arrays(ar1, ar2)
-    return xo.setdiff1d(x, y if ops.size_of(y) else xo.astype(y, x.dtype), assume_unique=assume_unique)
+    return xo.setdiff1d(x, y if _axes.size_of(y) else xo.astype(y, x.dtype), assume_unique=assume_unique)
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """The sorted distinct elements that are in exactly one of the arrays, by `xarrayops.setxor1d`."""
-    return xo.setxor1d(*ops.together(ar1, ar2), assume_unique=assume_unique)
+    return xo.setxor1d(*_promotion.together(ar1, ar2), assume_unique=assume_unique)
 
 
 def union1d(ar1: Any, ar2: Any) -> Any:
     """The sorted distinct elements of both arrays, by `xarrayops.union1d`."""
-    return xo.union1d(*ops.alike(ar1, ar2))
+    return xo.union1d(*_promotion.alike(ar1, ar2))
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
@@ -151,9 +151,9 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
     x, y = ops.arrays(*ops.with_numbers(a, b))
     if _comparison.lack_common_dtype(x, y):
         return _comparison.isclose(x, y, rtol=rtol, atol=atol, equal_nan=equal_nan)
-    x, y = (xo.astype(z, float) if xo.isdtype(z.dtype, "bool") else z for z in ops.alike(a, b))
+    x, y = (xo.astype(z, float) if xo.isdtype(z.dtype, "bool") else z for z in _promotion.alike(a, b))
     if hasattr(rtol, "dtype") or hasattr(atol, "dtype"):
-        x, y, rtol, atol = ops.together(*(ops.floating(x), ops.floating(y), rtol, atol))
+        x, y, rtol, atol = _promotion.together(*(_promotion.floating(x), _promotion.floating(y), rtol, atol))
         near = xo.logical_and(xo.abs(x - y) <= atol + rtol * xo.abs(y), xo.isfinite(y))
         near = xo.logical_or(near, x == y)
         return xo.logical_or(near, xo.logical_and(xo.isnan(x), xo.isnan(y))) if equal_nan else near
@@ -162,7 +162,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> bool:
     """Whether the elements of all pairs are close, by `xarrayops.isclose`; a Python bool, so lazy arrays compute."""
-    return ops.truth("allclose", xo.all(isclose(a, b, rtol, atol, equal_nan)), "np.all(np.isclose(a, b))")
+    return _results.truth("allclose", xo.all(isclose(a, b, rtol, atol, equal_nan)), "np.all(np.isclose(a, b))")
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
@@ -170,8 +170,8 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     x, y = ops.arrays(a1, a2)
     if _comparison.lack_common_dtype(x, y):
         return tuple(x.shape) == tuple(y.shape) and array_equiv(x, y)
-    is_equal = xo.array_equal(*ops.harmonised(x, y), equal_nan=equal_nan)
-    return ops.truth("array_equal", is_equal, "np.all(np.equal(a1, a2))")
+    is_equal = xo.array_equal(*_promotion.harmonised(x, y), equal_nan=equal_nan)
+    return _results.truth("array_equal", is_equal, "np.all(np.equal(a1, a2))")
 
 
 def array_equiv(a1: Any, a2: Any) -> bool:
@@ -181,13 +181,13 @@ def array_equiv(a1: Any, a2: Any) -> bool:
         xo.broadcast_shapes(x.shape, y.shape)
     except ValueError:
         return False
-    return ops.truth("array_equiv", xo.all(UFUNCS["equal"](x, y)), "np.all(np.equal(a1, a2))")
+    return _results.truth("array_equiv", xo.all(UFUNCS["equal"](x, y)), "np.all(np.equal(a1, a2))")
 
 
 def iscomplex(x: Any) -> Any:
     """Whether the imaginary part of each element is not 0, by `xarrayops.imag`."""
     z = ops.operand(x)
-    return xo.imag(z) != 0 if ops.is_complex(z) else xo.zeros_like(z, dtype="bool")
+    return xo.imag(z) != 0 if _promotion.is_complex(z) else xo.zeros_like(z, dtype="bool")
 
 
 def isreal(x: Any) -> Any:

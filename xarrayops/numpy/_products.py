@@ -7,23 +7,23 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _axes, _operands as ops, _promotion, _results
 from xarrayops.numpy._dtypes import named
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """The sums of the products along the last axis of a and the second to last of b, by `xarrayops.tensordot`."""
-    x, y = ops.together(a, b)
+    x, y = _promotion.together(a, b)
     if x.ndim == 0 or y.ndim == 0:
-        return ops.written("dot", xo.multiply(x, y), out)
+        return _results.written("dot", xo.multiply(x, y), out)
     if x.ndim <= 2 and y.ndim <= 2:
-        return ops.written("dot", xo.matmul(x, y), out)
-    return ops.written("dot", xo.tensordot(x, y, axes=((x.ndim - 1,), (max(y.ndim - 2, 0),))), out)
+        return _results.written("dot", xo.matmul(x, y), out)
+    return _results.written("dot", xo.tensordot(x, y, axes=((x.ndim - 1,), (max(y.ndim - 2, 0),))), out)
 
 
 def inner(a: Any, b: Any, /) -> Any:
     """The sums of the products along the last axes, by `xarrayops.tensordot`."""
-    x, y = ops.together(a, b)
+    x, y = _promotion.together(a, b)
     if x.ndim == 0 or y.ndim == 0:
         return xo.multiply(x, y)
     if x.shape[-1] != y.shape[-1]:
@@ -33,13 +33,13 @@ def inner(a: Any, b: Any, /) -> Any:
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """The products of all pairs of elements, by `xarrayops.multiply`."""
-    x, y = ops.together(a, b)
-    return ops.written("outer", xo.multiply(ops.raveled(x)[:, None], ops.raveled(y)[None, :]), out)
+    x, y = _promotion.together(a, b)
+    return _results.written("outer", xo.multiply(_axes.raveled(x)[:, None], _axes.raveled(y)[None, :]), out)
 
 
 def vdot(a: Any, b: Any, /) -> Any:
     """The sum of the products of the conjugated elements of a with the elements of b, by `xarrayops.vecdot`."""
-    x, y = map(ops.raveled, ops.together(a, b))
+    x, y = map(_axes.raveled, _promotion.together(a, b))
     if tuple(x.shape) != tuple(y.shape):
         raise ValueError("vdot needs arrays of the same size")
     return xo.vecdot(x, y)
@@ -47,13 +47,13 @@ def vdot(a: Any, b: Any, /) -> Any:
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """The sums of the products along pairs of axes, by `xarrayops.tensordot`."""
-    x, y = ops.together(a, b)
-    if not ops.is_several(axes):
+    x, y = _promotion.together(a, b)
+    if not _axes.is_several(axes):
         return xo.tensordot(x, y, axes=index(axes))
-    places = [ops.integers(each) for each in axes]
+    places = [_axes.integers(each) for each in axes]
     if len(places[0]) != len(places[1]):
         raise ValueError("shape-mismatch for sum")
-    places = [tuple(ops.one_axis(i, z.ndim) for i in each) for z, each in zip((x, y), places, strict=True)]
+    places = [tuple(_axes.one_axis(i, z.ndim) for i in each) for z, each in zip((x, y), places, strict=True)]
     if any(x.shape[i] != y.shape[j] for i, j in zip(*places, strict=True)):
         raise ValueError("shape-mismatch for sum")
     return xo.tensordot(x, y, axes=(places[0], places[1]))
@@ -61,13 +61,13 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 def kron(a: Any, b: Any) -> Any:
     """The Kronecker product, by `xarrayops.kron`."""
-    return xo.kron(*ops.together(a, b))
+    return xo.kron(*_promotion.together(a, b))
 
 
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
     """Sums of products in Einstein notation, by `xarrayops.einsum`, which chooses the order of the products."""
-    ops.refuse("einsum", "cast the operands or the result with astype", dtype="dtype" in kwargs)
-    ops.refuse("einsum", "leave it out", **{name: name not in ("dtype", "order", "casting") for name in kwargs})
+    _results.refuse("einsum", "cast the operands or the result with astype", dtype="dtype" in kwargs)
+    _results.refuse("einsum", "leave it out", **{name: name not in ("dtype", "order", "casting") for name in kwargs})
     if not operands:
         raise ValueError(
             "must specify the einstein sum subscripts string and at least one operand, or at least one "
@@ -76,7 +76,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     if not isinstance(operands[0], str):
         operands = _with_letters(operands)
     subscripts, *values = operands
-    return ops.written("einsum", xo.einsum(subscripts, *ops.together(*values)), out)
+    return _results.written("einsum", xo.einsum(subscripts, *_promotion.together(*values)), out)
 
 
 def _with_letters(operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -97,8 +97,8 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     """The cross products of vectors of three elements, by `xarrayops.linalg.cross`."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = ops.together(a, b)
-    x, y = xo.moveaxis(x, ops.one_axis(axisa, x.ndim), -1), xo.moveaxis(y, ops.one_axis(axisb, y.ndim), -1)
+    x, y = _promotion.together(a, b)
+    x, y = xo.moveaxis(x, _axes.one_axis(axisa, x.ndim), -1), xo.moveaxis(y, _axes.one_axis(axisb, y.ndim), -1)
     if x.shape[-1] not in (2, 3) or y.shape[-1] not in (2, 3):
         raise ValueError("incompatible dimensions for cross product (dimension must be 2 or 3)")
     shape = tuple(xo.broadcast_shapes(x.shape[:-1], y.shape[:-1]))
@@ -106,7 +106,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         return xo.subtract(xo.multiply(x[..., 0], y[..., 1]), xo.multiply(x[..., 1], y[..., 0]))
     x, y = (xo.broadcast_to(_of_three(z), (*shape, 3)) for z in (x, y))
     result = xo.linalg.cross(x, y)
-    return xo.moveaxis(result, -1, ops.one_axis(axisc, result.ndim))
+    return xo.moveaxis(result, -1, _axes.one_axis(axisc, result.ndim))
 
 
 def _of_three(x: Any) -> Any:
@@ -119,7 +119,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     x = ops.array(a)
     if x.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
-    first, second = ops.one_axis(axis1, x.ndim), ops.one_axis(axis2, x.ndim)
+    first, second = _axes.one_axis(axis1, x.ndim), _axes.one_axis(axis2, x.ndim)
     if first == second:
         raise ValueError("axis1 and axis2 cannot be the same")
     return xo.linalg.diagonal(xo.moveaxis(x, (first, second), (-2, -1)), offset=index(offset))
@@ -127,7 +127,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
     """The sums of the diagonals in the plane of two axes, by `xarrayops.sum`."""
-    return ops.written("trace", xo.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=named(dtype)), out)
+    return _results.written("trace", xo.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=named(dtype)), out)
 
 
 def diag(v: Any, k: int = 0) -> Any:
@@ -137,13 +137,13 @@ def diag(v: Any, k: int = 0) -> Any:
 
 def diagflat(v: Any, k: int = 0) -> Any:
     """The matrix with the elements on a diagonal, by `xarrayops.diag`."""
-    return xo.diag(ops.raveled(ops.array(v)), index(k))
+    return xo.diag(_axes.raveled(ops.array(v)), index(k))
 
 
 def _triangle(name: str, m: Any, k: int) -> Any:
     x = ops.array(m)
     x = xo.broadcast_to(x, (x.shape[0], x.shape[0])) if x.ndim == 1 else x
-    return getattr(xo, name)(x, k=ops.whole(k))
+    return getattr(xo, name)(x, k=_axes.whole(k))
 
 
 def tril(m: Any, k: int = 0) -> Any:
@@ -161,11 +161,11 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     v = ops.array(x)
     if v.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    columns = ops.size_of(v) if N is None else index(N)
-    v = ops.alike(*ops.together(v, [0]))[0] if ops.is_integer(v) else ops.doubles(v)[0]
+    columns = _axes.size_of(v) if N is None else index(N)
+    v = _promotion.alike(*_promotion.together(v, [0]))[0] if _promotion.is_integer(v) else _promotion.doubles(v)[0]
     powers = list(accumulate([v] * (columns - 1), xo.multiply, initial=xo.ones_like(v)))
     if not columns:
-        return xo.zeros((ops.size_of(v), 0), dtype=v.dtype, like=v)
+        return xo.zeros((_axes.size_of(v), 0), dtype=v.dtype, like=v)
     return xo.stack(powers if increasing else powers[::-1], axis=1)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import xarrayops as xo
 from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.numpy_scalars import as_number
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _axes, _operands as ops, _promotion
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._own import OnlyNumPy
 from xarrayops.plugin import nested
@@ -18,7 +18,7 @@ def arange(
     start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, like: Any = None
 ) -> Any:
     """Evenly spaced values of a half-open interval, by `xarrayops.arange`."""
-    start, stop, step = map(ops.plain_number, (start_or_stop, stop, 1 if step is None else step))
+    start, stop, step = map(_axes.plain_number, (start_or_stop, stop, 1 if step is None else step))
     start, stop = (0, start) if stop is None else (start, stop)
     classes = {type(start), type(stop), type(step)}
     if not SCALARS.issuperset(classes):
@@ -49,7 +49,7 @@ def linspace(
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     parts = num - 1 if endpoint else num
     if _are_numbers(start, stop):
-        start, stop = ops.plain_number(start), ops.plain_number(stop)
+        start, stop = _axes.plain_number(start), _axes.plain_number(stop)
         work = _dtype_of_steps(dtype, start, stop)
         x = xo.linspace(start, stop, num, dtype=work, device=device, endpoint=endpoint, like=like)
         step = (stop - start) / parts if parts > 0 else xo.nan
@@ -58,7 +58,7 @@ def linspace(
         x, step = _between(first, last, num, parts)
     if dtype is not None:
         x = xo.astype(xo.floor(x) if xo.isdtype(named(dtype), "integral") else x, named(dtype))
-    x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 else x
+    x = xo.moveaxis(x, 0, _axes.one_axis(axis, x.ndim)) if axis != 0 else x
     return (x, step if parts > 0 else xo.nan) if retstep else x
 
 
@@ -74,7 +74,7 @@ def _are_numbers(*values: Any) -> bool:
 
 def _between(start: Any, stop: Any, num: int, parts: int) -> tuple[Any, Any]:
     """Values between arrays along a new first axis, and the step."""
-    start, stop = map(ops.inexact, xo.broadcast_arrays(*map(ops.floating, ops.alike(start, stop))))
+    start, stop = map(_promotion.inexact, xo.broadcast_arrays(*map(_promotion.floating, _promotion.alike(start, stop))))
     steps = xo.arange(num, dtype=start.dtype, like=start)
     steps = xo.reshape(steps, (num, *(1,) * start.ndim))
     step = (stop - start) / parts if parts > 0 else xo.full_like(start, xo.nan)
@@ -97,11 +97,11 @@ def logspace(
 ) -> Any:
     """Values from ``base**start`` to ``base**stop``, evenly spaced by factors, by `xarrayops.pow`."""
     if dtype is not None and _are_numbers(start, stop, base):
-        first, last, number = map(ops.plain_number, (start, stop, base))
+        first, last, number = map(_axes.plain_number, (start, stop, base))
         work, like = _dtype_of_steps(dtype, first, last), ops.reference(like)
         x = xo.pow(number, xo.linspace(first, last, index(num), dtype=work, endpoint=endpoint, like=like))
     elif _are_numbers(base):
-        x = xo.pow(ops.plain_number(base), linspace(start, stop, num, endpoint, axis=axis, like=like))
+        x = xo.pow(_axes.plain_number(base), linspace(start, stop, num, endpoint, axis=axis, like=like))
     else:
         start, stop, bases = ops.arrays(ops.reference(like), start, stop, base)[1:]
         ndim = max(x.ndim for x in (start, stop, bases))
@@ -118,15 +118,15 @@ def geomspace(
     num, like, ends = index(num), ops.reference(like), (start, stop)
     if dtype is not None and xo.isdtype(named(dtype), "complex floating"):
         start, stop = (xo.astype(x, named(dtype)) for x in ops.arrays(like, start, stop)[1:])
-    if _are_numbers(start, stop) and _have_one_sign(*map(ops.plain_number, (start, stop))):
-        first, last = map(ops.plain_number, (start, stop))
+    if _are_numbers(start, stop) and _have_one_sign(*map(_axes.plain_number, (start, stop))):
+        first, last = map(_axes.plain_number, (start, stop))
         x = xo.geomspace(first, last, num, endpoint=endpoint, dtype=_dtype_of_steps(dtype), like=like)
     else:
         if bool(_has_zero(ends[0]) | _has_zero(ends[1])):
             raise ValueError("Geometric sequence cannot include zero")
         first, last = ops.arrays(like, start, stop)[1:]
         x = _between_by_factors(first, last, num, endpoint)
-    x = xo.moveaxis(x, 0, ops.one_axis(axis, x.ndim)) if axis != 0 else x
+    x = xo.moveaxis(x, 0, _axes.one_axis(axis, x.ndim)) if axis != 0 else x
     return x if dtype is None else xo.astype(x, named(dtype))
 
 
@@ -142,7 +142,7 @@ def _has_zero(end: Any) -> Any:
 
 def _between_by_factors(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
     """Values between arrays, or between complex numbers, along a new first axis, as NumPy computes them."""
-    first, last = xo.broadcast_arrays(*ops.floats(start, stop))
+    first, last = xo.broadcast_arrays(*_promotion.floats(start, stop))
     sign = xo.sign(first)
     low, high = (xo.log10(x / sign) for x in (first, last))
     x = xo.pow(10.0, linspace(low, high, num, endpoint)) * sign

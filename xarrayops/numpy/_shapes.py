@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import xarrayops as xo
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _axes, _operands as ops, _results
 
 
 def _extents(shape: Any, size: int) -> tuple[int, ...]:
     """The shape, with -1 replaced by its extent."""
-    extents = ops.integers(shape)
+    extents = _axes.integers(shape)
     rest = prod([n for n in extents if n != -1])  # a list: Dynamo does not trace a generator
     if extents.count(-1) == 1 and rest and size % rest == 0:
         return tuple(size // rest if n == -1 else n for n in extents)
@@ -26,8 +26,8 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
     if order not in ("C", "F", "A"):
         raise ValueError(f"order must be one of 'C', 'F', 'A' (got {order!r})")
     is_lazy = any(n != n for n in x.shape)
-    extents = tuple(shape) if is_lazy and isinstance(shape, (tuple, list)) else _extents(shape, ops.size_of(x))
-    if order == "C" or (order == "A" and not ops.is_fortran(x)):
+    extents = tuple(shape) if is_lazy and isinstance(shape, (tuple, list)) else _extents(shape, _axes.size_of(x))
+    if order == "C" or (order == "A" and not _results.is_fortran(x)):
         return xo.reshape(x, extents, copy=copy)
     reverse = xo.reshape(_reversed_axes(x), extents[::-1], copy=copy)
     return _reversed_axes(reverse)
@@ -40,19 +40,19 @@ def _reversed_axes(x: Any) -> Any:
 def ravel(a: Any, order: str = "C") -> Any:
     """The elements as a vector, by `xarrayops.reshape`; "F" reads them in Fortran order."""
     x = ops.array(a)
-    is_reversed = order == "F" or (order in ("A", "K") and ops.is_fortran(x))
+    is_reversed = order == "F" or (order in ("A", "K") and _results.is_fortran(x))
     return reshape(x, -1, "F" if is_reversed else "C" if order == "K" else order)
 
 
 def resize(a: Any, new_shape: Any) -> Any:
     """The elements in another shape, repeated or cut off as needed, by `xarrayops.tile`."""
-    x = ops.raveled(ops.array(a))
-    shape = ops.integers(new_shape)
+    x = _axes.raveled(ops.array(a))
+    shape = _axes.integers(new_shape)
     if any(n < 0 for n in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
-    if ops.size_of(x) == 0:
+    if _axes.size_of(x) == 0:
         return xo.zeros(shape, dtype=x.dtype, like=x)
-    return xo.reshape(xo.tile(x, (-(-prod(shape) // ops.size_of(x)),))[: prod(shape)], shape)
+    return xo.reshape(xo.tile(x, (-(-prod(shape) // _axes.size_of(x)),))[: prod(shape)], shape)
 
 
 def transpose(a: Any, axes: Any = None) -> Any:
@@ -60,10 +60,10 @@ def transpose(a: Any, axes: Any = None) -> Any:
     x = ops.array(a)
     if axes is None:
         return _reversed_axes(x)
-    axes = ops.integers(axes)
+    axes = _axes.integers(axes)
     if len(axes) != x.ndim:
         raise ValueError("axes don't match array")
-    return xo.permute_dims(x, tuple(ops.one_axis(axis, x.ndim) for axis in axes))
+    return xo.permute_dims(x, tuple(_axes.one_axis(axis, x.ndim) for axis in axes))
 
 
 permute_dims = transpose
@@ -77,14 +77,14 @@ def matrix_transpose(x: Any, /) -> Any:
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """The array with two axes swapped, by `xarrayops.moveaxis`."""
     x = ops.array(a)
-    i, j = ops.one_axis(axis1, x.ndim), ops.one_axis(axis2, x.ndim)
+    i, j = _axes.one_axis(axis1, x.ndim), _axes.one_axis(axis2, x.ndim)
     return x if i == j else xo.moveaxis(x, (i, j), (j, i))
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """The array with axes moved to other places, by `xarrayops.moveaxis`."""
     x = ops.array(a)
-    places = [ops.axes_of(x, ops.integers(axes)) for axes in (source, destination)]
+    places = [_axes.axes_of(x, _axes.integers(axes)) for axes in (source, destination)]
     if len(places[0]) != len(places[1]):
         raise ValueError("`source` and `destination` arguments must have the same number of elements")
     if any(len({*each}) < len(each) for each in places):
@@ -95,24 +95,24 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """The array with one axis moved before another, by `xarrayops.moveaxis`."""
     x = ops.array(a)
-    axis, start = ops.one_axis(axis, x.ndim), index(start)
-    start = ops.one_axis(start, x.ndim if start < 0 else x.ndim + 1)
+    axis, start = _axes.one_axis(axis, x.ndim), index(start)
+    start = _axes.one_axis(start, x.ndim if start < 0 else x.ndim + 1)
     return xo.moveaxis(x, axis, start - 1 if axis < start else start)
 
 
 def squeeze(a: Any, axis: Any = None) -> Any:
     """The 0-d array of extent 1, by `xarrayops.squeeze`."""
     x = ops.array(a)
-    axis = ops.axis_of_scalar(x, axis)
-    return xo.squeeze(x, tuple(i for i, n in enumerate(x.shape) if n == 1) if axis is None else ops.integers(axis))
+    axis = _axes.axis_of_scalar(x, axis)
+    return xo.squeeze(x, tuple(i for i, n in enumerate(x.shape) if n == 1) if axis is None else _axes.integers(axis))
 
 
 def expand_dims(a: Any, axis: Any) -> Any:
     """The array with new axes of extent 1, by `xarrayops.reshape`."""
     x = ops.array(a)
-    axes = ops.integers(axis)
+    axes = _axes.integers(axis)
     ndim = x.ndim + len(axes)
-    places = [ops.one_axis(each, ndim) for each in axes]
+    places = [_axes.one_axis(each, ndim) for each in axes]
     if len({*places}) < len(places):
         raise ValueError("repeated axis")
     extents = iter(x.shape)
@@ -151,8 +151,8 @@ def atleast_3d(*arys: Any) -> Any:
 
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """The array broadcast to a shape, by `xarrayops.broadcast_to`."""
-    ops.no_subclass("broadcast_to", subok)
-    extents = ops.integers(shape)
+    _results.no_subclass("broadcast_to", subok)
+    extents = _axes.integers(shape)
     if any(n < 0 for n in extents):
         raise ValueError("all elements of broadcast shape must be non-negative")
     return xo.broadcast_to(ops.arrays(array)[0], extents)
@@ -160,7 +160,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     """The arrays broadcast to their common shape, by `xarrayops.broadcast_to`."""
-    ops.no_subclass("broadcast_arrays", subok)
+    _results.no_subclass("broadcast_arrays", subok)
     members = ops.arrays(*args)
     shape = tuple(xo.broadcast_shapes(*(x.shape for x in members)))
     kept = (tuple(x.shape) == shape and not is_numpy_scalar(x) for x in members)
@@ -169,13 +169,13 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     """The common shape to which the shapes broadcast, by `xarrayops.broadcast_shapes`."""
-    return tuple(xo.broadcast_shapes(*map(ops.integers, args)))
+    return tuple(xo.broadcast_shapes(*map(_axes.integers, args)))
 
 
 def flip(m: Any, axis: Any = None) -> Any:
     """The elements in reverse order along the axes, by `xarrayops.flip`."""
     x = ops.array(m)
-    return xo.flip(x, axis=None if axis is None else ops.axes_of(x, axis)) if x.ndim else ops.scalar(x)
+    return xo.flip(x, axis=None if axis is None else _axes.axes_of(x, axis)) if x.ndim else ops.scalar(x)
 
 
 def fliplr(m: Any) -> Any:
@@ -198,10 +198,10 @@ def _of_dimensions(m: Any, least: int) -> Any:
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     """The array rotated by quarter turns in the plane of two axes, by `xarrayops.flip`."""
     x = ops.array(m)
-    first, second = ops.axes_of(x, ops.integers(axes))
+    first, second = _axes.axes_of(x, _axes.integers(axes))
     if first == second:
         raise ValueError("Axes must be different.")
-    turns = ops.whole(k) % 4
+    turns = _axes.whole(k) % 4
     if turns % 2 == 0:
         return xo.flip(x, axis=(first, second)) if turns else x
     swapped = swapaxes(xo.flip(x, axis=second) if turns == 1 else x, first, second)
@@ -211,21 +211,21 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """The elements moved along the axes; elements moved beyond the end reappear at the start, by `xarrayops.roll`."""
     x = ops.array(a)
-    shifts = tuple(map(int, shift)) if ops.is_several(shift) else int(shift)
-    return xo.roll(x, shifts, axis=axis if axis is None else ops.axes_of(x, ops.integers(axis)))
+    shifts = tuple(map(int, shift)) if _axes.is_several(shift) else int(shift)
+    return xo.roll(x, shifts, axis=axis if axis is None else _axes.axes_of(x, _axes.integers(axis)))
 
 
 def tile(A: Any, reps: Any) -> Any:
     """The array repeated along each axis, by `xarrayops.tile`."""
-    return xo.tile(ops.array(A), ops.integers(reps))
+    return xo.tile(ops.array(A), _axes.integers(reps))
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """Each element repeated along an axis, by `xarrayops.repeat`."""
     x = ops.array(a)
-    x, axis = (ops.raveled(x), 0) if axis is None else (x, ops.one_axis(axis, x.ndim))
+    x, axis = (_axes.raveled(x), 0) if axis is None else (x, _axes.one_axis(axis, x.ndim))
     if not isinstance(repeats, int):
-        repeats = ops.raveled(ops.indices(repeats, x))
+        repeats = _axes.raveled(ops.indices(repeats, x))
         if repeats.shape[0] == 1:
             repeats = xo.broadcast_to(repeats, (x.shape[axis],))
     return xo.repeat(x, repeats, axis=axis)
@@ -244,12 +244,12 @@ def shape(a: Any) -> tuple[int, ...]:
 def size(a: Any, axis: Any = None) -> int:
     """The number of elements, or of elements along the axes."""
     x = ops.array(a)
-    return prod([x.shape[place] for place in ops.axes_of(x, axis)])
+    return prod([x.shape[place] for place in _axes.axes_of(x, axis)])
 
 
 def isfortran(a: Any) -> bool:
     """Whether the array is in Fortran order and not in C order, by `xarrayops.layout_of`."""
-    return ops.is_fortran(a)
+    return _results.is_fortran(a)
 
 
 def iterable(y: Any) -> bool:

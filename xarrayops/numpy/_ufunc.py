@@ -17,7 +17,7 @@ from xarrayops._core.backends.resolved import is_traced
 from xarrayops._core.dispatch.errors import refuse_arguments
 from xarrayops._generic.extra.common import part, rows
 from xarrayops.errors import Unsupported
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _axes, _operands as ops, _promotion, _results
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._loops import loop, reduction_loop
 from xarrayops.numpy._own import by_numpy
@@ -120,7 +120,7 @@ class ufunc:  # noqa: N801 - NumPy's name
     def _result(
         self, values: tuple[Any, ...], out: Any, where: Any, casting: str, order: Any, dtype: Any, subok: Any
     ) -> Any:
-        ops.no_subclass(self.__name__, subok, True)
+        _results.no_subclass(self.__name__, subok, True)
         if out is None and where is True and SCALARS.issuperset(map(type, values)):  # NumPy's, whatever the library
             if is_traced():
                 return self._number(values, order, dtype)
@@ -131,13 +131,13 @@ class ufunc:  # noqa: N801 - NumPy's name
             guarded = (xo.where(mask, x, xo.ones_like(x)) if ops.is_array(x) else x for x in self._prepared(*values))
             values = tuple(guarded)
         if dtype is not None and ops.first_array(values) is None:
-            values = tuple(ops.arrays(*values, ops.only_of(out) if self.nout == 1 else None)[: self.nin])
+            values = tuple(ops.arrays(*values, _results.only_of(out) if self.nout == 1 else None)[: self.nin])
         result = self._computed(self._prepared(*values), named(dtype), casting)
         if self.nout > 1:
             return self._several(result, out, casting)
         if where is not True:
-            result = ops.kept(self.__name__, result, out, where, casting)
-        return ops.written(self.__name__, ops.ordered(self.__name__, result, order), out, casting)
+            result = _results.kept(self.__name__, result, out, where, casting)
+        return _results.written(self.__name__, _results.ordered(self.__name__, result, order), out, casting)
 
     @constant_while_tracing
     def _number(self, values: tuple[Any, ...], order: Any, dtype: Any) -> Any:
@@ -150,7 +150,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         found = loop(self.__name__, values, dtype, casting)
         if found is None:
             given = values if dtype is None else (xo.astype(x, dtype) for x in ops.arrays(*values))
-            return self._function(*ops.harmonised(*given))
+            return self._function(*_promotion.harmonised(*given))
         dtypes, casts, added = found
         if casts is None:
             return self._function(*values)
@@ -173,7 +173,7 @@ class ufunc:  # noqa: N801 - NumPy's name
             raise TypeError("'out' must be a tuple of arrays")
         if len(out) != self.nout:
             raise TypeError("The 'out' tuple must have exactly one entry per ufunc output")
-        return tuple(ops.written(self.__name__, r, o, casting) for r, o in zip(results, out, strict=True))
+        return tuple(_results.written(self.__name__, r, o, casting) for r, o in zip(results, out, strict=True))
 
     def _require_two(self, method: str) -> None:
         if self.nin != 2 or self.nout != 1:
@@ -200,8 +200,8 @@ class ufunc:  # noqa: N801 - NumPy's name
             raise Unsupported(
                 f"np.{self.__name__}.reduce: where= is not supported. Instead: np.where(where, x, neutral_value)"
             )
-        found = self._folded(ops.widened_for(self.__name__, out, x, dtype), axis, dtype, keepdims, initial)
-        return ops.written(self.__name__, found, out, "unsafe")  # as in NumPy
+        found = self._folded(_results.widened_for(self.__name__, out, x, dtype), axis, dtype, keepdims, initial)
+        return _results.written(self.__name__, found, out, "unsafe")  # as in NumPy
 
     def _for_reduction(self, method: str, x: Any, dtype: Any) -> Any:
         """The array in the dtype of NumPy's loop for reductions."""
@@ -210,7 +210,7 @@ class ufunc:  # noqa: N801 - NumPy's name
 
     def _folded(self, x: Any, axis: int | tuple[int, ...] | None, dtype: Any, keepdims: bool, initial: Any) -> Any:
         x = self._for_reduction("reduce", x, dtype)
-        axes = ops.axes_of(x, ops.axis_of_scalar(x, axis))
+        axes = _axes.axes_of(x, _axes.axis_of_scalar(x, axis))
         if len(axes) > 1 and self.identity is None and self.__name__ not in ("fmax", "fmin"):
             raise ValueError(f"reduction operation '{self.__name__}' is not reorderable, so give one axis at most")
         if not axes:
@@ -226,8 +226,8 @@ class ufunc:  # noqa: N801 - NumPy's name
     def _along_axis(self, method: str, array: Any, axis: int | None, dtype: Any, out: Any) -> tuple[Any, int]:
         self._require_two(method)
         (x,) = ops.arrays(array)
-        axis = 0 if axis is None and x.ndim == 1 else ops.one_axis(axis, x.ndim)
-        return ops.widened_for(self.__name__, out, x, dtype), axis
+        axis = 0 if axis is None and x.ndim == 1 else _axes.one_axis(axis, x.ndim)
+        return _results.widened_for(self.__name__, out, x, dtype), axis
 
     @_or_numpys
     def accumulate(self, array: Any, axis: int | None = 0, dtype: Any = None, out: Any = None) -> Any:
@@ -235,10 +235,10 @@ class ufunc:  # noqa: N801 - NumPy's name
         x, axis = self._along_axis("accumulate", array, axis, dtype, out)
         if self.__name__ in ("add", "multiply"):
             cumulative = xo.cumulative_sum if self.__name__ == "add" else xo.cumulative_prod
-            return ops.written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out, "unsafe")
+            return _results.written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out, "unsafe")
         x = self._for_reduction("accumulate", x, dtype)
         partial = list(accumulate(xo.unstack(x, axis=axis), self))
-        return ops.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out, "unsafe")
+        return _results.written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out, "unsafe")
 
     @_or_numpys
     def reduceat(self, array: Any, indices: Any, axis: int | None = 0, dtype: Any = None, out: Any = None) -> Any:
@@ -246,7 +246,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         x, axis = self._along_axis("reduceat", array, axis, dtype, out)
         parts = [self.reduce(part(x, axis, *ends), axis, dtype) for ends in _slices(indices, x.shape[axis])]
         found = xo.stack(parts, axis=axis) if parts else self.accumulate(part(x, axis, 0, 0), axis, dtype)
-        return ops.written(self.__name__, found, out, "unsafe")
+        return _results.written(self.__name__, found, out, "unsafe")
 
     @_or_numpys
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
@@ -337,7 +337,7 @@ class ProductUfunc(ufunc):
     ) -> Any:
         moved = "np.moveaxis of the operands, and np.expand_dims of the result"
         is_moved = axis is not None and self.__name__ != "vecdot"
-        ops.refuse(self.__name__, moved, axes=axes is not None, axis=is_moved, keepdims=bool(keepdims))
+        _results.refuse(self.__name__, moved, axes=axes is not None, axis=is_moved, keepdims=bool(keepdims))
         values = (x1, x2) if axis is None else tuple(xo.moveaxis(x, index(axis), -1) for x in ops.arrays(x1, x2))
         return self._call(values, out, True, casting, order, dtype, subok)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops._generic.extra.common import rows
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _axes, _operands as ops, _promotion
 
 
 def weighted_quantile(name: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: Any) -> Any:
@@ -50,7 +50,7 @@ def _probabilities(name: str, x: Any, q: Any) -> Any:
 
 def as_fractions(q: Any) -> Any:
     """Quantiles that are integers, 0 or 1, as floating-point numbers."""
-    return xo.astype(q, float) if ops.is_integer(q) else q
+    return xo.astype(q, float) if _promotion.is_integer(q) else q
 
 
 def _weights_of(x: Any, weights: Any, axis: Any) -> Any:
@@ -59,7 +59,7 @@ def _weights_of(x: Any, weights: Any, axis: Any) -> Any:
     if tuple(w.shape) != tuple(x.shape):
         if axis is None:
             raise TypeError("Axis must be specified when shapes of a and weights differ.")
-        axes = ops.axes_of(x, axis)
+        axes = _axes.axes_of(x, axis)
         if tuple(w.shape) != tuple(x.shape[a] for a in axes):
             raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
         w = xo.permute_dims(w, tuple(sorted(range(len(axes)), key=axes.__getitem__)))

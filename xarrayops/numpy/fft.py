@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import xarrayops as xo
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _axes, _operands as ops, _promotion, _results
 
 Axes = Sequence[int] | None
 _NEEDS_AXES = (
@@ -36,8 +36,8 @@ def _transformed(x: Any, axes: Sequence[int], transform: Callable[[Any], Any]) -
     """The transform; half precision takes its steps in single precision, and no vectors give none."""
     if x.dtype == xo.float16:
         found = _transformed(xo.astype(x, "float32"), axes, transform)
-        return found if ops.is_complex(found) or len(axes) > 1 else xo.astype(found, "float16")
-    if ops.size_of(x):
+        return found if _promotion.is_complex(found) or len(axes) > 1 else xo.astype(found, "float16")
+    if _axes.size_of(x):
         return transform(x)
     some = xo.zeros(tuple(n or 1 for n in x.shape), dtype=x.dtype, like=x)  # torch's transforms raise for no vectors
     return transform(some)[tuple(slice(0, None if n or i in axes else 0) for i, n in enumerate(x.shape))]
@@ -55,11 +55,11 @@ def _along(name: str, text: str) -> _Along:
     """A transform along one axis."""
 
     def function(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
-        x, norm, n = ops.floating(ops.array(a)), _norm(norm), ops.axis_or_axes(n)
-        place = ops.one_axis(axis, x.ndim)
+        x, norm, n = _promotion.floating(ops.array(a)), _norm(norm), _axes.axis_or_axes(n)
+        place = _axes.one_axis(axis, x.ndim)
         _require_points(name, x, (place,), None if n is None else (n,))
         found = _transformed(x, (place,), lambda y: getattr(xo.fft, name)(y, n=n, axis=place, norm=norm))
-        return ops.written(f"fft.{name}", found, out)
+        return _results.written(f"fft.{name}", found, out)
 
     return ops.entitled(function, name, f"{text}, by `xarrayops.fft.{name}`.")
 
@@ -79,20 +79,20 @@ def _over(name: str, text: str, default: Axes = None) -> _Over:
     def function(
         a: Any, s: Sequence[int] | None = None, axes: Axes = default, norm: str | None = None, out: Any = None
     ) -> Any:
-        x = ops.floating(ops.array(a))
-        s, axes = map(ops.axis_or_axes, (s, axes))
+        x = _promotion.floating(ops.array(a))
+        s, axes = map(_axes.axis_or_axes, (s, axes))
         if s is not None:
             if axes is None:
                 warnings.warn(_NEEDS_AXES, DeprecationWarning, stacklevel=2)
             axes = tuple(range(-len(s), 0)) if axes is None else axes
-            axes = tuple(ops.one_axis(axis, x.ndim) for axis in axes)
+            axes = tuple(_axes.one_axis(axis, x.ndim) for axis in axes)
             if len(s) != len(axes):
                 raise ValueError("Shape and axes have different lengths.")
             s = tuple(x.shape[axis] if extent == -1 else extent for extent, axis in zip(s, axes, strict=True))
-        places = ops.axes_of(x, axes if axes is None else tuple(axes))
+        places = _axes.axes_of(x, axes if axes is None else tuple(axes))
         _require_points(name, x, places, s)
         found = _transformed(x, places, lambda y: getattr(xo.fft, ours)(y, s=s, axes=axes, norm=_norm(norm)))
-        return ops.written(f"fft.{name}", found, out)
+        return _results.written(f"fft.{name}", found, out)
 
     return ops.entitled(function, name, f"{text}, by `xarrayops.fft.{ours}`.")
 
@@ -125,7 +125,7 @@ def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, like: Any = None) ->
 
 def _frequencies(name: str, n: Any, d: Any, device: Any, like: Any) -> Any:
     options = {"dtype": ops.name_of_default(float), "device": device, "like": ops.reference(like)}
-    return getattr(xo.fft, name)(_count(n), d=ops.plain_number(d), **options)
+    return getattr(xo.fft, name)(_count(n), d=_axes.plain_number(d), **options)
 
 
 def _count(n: Any) -> int:
@@ -136,12 +136,12 @@ def _count(n: Any) -> int:
 
 def fftshift(x: Any, axes: Any = None) -> Any:
     """The frequencies with 0 in the middle, by `xarrayops.fft.fftshift`."""
-    return xo.fft.fftshift(ops.array(x), axes=ops.axis_or_axes(axes))
+    return xo.fft.fftshift(ops.array(x), axes=_axes.axis_or_axes(axes))
 
 
 def ifftshift(x: Any, axes: Any = None) -> Any:
     """The inverse of `fftshift`, by `xarrayops.fft.ifftshift`."""
-    return xo.fft.ifftshift(ops.array(x), axes=ops.axis_or_axes(axes))
+    return xo.fft.ifftshift(ops.array(x), axes=_axes.axis_or_axes(axes))
 
 
 def __dir__() -> list[str]:

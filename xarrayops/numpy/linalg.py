@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import xarrayops as xo
 from xarrayops.errors import Unsupported
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _axes, _operands as ops, _promotion, _results
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._products import dot, outer as _outer, tensordot as _tensordot
 
@@ -24,7 +24,7 @@ class EigResult(NamedTuple):
 
 def _matrices(a: Any) -> Any:
     """The argument as an array of floating-point numbers."""
-    return ops.inexact(ops.array(a))
+    return _promotion.inexact(ops.array(a))
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
@@ -35,7 +35,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
 def cond(x: Any, p: Any = None) -> Any:
     """The condition number, by `xarrayops.linalg.cond`."""
     a = _matrices(x)
-    if not ops.size_of(a):
+    if not _axes.size_of(a):
         from numpy.linalg import LinAlgError
 
         raise LinAlgError("cond is not defined on empty arrays")
@@ -44,7 +44,7 @@ def cond(x: Any, p: Any = None) -> Any:
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The cross products of vectors of three elements, by `xarrayops.linalg.cross`."""
-    (x, y), axis = ops.together(x1, x2), index(axis)
+    (x, y), axis = _promotion.together(x1, x2), index(axis)
     if x.shape[axis] != 3 or y.shape[axis] != 3:
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
@@ -79,7 +79,7 @@ def eigvals(a: Any) -> Any:
 
 def _are_real(x: Any, eigenvalues: Any) -> bool:
     """Whether a real matrix has only real eigenvalues; the values are read."""
-    if ops.is_complex(x) or not ops.is_complex(eigenvalues) or xo.is_lazy(x):
+    if _promotion.is_complex(x) or not _promotion.is_complex(eigenvalues) or xo.is_lazy(x):
         return False
     return bool(xo.all(xo.imag(eigenvalues) == 0))
 
@@ -114,8 +114,8 @@ def inv(a: Any) -> Any:
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
     """The least-squares solution, by `xarrayops.linalg.lstsq`, with NumPy's form of the residuals."""
-    x, y = ops.floats(a, b)
-    rounding = float(xo.finfo("float64" if ops.is_integer(x) else x.dtype).eps) / 2
+    x, y = _promotion.floats(a, b)
+    rounding = float(xo.finfo("float64" if _promotion.is_integer(x) else x.dtype).eps) / 2
     rtol = rounding if rcond == -1 else rcond
     solution, sums, rank, values = xo.linalg.lstsq(x, y, rtol=rtol)
     if xo.is_lazy(rank):
@@ -128,7 +128,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
 
 def matmul(x1: Any, x2: Any, /) -> Any:
     """The products of matrices, by `xarrayops.matmul`."""
-    return xo.matmul(*ops.together(x1, x2))
+    return xo.matmul(*_promotion.together(x1, x2))
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
@@ -138,21 +138,21 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """The norms of vectors, by `xarrayops.linalg.vector_norm`."""
-    axis, ord = ops.axis_or_axes(axis), ops.plain_number(ord)
+    axis, ord = _axes.axis_or_axes(axis), _axes.plain_number(ord)
     return xo.linalg.vector_norm(_matrices(x), axis=axis, keepdims=keepdims, ord=ord)
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """The norm of vectors or matrices, by `xarrayops.linalg.norm`."""
     a = _matrices(x)
-    axis = axis if axis is None else ops.axes_of(a, axis)
-    return xo.linalg.norm(a, ord=ops.plain_number(ord), axis=axis, keepdims=keepdims)
+    axis = axis if axis is None else _axes.axes_of(a, axis)
+    return xo.linalg.norm(a, ord=_axes.plain_number(ord), axis=axis, keepdims=keepdims)
 
 
 def matrix_power(a: Any, n: int) -> Any:
     """The power of square matrices, by `xarrayops.linalg.matrix_power`."""
     x, n = ops.array(a), index(n)
-    return xo.linalg.matrix_power(ops.floating(x) if n < 0 else x, n)
+    return xo.linalg.matrix_power(_promotion.floating(x) if n < 0 else x, n)
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
@@ -162,7 +162,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
         raise ValueError("`tol` and `rtol` can't be both set.")
     if x.ndim < 2:
         return int(not bool(xo.all(x == 0)))
-    if not ops.size_of(x):
+    if not _axes.size_of(x):
         return xo.zeros(tuple(x.shape[:-2]), dtype=int, like=x)[()]
     values = xo.abs(xo.linalg.eigvalsh(x)) if hermitian else xo.linalg.svdvals(x)
     if tol is None:
@@ -185,7 +185,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     members = list(arrays)
     if len(members) < 2:
         raise ValueError("Expecting at least two arrays.")
-    return ops.written("linalg.multi_dot", reduce(dot, ops.together(*members)), out)
+    return _results.written("linalg.multi_dot", reduce(dot, _promotion.together(*members)), out)
 
 
 def outer(x1: Any, x2: Any, /) -> Any:
@@ -224,7 +224,7 @@ def slogdet(a: Any) -> Any:
 
 def solve(a: Any, b: Any) -> Any:
     """The solution of linear equations, by `xarrayops.linalg.solve`."""
-    return xo.linalg.solve(*ops.floats(a, b))
+    return xo.linalg.solve(*_promotion.floats(a, b))
 
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
@@ -254,12 +254,12 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
     """The solution of linear equations between arrays, by `xarrayops.linalg.solve`."""
-    x, y = ops.floats(a, b)
+    x, y = _promotion.floats(a, b)
     if axes is not None:
-        moved = ops.axes_of(x, tuple(axes))
+        moved = _axes.axes_of(x, tuple(axes))
         x = xo.permute_dims(x, (*(i for i in range(x.ndim) if i not in moved), *moved))
     shape = tuple(x.shape[-(x.ndim - y.ndim) :])
-    solved = xo.linalg.solve(xo.reshape(x, (ops.size_of(y), prod(shape))), ops.raveled(y))
+    solved = xo.linalg.solve(xo.reshape(x, (_axes.size_of(y), prod(shape))), _axes.raveled(y))
     return xo.reshape(solved, shape)
 
 
@@ -270,7 +270,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The products of vectors, the first one conjugated, by `xarrayops.vecdot`."""
-    return xo.vecdot(*ops.together(x1, x2), axis=index(axis))
+    return xo.vecdot(*_promotion.together(x1, x2), axis=index(axis))
 
 
 def __dir__() -> list[str]:

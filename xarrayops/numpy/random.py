@@ -10,7 +10,7 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops._core.numpy_names import missing
-from xarrayops.numpy import _operands as ops
+from xarrayops.numpy import _axes, _operands as ops, _results
 from xarrayops.numpy._dtypes import named
 
 
@@ -76,14 +76,14 @@ class Generator:
         """Integers from low to below high, or to high with ``endpoint``."""
         low, high = (0, low) if high is None else (low, high)
         chosen = {} if dtype is None else {"dtype": named(dtype)}
-        return self._generator.integers(low, high, ops.axis_or_axes(size), endpoint=endpoint, **chosen)
+        return self._generator.integers(low, high, _axes.axis_or_axes(size), endpoint=endpoint, **chosen)
 
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
     ) -> Any:
         """Random elements of an array, or integers below a number; the order is always random."""
         p = p if p is None or isinstance(p, (list, tuple)) else self._array(p)
-        return self._generator.choice(self._population(a), ops.axis_or_axes(size), replace, p, index(axis))
+        return self._generator.choice(self._population(a), _axes.axis_or_axes(size), replace, p, index(axis))
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         """The slices of an array in random order, as a new array, or the integers below a number."""
@@ -91,19 +91,19 @@ class Generator:
 
     def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> Any:
         """The elements in random order: all together, or each vector along an axis separately."""
-        x, axis = self._array(x), ops.axis_or_axes(axis)
+        x, axis = self._array(x), _axes.axis_or_axes(axis)
         keys = self._generator.random(tuple(x.shape))
         if axis is None:
             flat = xo.take(xo.reshape(x, (-1,)), xo.argsort(xo.reshape(keys, (-1,))), axis=0)
-            return ops.written("random.permuted", xo.reshape(flat, tuple(x.shape)), out)
-        return ops.written("random.permuted", xo.take_along_axis(x, xo.argsort(keys, axis=axis), axis=axis), out)
+            return _results.written("random.permuted", xo.reshape(flat, tuple(x.shape)), out)
+        return _results.written("random.permuted", xo.take_along_axis(x, xo.argsort(keys, axis=axis), axis=axis), out)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """Shuffle the slices of an array, in place if the library can."""
         if not ops.is_array(x):
             raise TypeError("np.random.Generator.shuffle takes an array. Instead: x = rng.permutation(x)")
         shuffled = self._generator.shuffled(x, index(axis))
-        ops.overwritten("random.Generator.shuffle", x, ..., shuffled, "x = rng.permutation(x)")
+        _results.overwritten("random.Generator.shuffle", x, ..., shuffled, "x = rng.permutation(x)")
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Independent generators."""
@@ -111,7 +111,7 @@ class Generator:
 
     def _population(self, a: Any) -> Any:
         """What `choice` and `permutation` draw from: an array, or the number of the integers."""
-        return self._array(a) if ops.is_several(a) else index(a)
+        return self._array(a) if _axes.is_several(a) else index(a)
 
     def _array(self, x: Any) -> Any:
         """The argument as an array of the library of the generator."""
@@ -119,7 +119,7 @@ class Generator:
 
     def _broadcast(self, first: Any, second: Any, size: Any) -> tuple[Any, Any, Any]:
         """The parameters, and the shape of the numbers, by default the shape of the parameters."""
-        size = ops.axis_or_axes(size)
+        size = _axes.axis_or_axes(size)
         if isinstance(first, (int, float)) and isinstance(second, (int, float)):
             return first, second, size
         dtype = self._generator.random(0).dtype
@@ -127,10 +127,10 @@ class Generator:
         return first, second, tuple(xo.broadcast_shapes(first.shape, second.shape)) if size is None else size
 
     def _in_shape_of(self, out: Any, size: Any, draw: Any) -> Any:
-        size = ops.axis_or_axes(size)
+        size = _axes.axis_or_axes(size)
         if out is not None and size is not None and tuple(out.shape) != (size if isinstance(size, tuple) else (size,)):
             raise ValueError("size must match out.shape when used together")
-        return ops.written("random.Generator", draw(size if out is None else tuple(out.shape)), out)
+        return _results.written("random.Generator", draw(size if out is None else tuple(out.shape)), out)
 
 
 def default_rng(seed: Any = None, *, like: Any = None) -> Generator:
@@ -140,7 +140,7 @@ def default_rng(seed: Any = None, *, like: Any = None) -> Generator:
     """
     if isinstance(seed, Generator):
         return seed
-    ops.refuse("random.default_rng", "an integer below 2**64", seed=isinstance(seed, (list, tuple)))
+    _results.refuse("random.default_rng", "an integer below 2**64", seed=isinstance(seed, (list, tuple)))
     is_key = ops.is_array(seed) and seed.ndim > 0
     reference = xo.zeros(0, dtype="uint8", like=seed if is_key and ops.reference(like) is None else ops.reference(like))
     seed = index(seed) if ops.is_array(seed) and not is_key else seed

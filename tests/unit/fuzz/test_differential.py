@@ -11,7 +11,7 @@ from tests.fuzz.differential.draw import Call
 from tests.fuzz.differential.known import ROWS
 from tests.fuzz.differential.outcomes import LIBRARIES, bits, compared, evaluated
 from tests.fuzz.differential.search import of_library, search
-from xarrayops.numpy import _operands
+from xarrayops.numpy import _results
 
 SEEDS = {"numpy": (2, 14), "torch": (1, 11), "dask": (1, 11), "jax": (0, 3), "jax-32": (0, 2)}
 """The number of calls of each name in a sample and in sweeps; JAX compiles for each shape."""
@@ -62,12 +62,12 @@ def test_the_table_is_short_and_has_reasons():
 
 
 def test_a_wrong_result_a_raw_error_and_a_wrong_dtype_are_differences(monkeypatch):
-    right = _operands.written
-    monkeypatch.setattr(_operands, "written", lambda *arguments: right(*arguments) + 1)
+    right = _results.written
+    monkeypatch.setattr(_results, "written", lambda *arguments: right(*arguments) + 1)
     assert {kind for kind, _, _ in search(["cumsum"], range(4), ["numpy"]).unlisted} >= {"values"}
-    monkeypatch.setattr(_operands, "written", lambda *arguments: right(*arguments).no_such_attribute)
+    monkeypatch.setattr(_results, "written", lambda *arguments: right(*arguments).no_such_attribute)
     assert {kind for kind, _, _ in search(["cumsum"], range(4), ["numpy"]).unlisted} >= {"raw error"}
-    monkeypatch.setattr(_operands, "written", lambda *arguments: right(*arguments).astype("float16"))
+    monkeypatch.setattr(_results, "written", lambda *arguments: right(*arguments).astype("float16"))
     assert {kind for kind, _, _ in search(["cumsum"], range(4), ["numpy"]).unlisted} >= {"dtype"}
 
 
