@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array, Gap, Memory
-from xarrayops_backends.dask._blocks import UNKNOWN_SIZES, da, refusal_of_elements as _refusal_of_elements
+from xarrayops_backends.dask._blocks import (
+    UNKNOWN_SIZES,
+    da,
+    refusal_of_chunks as _refusal_of_chunks,
+    refusal_of_elements as _refusal_of_elements,
+)
+
+
+def refuse(x: Array, /) -> Gap | None:
+    """Chunks of other libraries than NumPy and CuPy."""
+    return _refusal_of_chunks(x)
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
