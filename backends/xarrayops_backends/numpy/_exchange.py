@@ -12,6 +12,7 @@ import numpy as np
 from xarrayops.plugin import Array, Gap, Memory
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import NUMBERS, as_dtype, dtype_name, gap_of_array, permute, views
+from xarrayops_backends.numpy._files import file_of as _file_of
 
 
 def refuse(x: Array, /) -> Gap | None:
@@ -50,6 +51,7 @@ def memory(x: Array, /) -> Memory | None:
         device="cpu",
         readonly=not x.flags.writeable,
         exported=x.dtype.type.__module__ == "numpy",  # NumPy does not export the dtypes of ml_dtypes
+        file=_file_of(x),
     )
 
 

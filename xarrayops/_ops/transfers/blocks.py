@@ -96,15 +96,15 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
     """Count transfers and synchronisation inside a ``with`` block, and print a table by line at its end.
 
     Three kinds are counted. A *transfer* takes the values of an array out of its library or off its device:
-    ``numpy()``, ``tolist()``, ``numpy.asarray(x)``, ``x.cpu()``, ``x.get()``; for Dask ``client.gather(...)``. A *wait* needs values before Python can
-    continue: ``float(x)``, ``if x.any()``, ``x.item()``, a mask as an index, `nonzero`. A *compute* runs a task graph
-    of Dask, in this process or on a cluster. Arrays on the CPU are counted like arrays on an accelerator, so a test without an accelerator finds what
-    would be slow there. These crossings cost nothing for NumPy arrays and are not counted, nor are copies from NumPy to
-    a library.
+    ``numpy()``, ``tolist()``, ``numpy.asarray(x)``, ``x.cpu()``, ``x.get()``, and ``client.gather(x)`` of a Dask
+    cluster. A *wait* needs values before Python can continue: ``float(x)``, ``if x.any()``, ``x.item()``, a mask as an
+    index, `nonzero`. A *compute* runs a task graph of Dask, in this process or on a cluster. Arrays on the CPU are
+    counted like arrays on an accelerator, so a test without an accelerator finds what would be slow there. These
+    crossings cost nothing for NumPy arrays and are not counted, nor are copies from NumPy to a library.
 
     The block is local to the thread or task. Crossings that a library cannot report are not counted: ``numpy.asarray``
-    of a JAX array on the CPU, and clusters of Dask if `distributed` was imported inside the block. Functions that `jax.jit` or `torch.compile` compiled
-    have no crossings inside.
+    of a JAX array on the CPU, and those of a Dask cluster if `distributed` was imported inside the block. Functions
+    that `jax.jit` or `torch.compile` compiled have no crossings inside.
 
     Parameters
     ----------
