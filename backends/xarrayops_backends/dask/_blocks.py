@@ -138,8 +138,9 @@ def require_numbers(verb: str, x: Any) -> None:
 
 def refusal_of_elements(x: Array) -> Gap | None:
     """Why functions of numbers do not take the elements of x, or None."""
-    if not _are_served(type(x._meta)):
-        return refusal_of_chunks(x)
+    refusal = refusal_of_chunks(x)
+    if refusal is not None:
+        return refusal
     if isinstance(x._meta, np.ma.MaskedArray):
         return Gap("a masked array has a mask that no standard function respects", "dask.array.ma.filled(x, value)")
     return None if x.dtype.kind in NUMBERS else gap_of(x.dtype)
@@ -147,7 +148,7 @@ def refusal_of_elements(x: Array) -> Gap | None:
 
 def refusal_of_chunks(x: Array) -> Gap | None:
     """Why chunks of this class are not served, or None. Dask cannot join those of PyTorch, and NumPy's take JAX's."""
-    cls = type(x._meta)
+    cls: Any = type(x._meta)
     if _are_served(cls):
         return None
     instead = f'x.map_blocks(xo.convert, "numpy", dtype="{str(x._meta.dtype).rpartition(".")[2]}")'
