@@ -18,9 +18,3 @@ def mapping_of(a: Any) -> Any:
         return None
     is_named = owner.filename is not None and exists(owner.filename)
     return owner if is_named and owner.mode != "c" else None
-
-
-def file_of(a: Any) -> str:
-    """The path of this file, or an empty text."""
-    mapping = mapping_of(a)
-    return "" if mapping is None else str(mapping.filename)

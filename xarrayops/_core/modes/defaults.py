@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from copy import copy
 from threading import RLock
 from types import ModuleType
 from typing import Any
@@ -120,6 +119,8 @@ class use(Scope):  # noqa: N801 - lower case, because it is used as a statement:
 
     def carried(self, values: Mapping[Setting[Any], Any]) -> Scope:
         """With the device in its library, so that it can be named."""
+        from copy import copy  # imported here, because `import xarrayops` does not need it
+
         found = copy(self)
         found._place, found._device = values.get(_place, self._place), None
         return found
