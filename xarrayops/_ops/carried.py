@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
 from functools import partial
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from types import coroutine
 from typing import Any
 
 from xarrayops._core.modes.defaults import of_program
-from xarrayops._core.modes.settings import Scope, carried_blocks, within
+from xarrayops._core.modes.settings import carried_blocks, compiling_libraries, within
 from xarrayops._ops.engines.block import ENVIRONMENT, engines
 from xarrayops._ops.transformations.arguments import name_of
 from xarrayops._ops.transformed import Transformed
 from xarrayops._ops.verb import Verb
+
+Modes = Callable[[], AbstractContextManager[None]]
+"""A function, which can be pickled, that opens the modes."""
 
 
 class Carried(Transformed):
@@ -68,43 +72,44 @@ def carried(function: Callable[..., Any], /) -> Callable[..., Any]:
     """
     if not callable(function) or isasyncgenfunction(function):
         raise TypeError(f"xo.carried takes a function that is not an asynchronous generator, not {name_of(function)}")
-    return _in_modes(function, (of_program(), engines(*ENVIRONMENT), *carried_blocks()))
+    blocks = (of_program(), engines(*ENVIRONMENT), *carried_blocks())
+    return _in_modes(function, partial(within, blocks, compiling_libraries()))
 
 
-def _in_modes(function: Callable[..., Any], blocks: Sequence[Scope]) -> Carried:
+def _in_modes(function: Callable[..., Any], modes: Modes) -> Carried:
     call: Callable[..., Any]
     if iscoroutinefunction(function):
 
         async def call(*args: Any, **kwargs: Any) -> Any:
-            return await coroutine(_in_steps)(function(*args, **kwargs).__await__(), blocks)
+            return await coroutine(_in_steps)(function(*args, **kwargs).__await__(), modes)
 
     elif isgeneratorfunction(function):
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            return (yield from _in_steps(function(*args, **kwargs), blocks))
+            return (yield from _in_steps(function(*args, **kwargs), modes))
 
     else:
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            with within(blocks):
+            with modes():
                 return function(*args, **kwargs)
 
-    return Carried(call, function, partial(_in_modes, function, blocks))
+    return Carried(call, function, partial(_in_modes, function, modes))
 
 
-def _in_steps(steps: Any, blocks: Sequence[Scope]) -> Generator[Any, Any, Any]:
-    """The items of a generator, each of which is made in the blocks: between them the caller runs."""
+def _in_steps(steps: Any, modes: Modes) -> Generator[Any, Any, Any]:
+    """The items of a generator, each of which is made in the modes: between them the caller runs."""
     advance = partial(next, steps)
     while True:
         try:
-            with within(blocks):
+            with modes():
                 item = advance()
         except StopIteration as end:
             return end.value
         try:
             sent = yield item
         except GeneratorExit:
-            with within(blocks):
+            with modes():
                 steps.close()
             raise
         except BaseException as error:

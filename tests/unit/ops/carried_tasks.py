@@ -36,5 +36,10 @@ def crosses(x):
     return float(x[0])
 
 
+def compiles(n):
+    """The dtype of a compiled function. JAX may not be imported before the call."""
+    return str(xo.jit(lambda x: x + xo.zeros(n))(xo.ones(n)).dtype)
+
+
 def fails():
     raise KeyError(str(xo.zeros(1).dtype))

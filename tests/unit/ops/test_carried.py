@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from tests.unit.ops.carried_tasks import BLOCKS, X, adds, crosses, fails, report
+from tests.unit.ops.carried_tasks import BLOCKS, X, adds, compiles, crosses, fails, report
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,15 @@ def test_engines_of_the_environment(monkeypatch, process):
     pytest.importorskip("jax")
     monkeypatch.setattr("xarrayops._ops.carried.ENVIRONMENT", ("jax",))
     assert process.submit(xo.carried(report), X).result(timeout=120)[3] == "jax:sort"
+
+
+def test_compiled_functions_in_a_process_that_has_not_imported_jax():
+    pytest.importorskip("jax")
+    with xo.use("jax", dtype="float16"):
+        task = xo.carried(compiles)
+        assert compiles(2) == "float16"
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert pool.submit(task, 2).result(timeout=120) == "float16"
 
 
 def test_native_devices_are_named(process):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from threading import Lock, local
 from typing import Any, Generic, TypeVar
@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import tables as modes
+from xarrayops.errors import BackendNotFound
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import constant_while_tracing
 
@@ -161,9 +162,17 @@ def carried_blocks() -> tuple[Scope, ...]:
     )
 
 
+def compiling_libraries() -> tuple[str, ...]:
+    """The loaded libraries that compile functions for a mode if they are loaded before its block opens."""
+    return tuple(backend.name for backend in _carriers)
+
+
 @contextmanager
-def within(scopes: Iterable[Scope]) -> Iterator[None]:
-    """Open these blocks, except those that would change nothing here."""
+def within(scopes: Iterable[Scope], libraries: Iterable[str]) -> Iterator[None]:
+    """Load these libraries, if they are installed, and open the blocks, except those that would change nothing here."""
+    for name in libraries:
+        with suppress(BackendNotFound):
+            registry.load_named(name)
     with ExitStack() as opened:
         for scope in scopes:
             if any(setting.value(default) != value for setting, value, default in scope.settings()):

@@ -45,6 +45,13 @@ def test_carried_blocks(client):
     assert x.map_blocks(task, chunks=(1, 1), dtype="float32").compute().tolist() == [[4096.0]] * 4
 
 
+def test_workers_read_mapped_files(client, tmp_path):
+    values = np.arange(4096.0)
+    values.tofile(tmp_path / "values")
+    x = xo.convert(np.memmap(tmp_path / "values", "float64", "r"), "dask").rechunk(1024)
+    assert float(xo.compute(xo.sum(x))) == values.sum()
+
+
 def test_strict_is_carried(client):
     torch = pytest.importorskip("torch")
     with xo.strict(waits=0):
