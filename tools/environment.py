@@ -2,12 +2,13 @@
 
     python tools/environment.py FOLDER {cpu,test,docs,xla,cupy,clients,gpu,compile-...}
 
-cpu: xarrayops with every library in its CPU build, and the tools for tests, lint and types. test: the same with the
-sample backend, which does not belong in a benchmark. docs: cpu with the tools that build the documentation
-site. xla: PyTorch/XLA. cupy: the real CuPy, which can be imported without a device. clients: the packages whose tests
-benchmarks/clients runs. gpu: the current xarrayops with the libraries of the running Python; with WHEELS=<folder>, from
-the wheels that tools/wheels.py put there. compile-<step>: the compilers of a step of benchmarks/compile_devices and the
-wheels that they need. A stamp file in the folder shows later runs that nothing has changed.
+cpu: xarrayops with every library in its CPU build, and the tools for tests, lint and types. test: the same with what
+does not belong in a benchmark: the sample backend, and Dask's scheduler for clusters. docs: cpu with the tools that
+build the documentation site. xla: PyTorch/XLA. cupy: the real CuPy, which can be imported without a device. clients:
+the packages whose tests benchmarks/clients runs. gpu: the current xarrayops with the libraries of the running Python;
+with WHEELS=<folder>, from the wheels that tools/wheels.py put there. compile-<step>: the compilers of a step of
+benchmarks/compile_devices and the wheels that they need. A stamp file in the folder shows later runs that nothing has
+changed.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
     if kind in COMPILERS:
         return pip(folder, *COMPILERS[kind], "-e", ".[contract,lowp,sparse]")
     if kind == "test":
-        return pip(folder, "-e", "tests/sample_backend")
+        return pip(folder, "-e", "tests/sample_backend", "dask[distributed]")  # the version of Dask's own release
     if kind == "docs":
         return pip(folder, "-e", ".[docs]")
     if kind == "gpu":

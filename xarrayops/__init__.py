@@ -64,6 +64,7 @@ complex128 = _DTypeName("complex128")
 if _typing.TYPE_CHECKING:
     from xarrayops import random as random, sparse as sparse
     from xarrayops._ops.attention.verb import attention as attention
+    from xarrayops._ops.carried import carried as carried
     from xarrayops._ops.compilation.control_flow import cond as cond, scan as scan, while_loop as while_loop
     from xarrayops._ops.compilation.decorator import jit as jit
     from xarrayops._ops.convolution.convolution import conv1d as conv1d, conv2d as conv2d, conv3d as conv3d

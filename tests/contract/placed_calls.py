@@ -110,6 +110,7 @@ OWN_CALLS: dict[str, tuple[Callable[[Make], Any], ...]] = {
         lambda m: xo.matmul(m(X.T), _sparse(m, format="coo")),
         lambda m: xo.matmul(_sparse(m), xo.sparse.transpose(_sparse(m))),
     ),
+    "carried": (lambda m: xo.carried(xo.sin)(m(X)),),
     "dequantize": (lambda m: xo.dequantize(xo.quantize(m(X), axis=0)),),
     "device": (lambda m: (xo.device(m(X)), None)[1],),
     "einsum": (lambda m: xo.einsum("ij,kj->ik", m(X), m(X)),),

@@ -15,6 +15,7 @@ IMPROVED = {
     "CrossingError": "error",
     "InvalidArguments": "error",
     "NotAnArray": "error",
+    "carried": "(function, /)",
     "argwhere": "(x, /)",
     **dict.fromkeys(
         ("bartlett", "blackman", "hamming", "hanning"),

@@ -153,7 +153,8 @@ class Memory(Record):
     ``dtype`` is the standard's name; ``strides`` are in bytes; ``device`` is the kind of a `Device`, and ``index`` its
     index. ``pointer`` is None if the address is known only after waiting for the values; such memory is aligned for
     every library. ``immutable``: the library never writes this memory (JAX). ``readonly``: the array is flagged
-    read-only (NumPy). ``exported``: whether the library exports this dtype by DLPack.
+    read-only (NumPy). ``exported``: whether the library exports this dtype by DLPack. ``file``: the file that is mapped
+    there, from which the values can be read again; empty for other memory.
     """
 
     dtype: str
@@ -166,6 +167,7 @@ class Memory(Record):
     readonly: bool = False
     immutable: bool = False
     exported: bool = True
+    file: str = ""
 
     @property
     def nbytes(self) -> int:
@@ -189,7 +191,7 @@ class Memory(Record):
     def packed(self) -> Memory:
         """The memory of a copy on the same device: compact, aligned and writable."""
         strides = compact_strides(self.shape, self.itemsize)
-        return self._replace(strides=strides, pointer=None, readonly=False, immutable=False)
+        return self._replace(strides=strides, pointer=None, readonly=False, immutable=False, file="")
 
     def permuted(self, axes: tuple[int, ...]) -> Memory:
         """The memory with permuted axes."""

@@ -55,6 +55,10 @@ class RunMode(Record):
         return self._replace(compiled=_unchanged)
 
 
+def _nbytes_of_array(kind: str, x: Array) -> int:
+    return int(x.nbytes if kind == "transfer" else x.dtype.itemsize)
+
+
 class ReportingMethods:
     """Methods and properties that report transfers or waits while a context is open, for the hook ``crossings``.
 
@@ -69,10 +73,23 @@ class ReportingMethods:
         The methods and properties; those that the class lacks are ignored.
     kind : callable
         ``kind(name, *arguments)`` gives the kind ("transfer", "wait" or "compute") of a call, or None.
+    title : str
+        What reports call the class, after the name of the library.
+    nbytes : callable
+        ``nbytes(kind, x)`` gives the number of bytes that a call of that kind moves.
     """
 
-    def __init__(self, cls: type, names: tuple[str, ...], kind: Callable[..., str | None]) -> None:
+    def __init__(
+        self,
+        cls: type,
+        names: tuple[str, ...],
+        kind: Callable[..., str | None],
+        title: str = "Array",
+        nbytes: Callable[[str, Any], int] = _nbytes_of_array,
+    ) -> None:
         self._class = cls
+        self._title = title
+        self._nbytes = nbytes
         self._names = tuple(name for name in names if hasattr(cls, name))
         self._kind = kind
         self._reports: list[Callable[..., None]] = []
@@ -111,7 +128,7 @@ class ReportingMethods:
                 setattr(self._class, name, original)
 
     def _reporting(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        what = f"{self._class.__module__.partition('.')[0].removesuffix('lib')}.Array.{name}"
+        what = f"{self._class.__module__.partition('.')[0].removesuffix('lib')}.{self._title}.{name}"
 
         def reporting(x: Any, *args: Any, **kwargs: Any) -> Any:
             if getattr(self._thread, "is_inside", False):
@@ -121,7 +138,7 @@ class ReportingMethods:
                 kind = self._kind(name, x, *args)
                 if kind is not None:
                     for report in dict.fromkeys(self._reports):
-                        report(kind, what, int(x.nbytes if kind == "transfer" else x.dtype.itemsize))
+                        report(kind, what, self._nbytes(kind, x))
                 return method(x, *args, **kwargs)
             finally:
                 self._thread.is_inside = False

@@ -9,7 +9,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from itertools import count, islice
 from operator import getitem
 from typing import Any
@@ -138,9 +138,30 @@ def require_numbers(verb: str, x: Any) -> None:
 
 def refusal_of_elements(x: Array) -> Gap | None:
     """Why functions of numbers do not take the elements of x, or None."""
+    refusal = refusal_of_chunks(x)
+    if refusal is not None:
+        return refusal
     if isinstance(x._meta, np.ma.MaskedArray):
         return Gap("a masked array has a mask that no standard function respects", "dask.array.ma.filled(x, value)")
     return None if x.dtype.kind in NUMBERS else gap_of(x.dtype)
+
+
+def refusal_of_chunks(x: Array) -> Gap | None:
+    """Why chunks of this class are not served, or None. Dask cannot join those of PyTorch, and NumPy's take JAX's."""
+    cls: Any = type(x._meta)
+    if _are_served(cls):
+        return None
+    instead = f'x.map_blocks(xo.convert, "numpy", dtype="{str(x._meta.dtype).rpartition(".")[2]}")'
+    if hasattr(cls, "todense"):
+        instead = "x.map_blocks(lambda chunk: chunk.todense(), dtype=x.dtype, meta=numpy.empty(0))"
+    name = f"{cls.__module__.partition('.')[0]}.{cls.__qualname__}"
+    return Gap(f"the chunks of a Dask array must be NumPy or CuPy arrays, and these are {name}", instead)
+
+
+@cache
+def _are_served(cls: type) -> bool:
+    is_cupys = any(base.__module__.partition(".")[0] == "cupy" for base in cls.__mro__)
+    return is_cupys or issubclass(cls, (np.ndarray, np.generic))
 
 
 _NEED_SIZES = ("argmax", "argmin", "corrcoef", "cov", "cumulative_prod", "cumulative_sum", "searchsorted")

@@ -1,19 +1,42 @@
-"""Exchange: a Dask array is a task graph and has no memory. Export computes the values; import copies them."""
+"""Exchange: a Dask array is a task graph and has no memory. Export computes the values; import copies them.
+
+Mapped files are not copied: tasks read them.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from xarrayops.plugin import Array, Gap, Memory
-from xarrayops_backends.dask._blocks import UNKNOWN_SIZES, da, refusal_of_elements as _refusal_of_elements
+from xarrayops_backends.dask._blocks import (
+    UNKNOWN_SIZES,
+    da,
+    refusal_of_chunks as _refusal_of_chunks,
+    refusal_of_elements as _refusal_of_elements,
+)
+from xarrayops_backends.dask._stores import from_store as _from_store
+
+
+def refuse(x: Array, /) -> Gap | None:
+    """Chunks of other libraries than NumPy and CuPy."""
+    return _refusal_of_chunks(x)
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
-    """Dask never aliases memory: a later write would change the result of the graph. Dask's from_array also copies."""
-    return "a Dask array is a task graph, which must not depend on memory that may change"
+    """Dask never aliases memory: a later write would change the result of the graph. Dask's from_array also copies.
+
+    A file is read when the values are computed.
+    """
+    return None if memory.file else "a Dask array is a task graph, which must not depend on memory that may change"
+
+
+def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
+    """A task graph that reads the mapped file. Nothing is read here."""
+    return _from_store(host())
 
 
 def failure_cause(x: Array, error: Exception, /) -> Gap | None:

@@ -12,6 +12,7 @@ import numpy as np
 from xarrayops.plugin import Array, Gap, Memory
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import NUMBERS, as_dtype, dtype_name, gap_of_array, permute, views
+from xarrayops_backends.numpy._files import mapping_of as _mapping_of
 
 
 def refuse(x: Array, /) -> Gap | None:
@@ -41,6 +42,7 @@ def memory(x: Array, /) -> Memory | None:
     """The buffer of x; a dtype or byte order that only NumPy has gets NumPy's name. A scalar has no buffer."""
     if not isinstance(x, np.ndarray):
         return None
+    mapping = None if x.base is None else _mapping_of(x)
     return Memory(
         dtype=(x.dtype.isnative and dtype_name(x.dtype)) or x.dtype.str,
         shape=x.shape,
@@ -50,6 +52,7 @@ def memory(x: Array, /) -> Memory | None:
         device="cpu",
         readonly=not x.flags.writeable,
         exported=x.dtype.type.__module__ == "numpy",  # NumPy does not export the dtypes of ml_dtypes
+        file="" if mapping is None else str(mapping.filename),
     )
 
 

@@ -48,7 +48,9 @@ array_namespace(x).sin(x); linalg.matrix_transpose(m); quantize(m).values; empty
 """
 GIVEN = [call.strip() for line in _GIVEN.splitlines() for call in line.split(";") if call.strip()]
 NOT_FOR_COMPILED_FUNCTIONS = {
-    **dict.fromkeys(("backend", "backends", "explain", "export", "jit", "operation"), "it makes or describes programs"),
+    **dict.fromkeys(
+        ("backend", "backends", "carried", "explain", "export", "jit", "operation"), "it makes or describes programs"
+    ),
     **dict.fromkeys(("calibrate", "loss_scale", "set_default"), "it changes the state of the program"),
     **dict.fromkeys(("compute", "persist", "synchronize", "pin_memory"), "it is for values, which are not known"),
     **dict.fromkeys(("from_dlpack", "layout_of"), "it reads memory"),

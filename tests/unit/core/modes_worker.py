@@ -145,6 +145,16 @@ def in_process(method, mode):
         return pool.apply(held_in_process, (mode,))
 
 
+def carried(mode):
+    """Whether it holds in calls of a function that was carried inside the block, in a thread and in a process."""
+    task = inside(mode, lambda: xo.carried(held_in_process))
+    found = {in_pool(lambda: task(mode))}
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found.add(pool.apply(task, (mode,)))
+    (holds,) = found
+    return holds
+
+
 PLACES = {
     "functions that the block calls": lambda mode: inside(mode, MODES[mode][1]),
     "a thread that is started in the block, also of `ThreadPoolExecutor`": lambda mode: inside(
@@ -157,6 +167,7 @@ PLACES = {
     "the caller of a generator that is suspended in the block": of_generator,
     "a process that is made in the block by `fork`": lambda mode: inside(mode, lambda: in_process("fork", mode)),
     "a process that is made in the block by `spawn`": lambda mode: inside(mode, lambda: in_process("spawn", mode)),
+    "calls of an `xo.carried(f)` that is made in the block, in threads and processes, also after the block": carried,
     "after the block": after,
 }
 """For each place, a function that says whether a mode holds there."""

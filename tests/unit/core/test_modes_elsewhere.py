@@ -29,4 +29,4 @@ def test_modes_hold_where_the_page_says():
     assert done.returncode == 0, done.stderr
     found = dict(map(json.loads, done.stdout.splitlines()))
     assert found == stated()
-    assert len(found) == 10
+    assert len(found) == 11

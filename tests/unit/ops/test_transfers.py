@@ -71,6 +71,18 @@ def test_device_get_of_jax():
     assert counted(jax.jit(lambda x: x * 2), jax.numpy.arange(3)) == (0, 0, 0)
 
 
+def test_dask_counts_once_while_another_thread_counts():
+    da = pytest.importorskip("dask.array")
+    with xo.profile(show=False) as outer:
+        thread = threading.Thread(target=lambda: found.append(counted(xo.compute, da.ones(2, chunks=1))))
+        found = []
+        thread.start()
+        thread.join()
+        assert found == [(0, 0, 1)]
+        xo.compute(da.ones(2, chunks=1))
+    assert outer.computes == 1
+
+
 def test_methods_of_jax_are_restored():
     jax = pytest.importorskip("jax")
     cls = type(jax.numpy.zeros(()))

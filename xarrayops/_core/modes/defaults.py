@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from threading import RLock
 from types import ModuleType
 from typing import Any
@@ -27,6 +28,12 @@ class Place(Record):
 
     backend: str | Backend
     device: Any = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """With the name of the device: other processes have other handles."""
+        devices = () if self.device is None else find.library(self.backend).devices()
+        names = [each.name for each in devices if each.native == self.device]
+        return Place, (self.backend, *(names or [self.device]))
 
 
 ENVIRONMENT = Place(os.environ.get("XARRAYOPS_BACKEND") or "numpy")
@@ -109,6 +116,27 @@ class use(Scope):  # noqa: N801 - lower case, because it is used as a statement:
         if self._dtype is not None:
             found.append((_dtype, self._dtype, _program_dtype))
         return found
+
+    def carried(self, values: Mapping[Setting[Any], Any]) -> Scope:
+        """With the device in its library, so that it can be named."""
+        from copy import copy  # imported here, because `import xarrayops` does not need it
+
+        found = copy(self)
+        found._place, found._device = values.get(_place, self._place), None
+        return found
+
+
+class of_program(Scope):  # noqa: N801 - lower case, as all blocks
+    """The defaults outside of all blocks, for a process in which `set_default` was not called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._place, self._dtype = _program_place, _program_dtype
+        self._is_mode = self._dtype is not None
+
+    def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
+        """The library, device and dtype."""
+        return [(_place, self._place, _program_place), (_dtype, self._dtype, _program_dtype)]
 
 
 @shows_own_parameters

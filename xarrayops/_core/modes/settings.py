@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from threading import Lock, local
 from typing import Any, Generic, TypeVar
@@ -13,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import tables as modes
+from xarrayops.errors import BackendNotFound
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import constant_while_tracing
 
@@ -119,6 +121,13 @@ class Scope:
         """Each setting with its value in the block, and its value outside of all blocks."""
         raise NotImplementedError
 
+    def carried(self, values: Mapping[Setting[Any], Any]) -> Scope:
+        """The block as other threads and processes open it, for the values that it set here."""
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_entered": []}
+
     def __enter__(self) -> None:
         settings = self.settings()
         values = {each: _Value(value, "" if value == default else repr(value)) for each, value, default in settings}
@@ -143,6 +152,32 @@ class Scope:
         block.is_open = False
         _show(_open_blocks())
         block.closing.close()
+
+
+def carried_blocks() -> tuple[Scope, ...]:
+    """The blocks around this point of the program, the innermost last, as other threads and processes open them."""
+    return tuple(
+        block.owner.carried({setting: found.value for setting, found in block.values.items()})
+        for block in _open_blocks()
+    )
+
+
+def compiling_libraries() -> tuple[str, ...]:
+    """The loaded libraries that compile functions for a mode if they are loaded before its block opens."""
+    return tuple(backend.name for backend in _carriers)
+
+
+@contextmanager
+def within(scopes: Iterable[Scope], libraries: Iterable[str]) -> Iterator[None]:
+    """Load these libraries, if they are installed, and open the blocks, except those that would change nothing here."""
+    for name in libraries:
+        with suppress(BackendNotFound):
+            registry.load_named(name)
+    with ExitStack() as opened:
+        for scope in scopes:
+            if any(setting.value(default) != value for setting, value, default in scope.settings()):
+                opened.enter_context(scope)
+        yield
 
 
 def _show(blocks: tuple[_Block, ...]) -> None:

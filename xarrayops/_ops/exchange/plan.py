@@ -99,6 +99,8 @@ def plan_convert(
         return plan("copy", _copy_reason(obstacle or "copy=True", route, place, target, device, nbytes), route, nbytes)
     still_written = target.immutable and memory is not None and not (memory.readonly or memory.immutable)
     reason = "aliases memory that you can still write" if still_written else "both arrays share one memory"
+    if memory is not None and memory.file and target.functions["alias_refusal"](memory.packed(), forced=True):
+        reason = f"the values are read from {memory.file} when they are computed"
     return plan("zero-copy", reason, ALIAS)
 
 

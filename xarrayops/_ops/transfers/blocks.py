@@ -8,7 +8,9 @@ from __future__ import annotations
 import operator
 import sys
 import warnings
+from collections.abc import Mapping
 from contextlib import ExitStack
+from copy import copy
 from importlib.util import find_spec
 from typing import Any
 
@@ -94,15 +96,15 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
     """Count transfers and synchronisation inside a ``with`` block, and print a table by line at its end.
 
     Three kinds are counted. A *transfer* takes the values of an array out of its library or off its device:
-    ``numpy()``, ``tolist()``, ``numpy.asarray(x)``, ``x.cpu()``, ``x.get()``. A *wait* needs values before Python can
-    continue: ``float(x)``, ``if x.any()``, ``x.item()``, a mask as an index, `nonzero`. A *compute* runs a task graph
-    of Dask. Arrays on the CPU are counted like arrays on an accelerator, so a test without an accelerator finds what
-    would be slow there. These crossings cost nothing for NumPy arrays and are not counted, nor are copies from NumPy to
-    a library.
+    ``numpy()``, ``tolist()``, ``numpy.asarray(x)``, ``x.cpu()``, ``x.get()``, and ``client.gather(x)`` of a Dask
+    cluster. A *wait* needs values before Python can continue: ``float(x)``, ``if x.any()``, ``x.item()``, a mask as an
+    index, `nonzero`. A *compute* runs a task graph of Dask, in this process or on a cluster. Arrays on the CPU are
+    counted like arrays on an accelerator, so a test without an accelerator finds what would be slow there. These
+    crossings cost nothing for NumPy arrays and are not counted, nor are copies from NumPy to a library.
 
     The block is local to the thread or task. Crossings that a library cannot report are not counted: ``numpy.asarray``
-    of a JAX array on the CPU, and Dask's distributed scheduler. Functions that `jax.jit` or `torch.compile` compiled
-    have no crossings inside.
+    of a JAX array on the CPU, and those of a Dask cluster if `distributed` was imported inside the block. Functions
+    that `jax.jit` or `torch.compile` compiled have no crossings inside.
 
     Parameters
     ----------
@@ -145,10 +147,23 @@ class profile(Scope):  # noqa: N801 - lower case, because it is used as a statem
         self._inside = inside
         self._unwatched: set[str] = set()
         self._limits: dict[str, int] = {}
+        self._ledger: Ledger | None = None
 
     def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
         """The counts of this block and the blocks around it."""
-        return [(_watched, (*_watched.value(()), _Count(Ledger(), self._limits, ExitStack(), self._inside)), ())]
+        around = _watched.value(())
+        if self._ledger is not None and any(count.ledger is self._ledger for count in around):
+            return [(_watched, around, ())]
+        return [(_watched, (*around, _Count(self._ledger or Ledger(), self._limits, ExitStack(), self._inside)), ())]
+
+    def carried(self, values: Mapping[Setting[Any], Any]) -> Scope:
+        """A block that counts in the same ledger, in another process in an own one, and prints nothing."""
+        found = copy(self)
+        found._show, found._ledger = False, values[_watched][-1].ledger
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_ledger": None}
 
     def __enter__(self) -> Ledger:  # type: ignore[override]
         registry.load_imported()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from threading import Lock
 from types import FrameType
 
 from xarrayops._core.backends.entry_points import entry_points
@@ -14,6 +15,10 @@ KINDS = {"transfer": "transfers", "wait": "waits", "compute": "computes"}
 """The kinds of crossings, with the name of the attribute that counts each."""
 _NOT_OF_USERS = frozenset(("xarrayops", "array_api_compat", "array_api_extra", "tlz", "toolz"))
 _COLUMNS = ("kind", "times", "bytes", "what", "line")
+
+
+_adding = Lock()
+"""Held while a crossing is added: functions of `xarrayops.carried` in several threads share a ledger."""
 
 
 class Crossing(Record):
@@ -88,12 +93,13 @@ class Ledger:
 
     def add(self, crossing: Crossing) -> None:
         """Count a crossing."""
-        self.last[crossing.kind] = crossing
         key = crossing.kind, crossing.what, crossing.file, crossing.line
-        known = self._found.get(key)
-        if known is not None:
-            crossing = known._replace(times=known.times + 1, nbytes=known.nbytes + crossing.nbytes)
-        self._found[key] = crossing
+        with _adding:
+            self.last[crossing.kind] = crossing
+            known = self._found.get(key)
+            if known is not None:
+                crossing = known._replace(times=known.times + 1, nbytes=known.nbytes + crossing.nbytes)
+            self._found[key] = crossing
 
     def __str__(self) -> str:
         numbers = ", ".join(f"{name} {self.count(kind)}" for kind, name in KINDS.items())

@@ -1,8 +1,11 @@
-"""`xo.strict`, `xo.profile` and `xo.on_host`."""
+"""`xo.strict`, `xo.profile`, `xo.on_host` and `xo.carried`."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
+import pytest
 
 import xarrayops as xo
 from xarrayops.testing._suite.compare import check_array
@@ -40,3 +43,17 @@ class TransferSuite:
         assert total == float(np.sum(X))
         is_numpys = variant.backend.name == "numpy"
         assert crossings.transfers + crossings.computes == (0 if is_numpys else 1)
+
+    @exercises("carried")
+    def test_carried(self, variant: Variant) -> None:
+        """A thread without open blocks has the limits of the block in which the function was carried."""
+        x = variant.array(X)
+        with xo.strict(transfers=None, waits=0, computes=0) as crossings:
+            task = xo.carried(lambda x: bool(xo.any(xo.greater(x, -1e30))))
+        with ThreadPoolExecutor(1) as pool:
+            if variant.backend.own_hook("crossings") is None:
+                assert pool.submit(task, x).result()
+            else:
+                with pytest.raises(xo.CrossingError):
+                    pool.submit(task, x).result()
+                assert crossings.waits + crossings.computes == 1
