@@ -103,12 +103,16 @@ if _typing.TYPE_CHECKING:
     )
     from xarrayops._ops.quantization.schemes import Calibration as Calibration, Quantized as Quantized
     from xarrayops._ops.sets import unique as unique
+    from xarrayops._ops.sharding.limits import limits as limits
+    from xarrayops._ops.sharding.shard import shard as shard
+    from xarrayops._ops.sharding.sharding_of import sharding_of as sharding_of
     from xarrayops._ops.transfers.blocks import profile as profile, strict as strict
     from xarrayops._ops.transfers.host import on_host as on_host
     from xarrayops._ops.transformations.batches import vmap as vmap
     from xarrayops._ops.transformations.gradients import grad as grad, value_and_grad as value_and_grad
     from xarrayops._ops.transformations.memory import checkpoint as checkpoint, no_grad as no_grad
     from xarrayops.extra import *
+    from xarrayops.plugin.sharding import Sharding as Sharding
 else:  # a type checker reports missing names itself
 
     def __getattr__(name: str) -> _typing.Any:

@@ -42,6 +42,7 @@ OPERATIONS = {
     "compilation": "Compiled functions, branches and loops",
     "convolution": "Convolutions and pooling",
     "export": "Exports",
+    "sharding": "Arrays split over devices or tasks",
     "transfers": "Transfers between host and device",
     "operations": "Your own operations",
 }

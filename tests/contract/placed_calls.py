@@ -46,7 +46,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "zeros": ((3, 5),),
 }
 """The arguments of creation functions; a window takes its length."""
-NEED_NO_LIKE = ("from_dlpack", "random.default_rng", "random.key")
+NEED_NO_LIKE = ("from_dlpack", "random.default_rng", "random.key", "shard")
 
 
 def _sparse(m: Make, **options: Any) -> Any:
@@ -119,6 +119,9 @@ OWN_CALLS: dict[str, tuple[Callable[[Make], Any], ...]] = {
     "is_lazy": (lambda m: (xo.is_lazy(m(X)), None)[1],),
     "jit": (lambda m: xo.jit(lambda x: xo.sin(x) + 1, when="never")(m(X)), lambda m: xo.jit(xo.cos)(m(X))),
     "layout_of": (lambda m: (xo.layout_of(m(X)), None)[1],),
+    "limits": (lambda m: _within(xo.limits(holds="1 GB"), lambda: xo.sum(m(X), axis=1)),),
+    "shard": (lambda m: xo.shard(m(X), None),),
+    "sharding_of": (lambda m: (xo.sharding_of(m(X)), None)[1],),
     "max_pool1d": (lambda m: xo.max_pool1d(m(SIGNAL), 2),),
     "max_pool2d": (lambda m: xo.max_pool2d(m(IMAGE), 2),),
     "max_pool3d": (lambda m: xo.max_pool3d(m(VOLUME), 2),),

@@ -56,6 +56,7 @@ CREATING = {
     "kaiser": "3, 14.0",
     **dict.fromkeys(("bartlett", "blackman", "hamming", "hanning"), "3"),
     "random.key": "0",
+    "shard": "x, None",
 }
 """The arguments of creation functions, except those that take only a shape."""
 SAME = [

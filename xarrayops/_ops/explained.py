@@ -11,6 +11,7 @@ from xarrayops._core.backends.narrow_inputs import IN_SINGLE
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import array_arguments, signature
 from xarrayops._core.dispatch.refused import wrong_call
+from xarrayops._core.modes.limits import cost_of, excess, place_of
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.explanation import Candidate, Explanation, candidates, chosen_name
 from xarrayops._surface import OWN
@@ -18,6 +19,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import gap_of
 from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.precision import widened
+from xarrayops.plugin.sharding import RULES, Whole, amount
 
 
 def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
@@ -38,11 +40,12 @@ def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
 def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None = None) -> Explanation:
     """The candidates of a backend for a verb, or for a hook that serves some of the verb's calls."""
     name, hook = hook or verb, hook or hook_of(verb)
-    gap, kernels = gap_of(backend.functions[hook]), backend.kernels(hook)
+    kernels = backend.kernels(hook)
     if kernels:
-        listed = candidates(backend.name, kernels, widened(call, backend.functions) if hook in IN_SINGLE else call)
+        call = widened(call, backend.functions) if hook in IN_SINGLE else call
+        listed = candidates(backend.name, kernels, call, lambda: cost_of(hook, backend.functions[hook], call))
     else:
-        listed = (Candidate(f"{backend.name}:{name}", gap is None, str(gap) if gap else backend.origins[hook]),)
+        listed = (_only(f"{backend.name}:{name}", backend, hook, call),)
     chosen = chosen_name(listed)
     found = Explanation(verb, _summary(backend.name, chosen), listed, chosen)
     if not active():
@@ -52,6 +55,22 @@ def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None 
 
     may_be_served = hook in SERVED or hook in OWN_LIBRARY_ONLY
     return with_engines(found, backend, call.args, call.kwargs) if may_be_served else found
+
+
+def _only(name: str, backend: Backend, hook: str, call: Call) -> Candidate:
+    """The one candidate of a library, with what it moves and holds if arrays of the call are split."""
+    function = backend.functions[hook]
+    gap = gap_of(function)
+    if gap is not None:
+        return Candidate(name, False, str(gap))
+    cost = cost_of(hook, function, call)
+    if cost is None:
+        return Candidate(name, True, backend.origins[hook])
+    if not isinstance(RULES[hook], Whole):
+        return Candidate(name, True, backend.origins[hook]).costing(cost)
+    reason = excess(hook, function, call)
+    gathers = f"; gathers {amount(cost.moves)} {place_of(hook, call)}" if cost.moves else ""
+    return Candidate(name, reason is None, reason or f"{backend.origins[hook]}{gathers}").costing(cost)
 
 
 def explain_with_dry_run(found: Explanation, dry_run: Callable[[], Any]) -> Explanation:

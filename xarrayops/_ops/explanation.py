@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import Call, Kernel, copies_of, refusal
+from xarrayops.plugin.sharding import Cost, amount
 
 
 class Candidate(Record):
-    """One way to serve a call: its name (``library:kernel``), whether it can serve, the reason, and what it copies."""
+    """One way to serve a call: its name (``library:kernel``), whether it can serve, the reason, and what it copies.
+
+    For split arrays ``moves`` are the bytes that a device or a task receives from others, ``holds`` those of its
+    arguments, results and temporary arrays, and ``sharding`` says how the result is split. They are None if unknown.
+    """
 
     name: str
     ok: bool
     reason: str = ""
     copies: tuple[str, ...] = ()
+    moves: int | None = None
+    holds: int | None = None
+    sharding: str | None = None
+
+    def costing(self, cost: Cost | None) -> Candidate:
+        """The candidate with its cost."""
+        return self if cost is None else self._replace(**cost._asdict())
 
 
 class Explanation(Record):
@@ -41,10 +53,13 @@ class Explanation(Record):
         return self._asdict() | {"candidates": tuple(c._asdict() for c in self.candidates)}
 
     def __str__(self) -> str:
-        rows = [("", "candidate", "can", "why")]
+        is_split = any((c.moves, c.holds, c.sharding) != (None,) * 3 for c in self.candidates)
+        rows = [("", "candidate", "can", *(("moves", "holds", "result") if is_split else ()), "why")]
         for c in self.candidates:
             mark, why = "->" if c.name == self.chosen else "", "; ".join(t for t in (c.reason, *c.copies) if t)
-            rows.append((mark, c.name, "yes" if c.ok else "no", why))
+            numbers = ("unknown" if each is None else amount(each) for each in (c.moves, c.holds))
+            costs = (*numbers, c.sharding or "unknown") if is_split else ()
+            rows.append((mark, c.name, "yes" if c.ok else "no", *costs, why))
         warnings = (f"WARNING: {text}" for text in self.warnings)
         return "\n".join([f"{self.verb}: {self.summary}", *aligned(rows), *warnings])
 
@@ -55,14 +70,19 @@ def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
-def candidates(library: str, kernels: Iterable[Kernel], call: Call) -> tuple[Candidate, ...]:
-    """The kernels of a library, and whether each can serve the call."""
-    return tuple(_candidate(f"{library}:{kernel[0]}", kernel, call) for kernel in kernels)
+def candidates(
+    library: str, kernels: Iterable[Kernel], call: Call, usual: Callable[[], Cost | None] = lambda: None
+) -> tuple[Candidate, ...]:
+    """The kernels of a library, and whether each can serve the call; ``usual`` is the cost of those without a rule."""
+    return tuple(_candidate(f"{library}:{kernel[0]}", kernel, call, usual) for kernel in kernels)
 
 
-def _candidate(name: str, kernel: Kernel, call: Call) -> Candidate:
+def _candidate(name: str, kernel: Kernel, call: Call, usual: Callable[[], Cost | None]) -> Candidate:
     reason = refusal(kernel, call)
-    return Candidate(name, reason is None, reason or "", copies_of(kernel, call) if reason is None else ())
+    if reason is not None:
+        return Candidate(name, False, reason)
+    own = getattr(kernel[1], "cost", None)
+    return Candidate(name, True, "", copies_of(kernel, call)).costing(usual() if own is None else own(call))
 
 
 def chosen_name(listed: Iterable[Candidate]) -> str | None:

@@ -13,6 +13,7 @@ import array_api_compat.dask.array
 import dask.array
 
 from xarrayops.plugin import Gap, takes_arrays
+from xarrayops.plugin.backends import limited
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
 from xarrayops.plugin.host import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.dask import _blocks
@@ -23,6 +24,8 @@ from xarrayops_backends.dask._indexing import *
 from xarrayops_backends.dask._layout import *
 from xarrayops_backends.dask._operations import *
 from xarrayops_backends.dask._random import *
+from xarrayops_backends.dask._sharding import *
+from xarrayops_backends.dask._sharding import _RULES
 from xarrayops_backends.dask._standard.corrections import *
 from xarrayops_backends.dask._standard.creation import *
 from xarrayops_backends.dask._standard.linalg import *
@@ -54,9 +57,9 @@ UNTRACEABLE = dict.fromkeys(
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """Clear errors for arrays that are not numeric, and for unknown sizes."""
+    """Clear errors for arrays that are not numeric, for unknown sizes, and for tasks that hold too much."""
     if verb in _blocks.SIZES:
         return _blocks.requiring_known_shape(verb, function)
     if not takes_arrays(verb):
         return function
-    return _blocks.refusing("at" if verb in ("update", "select") else verb, function)
+    return limited(verb, _blocks.refusing("at" if verb in ("update", "select") else verb, function), _RULES.get(verb))

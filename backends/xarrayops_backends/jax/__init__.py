@@ -31,6 +31,7 @@ from xarrayops_backends.jax._operations import *
 from xarrayops_backends.jax._precision import *
 from xarrayops_backends.jax._random import *
 from xarrayops_backends.jax._rounding import *
+from xarrayops_backends.jax._sharding import *
 from xarrayops_backends.jax._standard.corrections import *
 from xarrayops_backends.jax._standard.creation import *
 from xarrayops_backends.jax._standard.lacking import *

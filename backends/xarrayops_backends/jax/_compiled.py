@@ -16,13 +16,14 @@ import numpy as np
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call, Gap
-from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.backends import backend_by_name, limited
 from xarrayops.plugin.generic import statistics
 from xarrayops.plugin.precision import AGAIN, CHECKED, DOUBLE, widened
 from xarrayops_backends.jax import _dtypes, _shards
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _platform_of
 from xarrayops_backends.jax._dtypes import _WITH_DTYPE, _checked_dtype
+from xarrayops_backends.jax._sharding import _may_be_split
 
 _COMPILED = (
     *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "kron", "log_softmax"),
@@ -71,6 +72,11 @@ _OF_TRACERS = (
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
+    """The function, which refuses shards that take too much memory; see `_served` for other changes."""
+    return limited(verb, _served(verb, function), may_be_split=_may_be_split)
+
+
+def _served(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, one that checks its dtype, compiles it for each form of a call, or has an error for tracers."""
     function = _shards.serving_shards(verb, function)
     if verb in _CHECKED:

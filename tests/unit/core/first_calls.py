@@ -37,7 +37,7 @@ on_host(list)([1.0]); polyval(x, x); qmatmul(m.T, xo.quantize(m)); quantile(x, 0
 nanquantile(x, 0.5); relayout(t, "nchw->nhwc"); repeat(x, 2); reshape(x, (2, 4)); roll(x, 1)
 result_type(x, 1.0) == x.dtype
 scan(lambda carry, a: (carry + a, carry), x[0], x)[0]; searchsorted(x, x); segment_max(x, i, 8)
-segment_mean(x, i, 8); segment_min(x, i, 8); segment_sum(x, i, 8); setdiff1d(x, x); setxor1d(x, x)
+segment_mean(x, i, 8); segment_min(x, i, 8); segment_sum(x, i, 8); setdiff1d(x, x); setxor1d(x, x); shard(x, None)
 shares_memory(x, m); sliding_window_view(x, 3); split(x, 2)[1]; squeeze(x[None], axis=0); stack([x, x]); take(x, i)
 take_along_axis(x, i); tensordot(m, m.T, axes=1); tile(x, (2,)); to_device(x, "cpu"); topk(x, 2)[0]; trapezoid(x)
 tril(m); triu(m); union1d(x, x); unique(x); unstack(m); value_and_grad(xo.sum)(x)[1]; vmap(xo.sin)(x)
@@ -53,7 +53,7 @@ NOT_FOR_COMPILED_FUNCTIONS = {
     ),
     **dict.fromkeys(("calibrate", "loss_scale", "set_default"), "it changes the state of the program"),
     **dict.fromkeys(("compute", "persist", "synchronize", "pin_memory"), "it is for values, which are not known"),
-    **dict.fromkeys(("from_dlpack", "layout_of"), "it reads memory"),
+    **dict.fromkeys(("from_dlpack", "layout_of", "sharding_of"), "it reads memory, or the place of an array"),
 }
 PROGRAM = """
 import json, os, signal, sys, warnings

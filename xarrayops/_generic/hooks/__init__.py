@@ -27,6 +27,7 @@ from xarrayops._generic.hooks import (
     products,
     random,
     sets,
+    sharding,
     transfers,
     transformations,
 )
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 FAMILIES = (
     *(arrays, devices, dtypes, exchange, layout, indexing, products, precision, attention, convolution, random, sets),
-    *(compilation, export, operations, transfers, transformations),
+    *(compilation, export, operations, sharding, transfers, transformations),
 )
 """The modules, in the order of the documentation."""
 HOOKS: dict[str, Callable[..., Any]] = {

@@ -248,10 +248,19 @@ def explain_convert(
     plan = plan_convert(x, to, device=device, copy=copy, dtype=dtype)
     name = f"{plan.source.name}->{plan.target.name}"
     copies = (f"copies {plan.nbytes} bytes",) if plan.nbytes else ()
-    candidate = Candidate(name, plan.action != "refuse", plan.reason, copies)
+    candidate = _gathering(Candidate(name, plan.action != "refuse", plan.reason, copies), plan, x)
     summary = f"{plan.action}: {plan.reason}"
     chosen = None if plan.action == "refuse" else name
     return Explanation(verb, summary, (candidate,), chosen, plan.action, plan.nbytes, plan.reason)
+
+
+def _gathering(candidate: Candidate, plan: ConversionPlan, x: Array) -> Candidate:
+    """The candidate; if another library gets an array that is split, with what is gathered."""
+    found = None if plan.source is plan.target else plan.source.functions["sharding_of"](x)
+    if found is None or found.engine is None or plan.nbytes is None:
+        return candidate
+    gathers = f"{candidate.reason}; gathers {found.pieces} shards on the host" if found.pieces > 1 else candidate.reason
+    return candidate._replace(reason=gathers, moves=plan.nbytes, holds=2 * plan.nbytes, sharding="whole")
 
 
 def _explain_container(

@@ -34,6 +34,7 @@ from xarrayops.testing._suite.operations.operations import OperationSuite
 from xarrayops.testing._suite.operations.precision import PrecisionSuite
 from xarrayops.testing._suite.operations.quantization import QuantizationSuite
 from xarrayops.testing._suite.operations.random import RandomSuite
+from xarrayops.testing._suite.operations.sharding import ShardingSuite
 from xarrayops.testing._suite.operations.transfers import TransferSuite
 from xarrayops.testing._suite.operations.transformations import TransformationSuite
 from xarrayops.testing._suite.sparse.refusals import SparseRefusalSuite
@@ -73,6 +74,7 @@ class ContractSuite(
     IndexingSuite,
     LinalgSuite,
     QuantizationSuite,
+    ShardingSuite,
     PrecisionSuite,
     AttentionSuite,
     CreationSuite,

@@ -1,0 +1,79 @@
+"""How Dask arrays are split into chunks, and the memory that a task may use."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from xarrayops.plugin import Array
+from xarrayops.plugin.sharding import (
+    OF_MATRICES as _OF_MATRICES,
+    Rule as _Rule,
+    Sharding,
+    Spec,
+    Whole as _Whole,
+    host_memory as _host_memory,
+    names as _names,
+    tall as _tall,
+)
+from xarrayops_backends.dask._blocks import da, require_sizes as _require_sizes
+from xarrayops_backends.dask._stores import from_store as _from_store
+
+_RULES: dict[str, _Rule] = {
+    **dict.fromkeys(("sort", "argsort", "partition", "argpartition"), _Whole({"x": "axis"}, like="x", item=8)),
+    **dict.fromkeys(("linalg.qr", "linalg.svd", "linalg.svdvals"), _tall),
+    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), _OF_MATRICES._replace(item=16)),
+}
+"""The functions that follow another rule than those of most libraries."""
+
+
+def sharding_of(x: Array, /) -> Sharding:
+    """The chunks; the axes of the mesh are the axes of x that have several."""
+    counts = tuple(map(len, x.chunks))
+    axes = {i: f"axis{i}" for i, count in enumerate(counts) if count > 1}
+    largest = tuple(max(axis, default=0) for axis in x.chunks)
+    size = math.prod(largest) * x.dtype.itemsize
+    return Sharding(
+        "dask",
+        {name: counts[i] for i, name in axes.items()},
+        tuple(axes.get(i) for i in range(x.ndim)),
+        tuple(x.shape),
+        largest,
+        None if math.isnan(size) else size,
+        math.prod(counts),
+    )
+
+
+def shard(x: Any, spec: Spec | None, mesh: Any, /) -> Array:
+    """The array in as many chunks along each axis as the mesh says; for None in one chunk. A file is not read."""
+    _require_sizes("shard", x)
+    sizes = (sharding_of(mesh).mesh if isinstance(mesh, da.Array) else mesh) or {}
+    counts = (math.prod(sizes[name] for name in _names(axis)) for axis in spec or (None,) * len(x.shape))
+    chunks = tuple(_cut(extent, count) for extent, count in zip(x.shape, counts, strict=True))
+    if isinstance(x, da.Array):
+        return x.rechunk(chunks)
+    if type(x) is np.ndarray:  # a copy: later changes of x do not change the result
+        return da.from_array(np.array(x, dtype=x.dtype.newbyteorder("="), copy=True), chunks=chunks)
+    return _from_store(x, chunks)
+
+
+def _cut(extent: int, count: int) -> tuple[int, ...]:
+    """Chunks of equal lengths, up to 1."""
+    count = max(1, min(extent, count))
+    length, longer = divmod(extent, count)
+    return (length + 1,) * longer + (length,) * (count - longer)
+
+
+def task_limit(x: Array, /) -> int | None:
+    """Half of a worker's memory for each of its threads; without a cluster half of the memory of this machine."""
+    distributed: Any = sys.modules.get("distributed")
+    try:
+        workers = distributed.default_client().scheduler_info(n_workers=-1)["workers"].values()
+    except (AttributeError, ValueError):  # not imported, or no client
+        known: list[float] = [_host_memory()]
+    else:
+        known = [each["memory_limit"] / each["nthreads"] for each in workers]
+    return int(0.5 * min(known)) or None

@@ -1,0 +1,112 @@
+"""The rules bound the largest task of Dask, whose bytes are counted while it runs."""
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops._surface import EXTRA, SURFACE
+from xarrayops.plugin.sharding import RULES, Sharding, Whole, described
+
+pytest.importorskip("dask")
+from tests.unit.ops.sharding.counting import largest_task
+
+RNG = np.random.default_rng(0)
+TALL, SQUARE, VECTOR = RNG.normal(size=(240, 16)), RNG.normal(size=(48, 48)), RNG.normal(size=4000)
+POSITIVE = SQUARE @ SQUARE.T + np.eye(48)
+INDICES = RNG.integers(0, 100, 4000)
+
+
+def split(x, *counts):
+    """The array in so many chunks along each axis."""
+    names = [f"a{i}" for i in range(x.ndim)]
+    found = xo.shard(x, tuple(names), mesh=dict(zip(names, counts, strict=True)), backend="dask")
+    return found.persist(scheduler="sync")  # without the tasks that cut x
+
+
+CALLS = {
+    **{verb: (split(TALL, 8, 1),) for verb in ("exp", "astype", "sign")},
+    "astype": (split(TALL, 8, 1), "float32"),
+    "add": (split(TALL, 8, 1), split(TALL, 8, 1)),
+    **{verb: (split(TALL, 8, 2),) for verb in ("sum", "mean", "max", "prod", "all", "count_nonzero")},
+    **{verb: (split(VECTOR, 8),) for verb in ("argmax", "nansum", "min", "any")},
+    **{verb: (split(VECTOR, 8),) for verb in ("sort", "argsort", "median", "nanmedian")},
+    "topk": (split(VECTOR, 8), 3),
+    "partition": (split(VECTOR, 8), 3),
+    "argpartition": (split(VECTOR, 8), 3),
+    "quantile": (split(VECTOR, 8), 0.25),
+    "nanquantile": (split(VECTOR, 8), 0.25),
+    "percentile": (split(VECTOR, 8), 25.0),
+    **{f"fft.{verb}": (split(VECTOR, 8),) for verb in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
+    **{f"fft.{verb}": (split(SQUARE, 4, 2),) for verb in ("fftn", "ifftn", "rfftn", "irfftn")},
+    **{f"linalg.{verb}": (split(SQUARE, 3, 3),) for verb in ("eig", "eigvals", "inv", "pinv", "det", "slogdet")},
+    **{f"linalg.{verb}": (split(SQUARE, 3, 3),) for verb in ("svd", "qr", "svdvals", "matrix_rank")},
+    **{f"linalg.{verb}": (split(POSITIVE, 3, 3),) for verb in ("cholesky", "eigh", "eigvalsh")},
+    **{f"linalg.{verb}": (split(SQUARE, 3, 3), split(SQUARE, 3, 3)) for verb in ("solve", "lstsq")},
+    "take": (split(VECTOR, 8), split(INDICES, 8)),
+    "take_along_axis": (split(VECTOR, 8), split(INDICES, 8)),
+    "isin": (split(VECTOR, 8), split(VECTOR[:500], 4)),
+    "searchsorted": (split(np.sort(VECTOR), 8), split(VECTOR, 8)),
+    "histogram": (split(VECTOR, 8),),
+    "bincount": (split(INDICES, 8),),
+}
+EXACT = {"exp", "astype", "sign", "add"}
+TIMES = 6
+"""A rule is at most so many times the largest task: kernels also hold temporary arrays, which are not counted."""
+
+
+def of(verb):
+    function = xo
+    for name in verb.split("."):
+        function = getattr(function, name)
+    return function
+
+
+@pytest.mark.parametrize("verb", CALLS)
+def test_no_task_holds_more_than_the_rule_states(verb):
+    args = CALLS[verb]
+    (candidate,) = xo.explain(verb, *args).candidates
+    results = of(verb)(*args)
+    counted = largest_task(*(results if isinstance(results, tuple) else (results,)))
+    assert counted <= candidate.holds <= TIMES * counted
+    if isinstance(results, tuple):
+        return
+    found = xo.sharding_of(results)
+    if candidate.sharding == "one chunk":
+        assert found.pieces == 1
+    elif found.shard_bytes is not None:
+        assert described("dask", found.spec) == candidate.sharding
+
+
+@pytest.mark.parametrize("counts", [(8, 1), (2, 1), (1, 1), (4, 2)])
+@pytest.mark.parametrize("verb", ["qr", "svd", "svdvals"])
+def test_tall_matrices_move_their_small_factors(verb, counts):
+    x = split(TALL, *counts)
+    options = {"full_matrices": False} if verb == "svd" else {}
+    (candidate,) = xo.explain(f"linalg.{verb}", x, **options).candidates
+    results = getattr(xo.linalg, verb)(x, **options)
+    counted = largest_task(*(results if isinstance(results, tuple) else (results,)))
+    assert counted <= candidate.holds
+    tall = counts[1] == 1 and counts[0] > 1
+    assert candidate.moves == (counts[0] * 16 * 16 * 8 if tall else TALL.nbytes * (counts != (1, 1)))
+    if tall and verb != "svdvals":
+        assert candidate.sharding == "(axis0, None)" == described("dask", xo.sharding_of(results[0]).spec)
+
+
+def test_every_rule_is_of_a_function_and_gathering_ones_are_counted():
+    assert RULES.keys() <= SURFACE.keys() | EXTRA.keys()
+    gathering = {verb for verb, rule in RULES.items() if isinstance(rule, Whole)}
+    assert gathering - CALLS.keys() <= {"nanpercentile"}
+
+
+def test_rules_of_shardings():
+    """Bytes by hand: 8 shards of (2, 4) float32 of an array of (16, 4)."""
+    x = Sharding("jax", {"rows": 8}, ("rows", None), (16, 4), (2, 4), 32, 8)
+    assert RULES["sort"]({"x": x, "axis": 0}) == (256, 256 + 512, "replicated")
+    assert RULES["sort"]({"x": x, "axis": 1})[::2] == (0, "(rows, None)")
+    assert RULES["median"]({"x": x, "axis": 0}) == (256, 768, "replicated")
+    assert RULES["median"]({"x": x, "axis": 1})[::2] == (0, "(rows,)")
+    assert RULES["sum"]({"x": x, "axis": 0})[::2] == (4 * 8, "replicated")
+    assert RULES["sum"]({"x": x, "axis": 1, "keepdims": True})[::2] == (0, "(rows, None)")
+    assert RULES["add"]({"x1": x, "x2": 2.0}) == (0, 32 + 64, "(rows, None)")
+    whole = Sharding("jax", {"rows": 8}, (None, None), (16, 4), (16, 4), 256, 1)
+    assert RULES["add"]({"x1": x, "x2": whole}).moves is None

@@ -1,0 +1,142 @@
+"""The limits of what a call on split arrays moves and holds, which are checked before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any
+
+from xarrayops._core.backends import find
+from xarrayops._core.dispatch.arguments import signature
+from xarrayops._core.modes.settings import Setting
+from xarrayops.errors import Unsupported
+from xarrayops.plugin.candidates import Call, Refusal
+from xarrayops.plugin.sharding import RULES, Cost, Rule, Sharding, Whole, advice, amount, is_known, shardings
+
+limit_of_moves: Setting[float | None] = Setting("xo.limits(moves=)", is_carried=False)
+limit_of_holds: Setting[float | None] = Setting("xo.limits(holds=)", is_carried=False)
+
+
+_is_checked: ContextVar[bool] = ContextVar("xarrayops checked limits", default=False)
+"""Whether the limits of this call are checked: the rule of a function covers those that it calls."""
+
+
+def arguments(verb: str, call: Call) -> dict[str, Any]:
+    """The arguments of a call by name, with the `Sharding` of each array; None for one that is unknown."""
+    bound = signature(verb).bind(*call.args, **call.kwargs)
+    bound.apply_defaults()
+    return {name: _split(value) for name, value in bound.arguments.items()}
+
+
+def _split(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_split(each) for each in value]
+    backend = find.of_class(type(value))
+    return value if backend is None else backend.functions["sharding_of"](value) or _UNKNOWN
+
+
+_UNKNOWN = Sharding(None, None, None, (), (), None, 0)
+"""Of a tracer: its compiler decides it."""
+
+
+def cost_of(verb: str, function: Callable[..., Any], call: Call) -> Cost | None:
+    """What a call of a function or kernel costs; None if it has no rule, or no array of the call can be split."""
+    own: Callable[[Call], Cost | None] | None = getattr(function, "cost", None)
+    if own is not None:
+        return own(call)
+    return _by_rule(RULES[verb], arguments(verb, call)) if verb in RULES else None
+
+
+def _by_rule(rule: Rule, given: dict[str, Any]) -> Cost | None:
+    """The cost by a rule; None if no array is split."""
+    arrays = [x for _, x in shardings(given)]
+    if not any(x is _UNKNOWN or x.engine for x in arrays):
+        return None
+    return rule(given) if all(map(is_known, arrays)) else Cost()
+
+
+def following(verb: str, rule: Rule) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator that gives a function or kernel of a verb its rule, as the attribute ``cost``."""
+
+    def with_rule(function: Callable[..., Any]) -> Callable[..., Any]:
+        vars(function)["cost"] = lambda call: _by_rule(rule, arguments(verb, call))
+        return function
+
+    return with_rule
+
+
+def excess(verb: str, function: Callable[..., Any], call: Call) -> str | None:
+    """Why a call exceeds the limits, with the bytes and what to do instead; None if it does not."""
+    cost = cost_of(verb, function, call)
+    if cost is None:
+        return None
+    most = limit_of_holds.value(None)
+    most = _default(call) if most is None and cost.holds is not None else most
+    for name, would, value, limit in (
+        ("moves", "move", cost.moves, limit_of_moves.value(None)),
+        ("holds", "hold", cost.holds, most),
+    ):
+        if value is not None and limit is not None and value > limit:
+            helps = advice(RULES.get(verb), arguments(verb, call), value / limit) if limit else None
+            allowed = f'with xo.limits({name}="{amount(value, up=True)}")'
+            instead = allowed if helps is None else f"{helps}; or {allowed}"
+            bound = f"{place_of(verb, call)} (limit {amount(limit)})"
+            return f"it would {would} {amount(value)} {bound}. Instead: {instead}"
+    return None
+
+
+def place_of(verb: str, call: Call) -> str:
+    """Where a call gathers shards."""
+    engines = [x.engine for _, x in shardings(arguments(verb, call))]
+    return "in one task" if "dask" in engines else "on each device"
+
+
+def _default(call: Call) -> int | None:
+    """The limit of the library of the arrays."""
+    for value in (*call.args, *call.kwargs.values()):
+        for x in value if isinstance(value, (tuple, list)) else (value,):
+            backend = find.of_class(type(x))
+            if backend is not None:
+                limit: int | None = backend.functions["task_limit"](x)
+                return limit
+    return None
+
+
+def limited(
+    verb: str,
+    function: Callable[..., Any],
+    rule: Rule | None = None,
+    *,
+    may_be_split: Callable[..., bool] = lambda *args: True,
+) -> Callable[..., Any]:
+    """The function; if it gathers shards, or has a rule of its own, it raises for calls that exceed the limits.
+
+    ``may_be_split`` gets the arguments, and returns whether one may be a split array: a quick test of the library.
+    """
+    if rule is None and not isinstance(RULES.get(verb), Whole):
+        return function
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if not may_be_split(*args) or _is_checked.get():
+            return function(*args, **kwargs)
+        reason = excess(verb, checked, Call(args, kwargs))
+        if reason is not None:
+            raise Unsupported(f"xo.{verb}: {reason}")
+        token = _is_checked.set(True)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _is_checked.reset(token)
+
+    return checked if rule is None else following(verb, rule)(checked)
+
+
+def within_limits(verb: str, kernel: Callable[..., Any], refusal: Refusal) -> Refusal:
+    """The capability test of a kernel, which also refuses calls that exceed the limits."""
+
+    def refuse(call: Call) -> str | None:
+        return refusal(call) or excess(verb, kernel, call)
+
+    return refuse

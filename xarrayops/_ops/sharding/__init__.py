@@ -1,0 +1,13 @@
+"""Arrays that are split over devices or tasks: how they are split, how to split them, and limits of memory."""
+
+from xarrayops._ops.sharding.limits import limits
+from xarrayops._ops.sharding.shard import shard
+from xarrayops._ops.sharding.sharding_of import sharding_of
+from xarrayops._ops.verb import Verb
+from xarrayops.plugin.sharding import Sharding
+
+VERBS = (
+    Verb("limits", limits),
+    Verb("shard", shard, hook="shard", creates=True),
+    Verb("sharding_of", sharding_of, hook="sharding_of", results=(Sharding,)),
+)

@@ -1,0 +1,286 @@
+"""How arrays are split over devices or tasks, and the rules for what an operation moves and holds.
+
+A rule is a function of the arguments of a call, with a `Sharding` for each array. It returns the `Cost` of the call.
+`RULES` has the rules of the functions as libraries have them: `explain` shows them, and `xarrayops.limits` uses them. A
+kernel with another rule has it as its attribute ``cost``: see `xarrayops.plugin.backends.following`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from math import ceil, isnan, prod
+from typing import Any
+
+from xarrayops.plugin.arrays import Record
+
+Axis = str | tuple[str, ...] | None
+"""The axes of the mesh over which an axis of an array is split."""
+Spec = tuple[Axis, ...]
+
+
+class Sharding(Record):
+    """How an array is split.
+
+    Attributes
+    ----------
+    engine : str or None
+        "dask" or "jax"; None for an array that is not split: an array of another library, or of one device.
+    mesh : dict or None
+        The axes of the mesh, each with its size. Dask has no mesh: its axes are "axis0", "axis1" ..., and the sizes are
+        the numbers of chunks.
+    spec : tuple or None
+        For each axis of the array, the axes of the mesh over which it is split, or None. ``xo.shard(x, spec,
+        mesh=mesh)`` splits another array in the same way.
+    shape, shard_shape : tuple of int
+        The shape of the array and of its largest shard. Sizes that Dask does not know yet are NaN.
+    shard_bytes : int or None
+        The bytes of the largest shard.
+    pieces : int
+        The number of different shards.
+    partial : bool
+        Whether the shards must still be added.
+    addressable : bool
+        Whether this process can read all shards.
+    """
+
+    engine: str | None
+    mesh: dict[str, int] | None
+    spec: Spec | None
+    shape: tuple[int, ...]
+    shard_shape: tuple[int, ...]
+    shard_bytes: int | None
+    pieces: int
+    partial: bool = False
+    addressable: bool = True
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The number of shards along each axis."""
+        mesh = self.mesh or {}
+        return tuple(prod(mesh[name] for name in names(axis)) for axis in self.spec or (None,) * len(self.shape))
+
+    def gathered(self, axes: Iterable[int]) -> int:
+        """The bytes of a shard that has these axes whole."""
+        assert self.shard_bytes is not None, "the sizes are known"
+        whole = prod(self.shape[axis] for axis in axes)
+        part = prod(self.shard_shape[axis] for axis in axes)
+        return self.shard_bytes * whole // part if part else 0
+
+
+class Cost(Record):
+    """What a call moves and holds, in bytes for each device or task, and how its result is split; None if unknown.
+
+    ``moves`` are the bytes that a device or a task receives from others; ``holds`` are the arguments, the results and
+    the temporary arrays of the largest task.
+    """
+
+    moves: int | None = None
+    holds: int | None = None
+    sharding: str | None = None
+
+
+Rule = Callable[[Mapping[str, Any]], Cost]
+
+
+def names(axis: Axis) -> tuple[str, ...]:
+    """The axes of the mesh over which an axis is split."""
+    return () if axis is None else (axis,) if isinstance(axis, str) else axis
+
+
+def described(engine: str | None, spec: Iterable[Axis]) -> str:
+    """How an array is split, for people: ``(rows, None)``; an array that is not split is one chunk, or replicated."""
+    each = [" and ".join(names(axis)) or "None" for axis in spec]
+    if any(text != "None" for text in each):
+        return f"({', '.join(each)})" if len(each) > 1 else f"({each[0]},)"
+    return "one chunk" if engine == "dask" else "replicated"
+
+
+class Whole(Record):
+    """The rule of functions that need whole axes: each task or device gathers the shards along them.
+
+    Attributes
+    ----------
+    axes : dict
+        For each argument that is gathered the axes: "axis" or "axes" (the argument of that name), "matrix" (the last
+        two), "first", or "all".
+    drops : bool
+        Whether the result lacks these axes.
+    like : str
+        The argument like which the result is split; empty if the result has the gathered axes whole.
+    copies : float
+        The memory of the results and of the temporary arrays, in multiples of the gathered arguments.
+    item : int
+        The least bytes of an element of the result.
+    """
+
+    axes: Mapping[str, str]
+    drops: bool = False
+    like: str = ""
+    copies: float = 1
+    item: int = 0
+
+    def __call__(self, given: Mapping[str, Any]) -> Cost:
+        """The bytes of the gathered arguments, and of all that a task makes of them."""
+        moves, holds = 0, 0.0
+        spec: Spec | None = None
+        for name, x in shardings(given):
+            axes = self.axes_of(name, x, given)
+            nbytes = x.gathered(axes)
+            moves += nbytes if any(x.counts[axis] > 1 for axis in axes) else 0
+            widened = max(1.0, self.item * prod(x.shard_shape) / x.shard_bytes) if x.shard_bytes else 1
+            holds += nbytes * (1 + self.copies * widened)
+            if name == self.like:
+                spec = x.spec
+            elif spec is None and x.spec is not None and name in self.axes and not self.like:
+                kept = (None if i in axes else axis for i, axis in enumerate(x.spec))
+                spec = tuple(axis for i, axis in enumerate(kept) if not (self.drops and i in axes))
+        engine = next((x.engine for _, x in shardings(given) if x.engine), None)
+        return Cost(moves, int(holds), None if spec is None else described(engine, spec))
+
+    def axes_of(self, name: str, x: Sharding, given: Mapping[str, Any]) -> tuple[int, ...]:
+        """The axes of an argument that are gathered."""
+        which, ndim = self.axes.get(name), len(x.shape)
+        if which is None:
+            return ()
+        chosen: Any = {"matrix": range(-min(2, ndim), 0), "first": 0, "all": None}.get(which, given.get(which))
+        some = range(ndim) if chosen is None else (chosen,) if isinstance(chosen, int) else chosen
+        return tuple(axis % ndim for axis in some if -ndim <= axis < ndim)
+
+
+def shardings(given: Mapping[str, Any]) -> list[tuple[str, Sharding]]:
+    """The arrays of a call, each with the name of its argument."""
+    found = []
+    for name, value in given.items():
+        members = [value] if isinstance(value, Sharding) else value if isinstance(value, (tuple, list)) else ()
+        found += [(name, x) for x in members if isinstance(x, Sharding)]
+    return found
+
+
+def is_known(x: Sharding) -> bool:
+    """Whether the sizes and the places of the shards are known."""
+    return x.shard_bytes is not None and (x.spec is not None or x.engine is None) and not any(map(isnan, x.shape))
+
+
+def elementwise(given: Mapping[str, Any]) -> Cost:
+    """Nothing moves if all arrays are split in the same way; the result is split like the arrays."""
+    arrays = [x for _, x in shardings(given)]
+    ndim = max((len(x.shape) for x in arrays), default=0)
+    specs = [(None,) * (ndim - len(x.shape)) + (x.spec or ()) for x in arrays]
+    spec = tuple(next((axis for axis in axes if axis), None) for axes in zip(*specs, strict=True))
+    shape = tuple(max(axes) for axes in zip(*(_on_left(x.shard_shape, ndim) for x in arrays), strict=True))
+    item = max((_item(x) for x in arrays), default=0)
+    differ = any(x.engine and _on_left(x.counts, ndim) != _on_left(arrays[0].counts, ndim) for x in arrays)
+    holds = sum(x.shard_bytes or 0 for x in arrays) + prod(shape) * max(item, 8)
+    engine = next((x.engine for x in arrays if x.engine), None)
+    return Cost(None if differ else 0, holds, described(engine, spec))
+
+
+def reduction(given: Mapping[str, Any]) -> Cost:
+    """The axes of the argument ``axis`` disappear; where they are split, the partial results are combined."""
+    x: Sharding = given["x"]
+    axes = Whole({"x": "axis"}).axes_of("x", x, given)
+    of_result = prod(extent for i, extent in enumerate(x.shard_shape) if i not in axes) * max(_item(x), 8)
+    moves = of_result if any(x.counts[axis] > 1 for axis in axes) else 0
+    spec = [axis for i, axis in enumerate(x.spec or ()) if i not in axes]
+    if given.get("keepdims"):
+        spec = [None if i in axes else axis for i, axis in enumerate(x.spec or ())]
+    return Cost(moves, 4 * (x.shard_bytes or 0) + _COMBINED * of_result, described(x.engine, spec))
+
+
+def tall(given: Mapping[str, Any]) -> Cost:
+    """The rule of TSQR (https://arxiv.org/abs/0808.2664): the small factors R of all shards move, and are factorised.
+
+    It serves a matrix that is split along its rows, with at least as many rows in a shard as columns. Others are whole.
+    """
+    x: Sharding = given["x"]
+    is_reduced = given.get("mode", "reduced") == "reduced" and not given.get("full_matrices")
+    if len(x.shape) != 2 or not is_reduced or x.counts[1] > 1 or x.counts[0] == 1 or x.shard_shape[0] < x.shape[1]:
+        return OF_MATRICES(given)
+    factors = x.counts[0] * x.shape[1] ** 2 * _item(x)
+    return Cost(factors, max(3 * (x.shard_bytes or 0), 3 * factors), described(x.engine, x.spec or ()))
+
+
+_COMBINED = 16
+"""The partial results that one task of Dask combines, at most: 4 along each of two axes."""
+
+
+def _item(x: Sharding) -> int:
+    """The bytes of an element."""
+    size = prod(x.shard_shape)
+    return (x.shard_bytes or 0) // size if size else 0
+
+
+def _on_left(extents: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    """Extents with ones in front, as for broadcasting."""
+    return (1,) * (ndim - len(extents)) + extents
+
+
+_ELEMENTWISE = """
+abs acos acosh add asin asinh astype atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_or
+bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal erf exp expm1 floor floor_divide greater
+greater_equal hypot imag isfinite isinf isnan less less_equal log log10 log1p log2 logaddexp logical_and logical_not
+logical_or logical_xor maximum minimum multiply nan_to_num negative nextafter not_equal positive pow real reciprocal
+remainder round sigmoid sign signbit sin sinh sqrt square subtract tan tanh trunc where
+"""
+_REDUCTIONS = "all any argmax argmin count_nonzero max mean min nanmax nanmean nanmin nansum prod sum"
+_ALONG_AXIS = "sort argsort partition argpartition topk"
+_QUANTILES = "median nanmedian quantile nanquantile percentile nanpercentile"
+_OF_MATRICES = "cholesky eigh eigvalsh eig eigvals inv pinv qr svd svdvals solve lstsq det slogdet matrix_rank"
+OF_MATRICES = Whole({"x": "matrix", "x1": "matrix", "x2": "matrix"}, copies=3)
+"""The rule of functions of whole matrices: their factors and NumPy's temporary copies."""
+_FOURIER = "fft ifft rfft irfft hfft ihfft"
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(_ELEMENTWISE.split(), elementwise),
+    **dict.fromkeys(_REDUCTIONS.split(), reduction),
+    **dict.fromkeys(_ALONG_AXIS.split(), Whole({"x": "axis"}, item=8)),
+    **dict.fromkeys(_QUANTILES.split(), Whole({"x": "axis"}, drops=True, copies=2)),
+    **{f"fft.{name}": Whole({"x": "axis"}, copies=1.5, item=16) for name in _FOURIER.split()},
+    **{f"fft.{name}": Whole({"x": "axes"}, copies=2, item=16) for name in ("fftn", "ifftn", "rfftn", "irfftn")},
+    **{f"linalg.{name}": OF_MATRICES for name in _OF_MATRICES.split()},
+    "take": Whole({"x": "axis"}, like="indices", item=8),
+    "take_along_axis": Whole({"x": "axis", "indices": "axis"}, like="indices"),
+    "isin": Whole({"x2": "all"}, like="x1", copies=2),
+    "searchsorted": Whole({"x1": "all"}, like="x2"),
+    **dict.fromkeys(("histogram", "bincount"), Whole({"x": "all", "weights": "all"}, drops=True, copies=1.1)),
+}
+"""The rules of functions, by name. Functions that are not listed have no rule."""
+
+
+def amount(nbytes: float, *, up: bool = False) -> str:
+    """A number of bytes for people: ``131 kB``. With ``up`` it is not less than the number."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if nbytes >= size:
+            digits = 0 if nbytes >= 100 * size else 1
+            step = size / 10**digits
+            rounded = ceil(nbytes / step) / 10**digits if up else nbytes / size
+            return f"{rounded:.{digits}f} {unit}"
+    return f"{nbytes:.0f} bytes"
+
+
+def advice(rule: Rule | None, given: Mapping[str, Any], times: float) -> str | None:
+    """How to split the first gathered array so that a call needs so many times less memory; None if it cannot."""
+    if not isinstance(rule, Whole):
+        return None
+    name, x = next((name, x) for name, x in shardings(given) if name in rule.axes and x.engine is not None)
+    free = [axis for axis in range(len(x.shape)) if axis not in rule.axes_of(name, x, given)]
+    if not free:
+        return None
+    axis = max(free, key=lambda axis: x.shape[axis])
+    part = int(x.shard_shape[axis] / times)  # of the new shards, at most
+    if part == 0:
+        return None
+    count = ceil(x.shape[axis] / part)
+    if x.engine != "dask":  # the devices of the mesh, and equal shards
+        needed, count = count, prod((x.mesh or {}).values())
+        if count < needed or x.shape[axis] % count:
+            return None
+    spec = tuple("split" if i == axis else None for i in range(len(x.shape)))
+    return f"xo.shard({name}, {spec}, mesh={{'split': {count}}})"
+
+
+def host_memory() -> int:
+    """The memory that the processes of this machine may use, in bytes; 0 if it is unknown."""
+    from xarrayops._system.machine import memory_bytes, memory_limit_bytes  # needed for the default limit only
+
+    return memory_limit_bytes() or memory_bytes() or 0
