@@ -11,6 +11,7 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
+from xarrayops_backends.dask._counting import histogram as histogram
 from xarrayops_backends.dask._standard.manipulation import nonzero
 from xarrayops_backends.dask._windows import (
     convolve as convolve,
