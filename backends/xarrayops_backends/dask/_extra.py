@@ -12,6 +12,14 @@ from xarrayops.plugin.backends import backend_by_name
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
 from xarrayops_backends.dask._counting import histogram as histogram
+from xarrayops_backends.dask._order import (
+    median as median,
+    nanmedian as nanmedian,
+    nanpercentile as nanpercentile,
+    nanquantile as nanquantile,
+    percentile as percentile,
+    quantile as quantile,
+)
 from xarrayops_backends.dask._standard.manipulation import nonzero
 from xarrayops_backends.dask._windows import (
     convolve as convolve,
