@@ -19,6 +19,7 @@ from xarrayops_backends.dask._order import (
     nanquantile as nanquantile,
     percentile as percentile,
     quantile as quantile,
+    topk as topk,
 )
 from xarrayops_backends.dask._standard.manipulation import nonzero
 from xarrayops_backends.dask._windows import (

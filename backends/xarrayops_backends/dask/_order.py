@@ -1,44 +1,22 @@
-"""Quantiles and orders of axes that are split into chunks, exactly.
-
-Rows that fit into a chunk are sorted whole. Of longer rows each chunk is sorted, and elements are found by their rank
-from counts, digit by digit (`xarrayops.plugin.generic.blocks_selection`).
-"""
+"""Quantiles and greatest elements, with no more than a chunk in a task."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from tlz import concat
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.backends import backend_by_name, backend_of
-from xarrayops.plugin.generic import blocks_selection as selection, common, quantiles
+from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.generic import common, order, quantiles
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
-
-SMALL = 1 << 20
-"""The bytes that one chunk may always have."""
-
-
-def _size(x: Array) -> int:
-    """The greatest number of elements of a chunk of x; no less than a small chunk has."""
-    return max(math.prod(map(max, x.chunks)), SMALL // x.dtype.itemsize, 1)
-
-
-def with_rows(x: Array, axis: int) -> Array | None:
-    """x with chunks that hold whole rows along an axis and are no larger than those of x; None for longer rows."""
-    if x.numblocks[axis] == 1:
-        return x
-    size = _size(x)
-    if x.shape[axis] > size and x.dtype.kind in "fiub":
-        return None
-    if x.size <= size or x.shape[axis] > size:
-        return x.rechunk({axis: -1})
-    chunks = dict.fromkeys(range(x.ndim), "auto") | {axis: -1}
-    return x.rechunk(chunks, block_size_limit=size * x.dtype.itemsize)
+from xarrayops_backends.dask._selection import elements, sorted_chunks, with_rows
 
 
 def _select(xp: Any, x: Array, *indices: Any) -> list[Array]:
@@ -55,61 +33,6 @@ def _select(xp: Any, x: Array, *indices: Any) -> list[Array]:
         found[..., ends[i]] if isinstance(index, int) else found[..., ends[i] : ends[i + 1]]
         for i, index in enumerate(indices)
     ]
-
-
-def sorted_chunks(x: Array, count: int) -> Array:
-    """x with chunks sorted along the last axis. Of ``count`` elements of each row, the counts are less than a chunk."""
-    size = _size(x)
-    rows = math.prod(max(chunks) for chunks in x.chunks[:-1])
-    if rows > 1 and rows * count << selection.DIGIT > size:
-        x = x.rechunk((*(1,) * (x.ndim - 1), size), block_size_limit=size * x.dtype.itemsize)
-    return da.map_blocks(np.sort, x, axis=-1, stable=True, dtype=x.dtype, meta=x._meta)
-
-
-def elements(ordered: Array, ranks: Array) -> Array:
-    """The elements at ranks of each row, from chunks that are sorted along the last axis."""
-    dtype, ndim = ordered.dtype, ordered.ndim
-    row, (block, rank, digit) = tuple(range(ndim - 1)), range(ndim - 1, ndim + 2)
-    ranks = ranks.rechunk((*ordered.chunks[:-1], -1))
-    places = da.map_blocks(partial(selection.start, np, dtype=dtype), ranks, dtype=f"u{dtype.itemsize}")
-    for shift in range(8 * dtype.itemsize - selection.DIGIT, -1, -selection.DIGIT):
-        below = da.blockwise(
-            partial(_below, shift=shift, dtype=dtype),
-            (*row, block, rank, digit),
-            *(ordered, (*row, block), places, (*row, rank)),
-            adjust_chunks={block: 1},
-            new_axes={digit: 1 << selection.DIGIT},
-            meta=_blocks.meta(ordered, np.int64, ndim + 2),
-        )
-        total = da.sum(below, axis=block, dtype=np.int64)
-        places = da.blockwise(
-            partial(_narrowed, shift=shift),
-            (*row, rank),
-            *(places, (*row, rank), ranks, (*row, rank), total, (*row, rank, digit)),
-            concatenate=True,
-            meta=places._meta,
-        )
-    return da.map_blocks(partial(_numbers, dtype=dtype), places, dtype=dtype, meta=_blocks.meta(ordered, dtype, ndim))
-
-
-def _view(x: Any, dtype: Any) -> Any:
-    return x.view(dtype)
-
-
-def _below(ordered: Any, places: Any, *, shift: int, dtype: Any) -> Any:
-    """The counts of a chunk, with an axis of extent 1 for the chunks."""
-    xp = backend_of(places).namespace
-    pairs = zip(ordered.reshape(-1, ordered.shape[-1]), places.reshape(-1, places.shape[-1]), strict=True)
-    counts = [selection.below(xp, row, wanted, shift, dtype, _view) for row, wanted in pairs]
-    return np.stack(counts).reshape(*ordered.shape[:-1], 1, places.shape[-1], -1)
-
-
-def _narrowed(places: Any, ranks: Any, total: Any, *, shift: int) -> Any:
-    return selection.narrowed(backend_of(places).namespace, places, ranks, total, shift)
-
-
-def _numbers(places: Any, *, dtype: Any) -> Any:
-    return selection.numbers(backend_of(places).namespace, places, dtype, _view)
 
 
 def _of_rows(name: str) -> Callable[..., Array]:
@@ -134,3 +57,47 @@ def _of_rows(name: str) -> Callable[..., Array]:
 
 median, quantile, percentile = map(_of_rows, ("median", "quantile", "percentile"))
 nanmedian, nanquantile, nanpercentile = map(_of_rows, ("nanmedian", "nanquantile", "nanpercentile"))
+
+
+def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
+    """The elements of each chunk, which a tree merges."""
+    axis = order.require_count(x, k, axis)
+    x = _blocks.without_empty_chunks(x)
+    places = da.arange(x.shape[axis], chunks=(x.chunks[axis],))[(..., *(None,) * (x.ndim - axis - 1))]
+    merge = partial(_merged, k=k, largest=largest)
+    pairs = da.reduction(
+        da.map_blocks(_pair, x, places, dtype=x.dtype, meta=x._meta),
+        *(merge, partial(merge, is_last=True)),
+        combine=merge,
+        axis=axis,
+        keepdims=True,
+        concatenate=False,
+        output_size=k,
+        dtype=x.dtype,
+        meta=x._meta,
+    )
+    dtypes = x.dtype, np.dtype(np.intp)
+    values, indices = (
+        da.map_blocks(itemgetter(i), pairs, dtype=dtype, meta=_blocks.meta(x, dtype, x.ndim))
+        for i, dtype in enumerate(dtypes)
+    )
+    return values, indices
+
+
+def _pair(x: Any, places: Any) -> tuple[Any, Any]:
+    return x, np.broadcast_to(places, x.shape)
+
+
+def _merged(pairs: Any, *, axis: Any, keepdims: bool, k: int, largest: bool, is_last: bool = False) -> tuple[Any, Any]:
+    """The k greatest or least elements in ascending order, and their places; the greatest first at last."""
+    (axis,) = axis
+    parts = [pairs] if isinstance(pairs, tuple) else list(_flat(pairs))
+    values, places = (np.concatenate(arrays, axis=axis) for arrays in zip(*parts, strict=True))
+    found = np.argsort(values, axis=axis, stable=True)
+    found = common.part(found, axis, max(found.shape[axis] - k, 0) if largest else 0, None if largest else k)
+    found = np.flip(found, axis) if largest and is_last else found
+    return np.take_along_axis(values, found, axis), np.take_along_axis(places, found, axis)
+
+
+def _flat(parts: Any) -> Any:
+    return [parts] if isinstance(parts, tuple) else concat(map(_flat, parts))

@@ -37,7 +37,7 @@ def narrowed(xp: ModuleType, places: Array, ranks: Array, total: Array, shift: i
 
 
 def numbers(xp: ModuleType, places: Array, dtype: Any, view: View) -> Array:
-    """The numbers at places in the order of all bit patterns; NaNs are last, and those of negative sign count as -inf."""
+    """The numbers at places in the order of all bit patterns; NaNs are last, and negative ones -inf."""
     if xp.isdtype(dtype, ("bool", "unsigned integer")):
         return xp.astype(places, dtype)
     sign = xp.asarray(1 << (8 * dtype.itemsize - 1), dtype=places.dtype)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from xarrayops_backends.dask import _order
+from xarrayops_backends.dask import _selection
 
 import xarrayops as xo
 from tests.unit.backends.dask.tasks import measured
@@ -18,7 +18,7 @@ DTYPES = ("float16", "float32", "float64", "int8", "uint16", "int64", "uint64", 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     """Chunks of these tests count as large."""
-    monkeypatch.setattr(_order, "SMALL", 0)
+    monkeypatch.setattr(_selection, "SMALL", 0)
 
 
 def values(dtype, shape=(N,)):
@@ -86,3 +86,59 @@ def test_quantiles_of_columns_hold_a_chunk(shape):
     found, tasks = measured(lambda x: xo.quantile(x, 0.3, axis=0), y)
     np.testing.assert_allclose(found, np.quantile(x, 0.3, axis=0), rtol=1e-14)
     assert max(tasks.most_taken, tasks.most_given) <= 1.1 * x.nbytes / 10
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sorts_of_split_vectors_are_numpys(dtype, descending):
+    x = values(dtype)
+    if np.dtype(dtype).kind == "f":
+        x[::50] = np.nan
+    y = da.from_array(x, chunks=(UNEVEN,))
+    for verb in ("sort", "argsort"):
+        found = getattr(xo, verb)(y, descending=descending)
+        assert found.chunks == y.chunks
+        wanted = getattr(xo, verb)(x, descending=descending)
+        same(found.compute(), wanted)
+        if dtype == "float64":
+            np.testing.assert_array_equal(np.signbit(found.compute()), np.signbit(wanted))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_sorts_along_an_axis(axis):
+    x = values("float32", (30, 12, 20))
+    y = da.from_array(x, chunks=(7, 5, 2))
+    same(xo.sort(y, axis=axis).compute(), np.sort(x, axis=axis))
+    same(xo.argsort(y, axis=axis).compute(), np.argsort(x, axis=axis, stable=True))
+    long = da.from_array(x.reshape(600, 12), chunks=(30, 2))
+    same(xo.argsort(long, axis=0).compute(), np.argsort(x.reshape(600, 12), axis=0, stable=True))
+
+
+@pytest.mark.parametrize(("verb", "most"), [("sort", 1), ("argsort", 2)])
+def test_sorts_hold_two_chunks(verb, most):
+    x = RANDOM.normal(size=400_000)
+    found, tasks = measured(getattr(xo, verb), da.from_array(x, chunks=50_000))
+    same(found, getattr(np, verb)(x))
+    assert tasks.most_taken <= (most + 0.1) * 50_000 * 8
+    assert tasks.most_given <= 1.1 * 50_000 * 8
+    assert len(tasks) <= 40 * 8
+
+
+@pytest.mark.parametrize("largest", [False, True])
+@pytest.mark.parametrize("dtype", [*DTYPES, "complex64"])
+def test_the_greatest_are_those_of_a_stable_sort(dtype, largest):
+    x = values(dtype) if dtype != "complex64" else values("float32").clip(-9, 9) * (1 + 2j)
+    y = da.from_array(x.reshape(3, N // 3), chunks=(2, (100, 0, 200, 100)))
+    for k in (0, 5, 130):
+        found = xo.topk(y, k, largest=largest)
+        order = np.argsort(x.reshape(3, -1), axis=-1, stable=True)
+        order = np.flip(order[:, N // 3 - k :], axis=-1) if largest else order[:, :k]
+        same(found[0].compute(), np.take_along_axis(x.reshape(3, -1), order, axis=-1))
+        same(found[1].compute(), order)
+
+
+def test_the_greatest_hold_a_chunk():
+    x = RANDOM.normal(size=200_000)
+    found, tasks = measured(lambda x: xo.topk(x, 50)[0], da.from_array(x, chunks=20_000))
+    same(found, np.sort(x)[:-51:-1])
+    assert tasks.most_taken <= 2 * 20_000 * 8
