@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.backends import backend_by_name, backend_of
-from xarrayops.plugin.generic import blocks_counting as blocks, statistics
+from xarrayops.plugin.generic import blocks_counting as blocks, common, statistics
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
 
@@ -59,11 +60,31 @@ def histogram(
     density: bool = False,
     weights: Any = None,
 ) -> tuple[Array, Array]:
-    """The generic function of the elements in the order of the chunks."""
-    if weights is not None and weights.shape == x.shape:
-        weights = _blocks.merged(weights.rechunk(x.chunks), weights.ndim)
-    options: dict[str, Any] = {"range": range, "density": density, "weights": weights}
-    return statistics.histogram(backend_by_name("dask").namespace, _blocks.merged(x, x.ndim), bins, **options)
+    """The histogram of each chunk with the same edges."""
+    xp = backend_by_name("dask").namespace
+    if not x.ndim or not x.size or (weights is not None and weights.shape != x.shape):
+        return statistics.histogram(xp, x, bins, range=range, density=density, weights=weights)
+    common.require_real(xp, x)
+    x = _blocks.without_empty_chunks(x)
+    edges = statistics.bin_edges(xp, x, bins, range)
+    count, axes = edges.shape[0] - 1, tuple(builtins.range(x.ndim))
+    weighted = () if weights is None else (common.floating(xp, weights), axes)
+    parts = da.blockwise(
+        _histogram,
+        (*axes, x.ndim),
+        *(x, axes, edges.rechunk(-1), (x.ndim + 1,), *weighted),
+        adjust_chunks=dict.fromkeys(axes, 1),
+        new_axes={x.ndim: count},
+        concatenate=True,
+        meta=_blocks.meta(x, weighted[0].dtype if weighted else np.intp, x.ndim + 1),
+    )
+    found = da.sum(parts, axis=axes, dtype=parts.dtype)
+    return (statistics.densities(xp, x, found, edges, weights) if density else found), edges
+
+
+def _histogram(x: Any, edges: Any, weights: Any = None) -> Any:
+    found, _ = backend_of(x).functions["histogram"](x, edges, weights=weights)
+    return found[(None,) * x.ndim]
 
 
 def _flat(ids: Any, value: Any, places: Any, op: str, length: int) -> tuple[Any, Any]:

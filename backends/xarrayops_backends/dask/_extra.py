@@ -21,6 +21,7 @@ from xarrayops_backends.dask._order import (
     quantile as quantile,
     topk as topk,
 )
+from xarrayops_backends.dask._reductions import logsumexp as logsumexp, nanstd as nanstd, nanvar as nanvar
 from xarrayops_backends.dask._standard.manipulation import nonzero
 from xarrayops_backends.dask._windows import (
     convolve as convolve,
