@@ -11,9 +11,12 @@
 - `is_sound`: whether the indices of sparse parts are valid.
 
 The generic functions that are not in the standard, such as ``pad`` and ``quantile``, have argument checks and steps
-that backends may use. Their modules are attributes of this one: ``common``, ``counting``, ``elementwise``,
-``linalg``, ``nans``, ``order``, ``padding``, ``quantiles``, ``sets``, ``shaping``, ``signal``, ``statistics`` and ``windows``. So is ``complex_order``,
-which has functions of the standard for complex numbers that a library does not order as NumPy does.
+that backends may use. Their modules are attributes of this one: ``common``, ``counting``, ``elementwise``, ``linalg``,
+``nans``, ``order``, ``padding``, ``quantiles``, ``sets``, ``shaping``, ``signal``, ``statistics`` and ``windows``. So
+is ``complex_order``, which has functions of the standard for complex numbers that a library does not order as NumPy.
+
+Functions of split arrays have steps for one block, and steps that combine the results of blocks: ``blocks_counting``
+combines elements by index, and ``blocks_selection`` finds elements by their place in the order of all.
 
 All modules except that of `HOOKS` are imported at their first use.
 """

@@ -209,7 +209,7 @@ def merged(x: Array, count: int) -> Array:
     extents = product(*x.chunks[rest:])
     name = f"merged-{tokenize(x.name, count)}"
     places = {place: i for i, place in enumerate(product(*map(range, x.numblocks[rest:])))}
-    graph = {
+    graph: dict[Any, Any] = {
         (name, *place[:rest], places[place[rest:]]): (partial(_merged_axes, count=count), (x.name, *place))
         for place in product(*map(range, x.numblocks))
     }

@@ -51,7 +51,7 @@ def updated(x: Array, ids: Array, op: str, value: Array) -> Array:
     return x
 
 
-def histogram(
+def chunked_histogram(
     x: Array,
     /,
     bins: Any = 10,
@@ -66,19 +66,23 @@ def histogram(
         return statistics.histogram(xp, x, bins, range=range, density=density, weights=weights)
     common.require_real(xp, x)
     x = _blocks.without_empty_chunks(x)
-    edges = statistics.bin_edges(xp, x, bins, range)
+    is_known = range is not None and not hasattr(bins, "dtype")
+    known = backend_by_name("numpy").namespace, np.empty(1, x.dtype)
+    edges = statistics.bin_edges(*(known if is_known else (xp, x)), bins, range)
+    # Known edges are no array of the graph, so that a chunk is counted by the task that makes it.
+    given = (edges, None) if is_known else (edges.rechunk(-1), (x.ndim + 1,))
     count, axes = edges.shape[0] - 1, tuple(builtins.range(x.ndim))
     weighted = () if weights is None else (common.floating(xp, weights), axes)
     parts = da.blockwise(
         _histogram,
         (*axes, x.ndim),
-        *(x, axes, edges.rechunk(-1), (x.ndim + 1,), *weighted),
+        *(x, axes, *given, *weighted),
         adjust_chunks=dict.fromkeys(axes, 1),
         new_axes={x.ndim: count},
         concatenate=True,
         meta=_blocks.meta(x, weighted[0].dtype if weighted else np.intp, x.ndim + 1),
     )
-    found = da.sum(parts, axis=axes, dtype=parts.dtype)
+    found, edges = da.sum(parts, axis=axes, dtype=parts.dtype), da.asarray(edges)
     return (statistics.densities(xp, x, found, edges, weights) if density else found), edges
 
 

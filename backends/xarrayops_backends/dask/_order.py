@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from tlz import concat
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.backends import backend_by_name
@@ -59,7 +59,7 @@ median, quantile, percentile = map(_of_rows, ("median", "quantile", "percentile"
 nanmedian, nanquantile, nanpercentile = map(_of_rows, ("nanmedian", "nanquantile", "nanpercentile"))
 
 
-def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
+def greatest(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
     """The elements of each chunk, which a tree merges."""
     axis = order.require_count(x, k, axis)
     x = _blocks.without_empty_chunks(x)
@@ -100,4 +100,4 @@ def _merged(pairs: Any, *, axis: Any, keepdims: bool, k: int, largest: bool, is_
 
 
 def _flat(parts: Any) -> Any:
-    return [parts] if isinstance(parts, tuple) else concat(map(_flat, parts))
+    return [parts] if isinstance(parts, tuple) else chain.from_iterable(map(_flat, parts))

@@ -16,7 +16,7 @@ from xarrayops_backends.dask._blocks import da
 _Axes = common.Axes
 
 
-def nanvar(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+def nan_variance(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The sum of squares of Dask's function, which cannot divide by 0, with NaN where the numbers are too few."""
     xp = backend_by_name("dask").namespace
     options: dict[str, Any] = {"axis": common.checked_axes(axis, x.ndim), "keepdims": keepdims}
@@ -28,12 +28,12 @@ def nanvar(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims
     return (squares / da.where(count > correction, count - correction, np.nan)).astype(x.dtype)
 
 
-def nanstd(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+def nan_deviation(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The root of the variance."""
-    return da.sqrt(nanvar(x, axis=axis, correction=correction, keepdims=keepdims))
+    return da.sqrt(nan_variance(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
-def logsumexp(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+def merged_logsumexp(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
     """The function of the results of chunks."""
     xp = backend_by_name("dask").namespace
     x, axis = _blocks.without_empty_chunks(common.floating(xp, x)), common.checked_axes(axis, x.ndim)
