@@ -67,9 +67,11 @@ def chunked_histogram(
     common.require_real(xp, x)
     x = _blocks.without_empty_chunks(x)
     is_known = range is not None and not hasattr(bins, "dtype")
-    known = backend_by_name("numpy").namespace, np.empty(1, x.dtype)
-    edges = statistics.bin_edges(*(known if is_known else (xp, x)), bins, range)
-    # Known edges are no array of the graph, so that a chunk is counted by the task that makes it.
+    if is_known:
+        edges = statistics.bin_edges(backend_by_name("numpy").namespace, np.empty(1, x.dtype), bins, range)
+    else:
+        edges = statistics.bin_edges(xp, x, bins, range)
+    # Known edges stay outside the graph, so that a chunk is counted by the task that makes it.
     given = (edges, None) if is_known else (edges.rechunk(-1), (x.ndim + 1,))
     count, axes = edges.shape[0] - 1, tuple(builtins.range(x.ndim))
     weighted = () if weights is None else (common.floating(xp, weights), axes)
