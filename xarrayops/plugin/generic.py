@@ -11,9 +11,12 @@
 - `is_sound`: whether the indices of sparse parts are valid.
 
 The generic functions that are not in the standard, such as ``pad`` and ``quantile``, have argument checks and steps
-that backends may use. Their modules are attributes of this one: ``common``, ``counting``, ``linalg``, ``order``,
-``padding``, ``quantiles``, ``sets``, ``shaping``, ``signal``, ``statistics`` and ``windows``. So is ``complex_order``,
-which has functions of the standard for complex numbers that a library does not order as NumPy does.
+that backends may use. Their modules are attributes of this one: ``common``, ``counting``, ``elementwise``, ``linalg``,
+``nans``, ``order``, ``padding``, ``quantiles``, ``sets``, ``shaping``, ``signal``, ``statistics`` and ``windows``. So
+is ``complex_order``, which has functions of the standard for complex numbers that a library does not order as NumPy.
+
+Functions of split arrays have steps for one block, and steps that combine the results of blocks: ``blocks_counting``
+combines elements by index, and ``blocks_selection`` finds elements by their place in the order of all.
 
 All modules except that of `HOOKS` are imported at their first use.
 """
@@ -39,7 +42,9 @@ if TYPE_CHECKING:
     from xarrayops._generic.extra import (
         common as common,
         counting as counting,
+        elementwise as elementwise,
         linalg as linalg,
+        nans as nans,
         order as order,
         padding as padding,
         quantiles as quantiles,
@@ -60,7 +65,7 @@ if TYPE_CHECKING:
 
 _EXTRA = (
     *("common", "counting", "linalg", "order", "padding", "quantiles", "sets", "shaping", "signal", "statistics"),
-    "windows",
+    *("elementwise", "nans", "windows"),
 )
 _OF_ATTENTION = ("Span", "cut", "is_full", "limits", "part", "sees", "without_padding")
 _OF_RANDOM = ("arithmetic", "beta_numbers", "random_draw", "random_keys", "random_permutation")
@@ -68,6 +73,8 @@ _LAZY = {
     **{name: (f"extra.{name}", "") for name in _EXTRA},
     **{name: ("attention", name) for name in _OF_ATTENTION},
     **{name: ("random", name) for name in _OF_RANDOM},
+    "blocks_counting": ("sharding.counting", ""),
+    "blocks_selection": ("sharding.selection", ""),
     "complex_order": ("complex_order", ""),
     "is_sound": ("sparse", "is_sound"),
 }

@@ -30,6 +30,7 @@ from xarrayops_backends.dask._standard.corrections import *
 from xarrayops_backends.dask._standard.creation import *
 from xarrayops_backends.dask._standard.linalg import *
 from xarrayops_backends.dask._standard.manipulation import *
+from xarrayops_backends.dask._standard.order import *
 from xarrayops_backends.dask._standard.sets import *
 from xarrayops_backends.dask._transfers import *
 from xarrayops_backends.dask._windows import convolution, pooling

@@ -1,4 +1,4 @@
-"""Attention over chunks: one partial result per chunk of queries and chunk of keys, then a merge over the keys.
+"""Attention over chunks: one partial result per chunk of queries and chunk of keys, then a tree of pairs merges them.
 
 The final result is the mean of the partial results, weighted by ``exp(logsumexp)``. Each partial result carries its
 logsumexp as an additional last column.
@@ -72,7 +72,7 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
             concatenate=True,
             meta=meta(a.q, wide, 5),
         )
-        merged = parts.rechunk({3: -1}).map_blocks(_merged, drop_axis=3, meta=meta(a.q, wide, 4))
+        merged = da.reduction(parts, _kept, _merged, axis=3, split_every=2, dtype=wide, meta=meta(a.q, wide, 4))
     return merged[..., :-1].astype(a.q.dtype), merged[..., -1]
 
 
@@ -98,17 +98,22 @@ def _part(
     return np.concatenate([out.astype(wide), lse[..., None]], axis=3)[:, :, :, None, :]
 
 
-def _merged(parts: Any) -> Any:
-    """Merge the partial results over all chunks of keys; the logsumexp stays the last column."""
+def _kept(part: Any, axis: Any, keepdims: bool) -> Any:
+    return part
+
+
+def _merged(parts: Any, axis: Any, keepdims: bool) -> Any:
+    """Merge partial results of two chunks of keys; the logsumexp stays the last column."""
     lse = parts[..., -1:]
     largest = lse.max(axis=3, keepdims=True)
     # -inf - -inf is NaN: queries that see nothing in any chunk get a finite base, and weights of 0.
     base = np.where(largest == -np.inf, 0, largest)
     weights = np.exp(lse - base)
-    total = weights.sum(axis=3)
+    total = weights.sum(axis=3, keepdims=True)
     seen = total > 0
     safe = np.where(seen, total, 1)
     # Each part is normalised: sum(exp(s) v) of a chunk is exp(lse) * out. So the whole is the mean of the parts with
     # the weights exp(lse).
-    out = (weights * parts[..., :-1]).sum(axis=3) / safe
-    return np.concatenate([out, np.where(seen, base[..., 0, :] + np.log(safe), -np.inf)], axis=3).astype(parts.dtype)
+    out = (weights * parts[..., :-1]).sum(axis=3, keepdims=True) / safe
+    whole = np.concatenate([out, np.where(seen, base + np.log(safe), -np.inf)], axis=4).astype(parts.dtype)
+    return whole if keepdims else whole[:, :, :, 0]

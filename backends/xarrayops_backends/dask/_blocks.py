@@ -9,14 +9,16 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, wraps
-from itertools import count, islice
+from functools import cache, partial, wraps
+from itertools import count, islice, product
 from operator import getitem
 from typing import Any
 
 import array_api_compat.dask.array
 import dask.array
 import numpy as np
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Gap
@@ -218,6 +220,26 @@ def stacked(
             part = meta(arrays[0], dtype, len(index))
             results.append(da.blockwise(getitem, index, *operands, i, None, new_axes=new, meta=part))
     return tuple(results)
+
+
+def merged(x: Array, count: int) -> Array:
+    """x with its last axes merged into one, whose elements are in the order of the chunks: no chunk is moved."""
+    if count == 1:
+        return x
+    rest = x.ndim - count
+    extents = product(*x.chunks[rest:])
+    name = f"merged-{tokenize(x.name, count)}"
+    places = {place: i for i, place in enumerate(product(*map(range, x.numblocks[rest:])))}
+    graph: dict[Any, Any] = {
+        (name, *place[:rest], places[place[rest:]]): (partial(_merged_axes, count=count), (x.name, *place))
+        for place in product(*map(range, x.numblocks))
+    }
+    layers = HighLevelGraph.from_collections(name, graph, dependencies=[x])
+    return da.Array(layers, name, (*x.chunks[:rest], tuple(map(math.prod, extents))), meta=meta(x, x.dtype, rest + 1))
+
+
+def _merged_axes(chunk: Any, count: int) -> Any:
+    return chunk.reshape(*chunk.shape[: chunk.ndim - count], -1)
 
 
 def flat_positions(x: Array) -> Array:

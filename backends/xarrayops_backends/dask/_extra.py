@@ -9,14 +9,25 @@ from dask.delayed import delayed
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.backends import backend_by_name
-from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask import _blocks, _counting, _order, _reductions
 from xarrayops_backends.dask._blocks import da
+from xarrayops_backends.dask._order import (
+    median as median,
+    nanmedian as nanmedian,
+    nanpercentile as nanpercentile,
+    nanquantile as nanquantile,
+    percentile as percentile,
+    quantile as quantile,
+)
 from xarrayops_backends.dask._standard.manipulation import nonzero
 from xarrayops_backends.dask._windows import (
     convolve as convolve,
     correlate as correlate,
     sliding_window_view as sliding_window_view,
 )
+
+histogram, topk = _counting.chunked_histogram, _order.greatest
+nanvar, nanstd, logsumexp = _reductions.nan_variance, _reductions.nan_deviation, _reductions.merged_logsumexp
 
 
 def _of_whole(function: Any, count: int, x1: Array, x2: Array, **options: Any) -> Any:

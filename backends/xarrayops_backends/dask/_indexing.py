@@ -12,7 +12,7 @@ import numpy as np
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index, Selection
 from xarrayops.plugin.indexing import UFUNCS
-from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask import _blocks, _counting as counting
 from xarrayops_backends.dask._blocks import da
 from xarrayops_backends.numpy._indexing import UPDATES
 
@@ -23,7 +23,8 @@ _EVERYTHING = slice(None)
 def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:
     """Always return a new array: assignment to a Dask array replaces its graph, and other references do not see it.
 
-    Masks with one value, slices and integers keep the chunks. Axes indexed by an integer array become one chunk.
+    Masks with one value, slices, integers and one array of integers keep the chunks. Axes indexed by several arrays
+    become one chunk.
     """
     if copy is False:
         raise Unsupported("a Dask array cannot be updated in place. Instead: copy=None, and use the result")
@@ -43,7 +44,11 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
         return x.copy()
     if not selection.arrays:
         return _assigned(x, selection, op, index.arranged(selection, value))
-    return _scatter(x, index, op, value)
+    if len(selection.arrays) > 1 or mask is not None or any(entry != _EVERYTHING for entry in selection.basic):
+        return _scatter(x, index, op, value)
+    indexed = da.transpose(x, selection.order)
+    updated = counting.updated(indexed, selection.arrays[0], op, index.arranged(selection, value))
+    return da.transpose(updated, tuple(np.argsort(selection.order)))
 
 
 def select(x: Array, index: Index, /, *, copy: bool | None) -> Array:
@@ -124,12 +129,7 @@ def _scatter(x: Array, index: Index, op: str, value: Array) -> Array:
     axes, fresh = tuple(range(x.ndim)), count(x.ndim)
     positions, operands, rest = _operands(index.entries, fresh)
     value_axes = tuple(islice(fresh, value.ndim))
-    gathered = axes
-    if len(index.entries) == 1 and not index.is_mask(index.entries[0]):
-        gathered = axes[:1]
-        value = da.broadcast_to(value, operands[0].shape + x.shape[1:])
-        value_axes = (*operands[1], *axes[1:])
-    x = x.rechunk(dict.fromkeys(gathered, -1))
+    x = x.rechunk(-1)
     return _blocks.gather(
         _apply, axes, x, axes, value, value_axes, *operands, dtype=x.dtype, op=op, positions=positions, rest=rest
     )

@@ -12,14 +12,27 @@ from xarrayops.plugin.host import random_numbers
 from xarrayops.plugin.random import Draw
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
+from xarrayops_backends.dask._standard.order import argsort as _argsort
 from xarrayops_backends.numpy import _random as _numpy
+
+_LEAST = 1 << 23
+"""The bytes of the chunks of numbers that are sorted."""
 
 
 def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
     """In chunks of Dask's default size, which does not affect the numbers."""
+    return _drawn(draw, key, shape, device)
+
+
+def random_permutation(key: Any, size: int, device: Any, /) -> Array:
+    """By a sort of chunks of the bits."""
+    return _argsort(_drawn(Draw("bits", "int64"), key, (size,), device, _LEAST))
+
+
+def _drawn(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, limit: Any = None) -> Array:
     _blocks.check_device(device)
     dtype = np.dtype(draw.dtype)
-    chunks = da.core.normalize_chunks("auto", shape, dtype=dtype)
+    chunks = da.core.normalize_chunks("auto", shape, limit, dtype=dtype)
     meta = np.empty((0,) * len(shape), dtype)
     return da.map_blocks(_chunk, chunks=chunks, dtype=dtype, meta=meta, draw=draw, key=key, whole=shape)
 

@@ -65,7 +65,7 @@ def segment_sum(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: i
     """Sums by index, in double precision: the elements of a segment are added one after the other."""
     count = segments(xp, x, segment_ids, num_segments)
     x = counted_booleans(xp, x)
-    return common.astype(xp, _reduced(xp, "add", 0, common.doubled(xp, x), segment_ids, count), x.dtype)
+    return common.astype(xp, reduced(xp, "add", 0, common.doubled(xp, x), segment_ids, count), x.dtype)
 
 
 def counted_booleans(xp: ModuleType, x: Array) -> Array:
@@ -87,13 +87,13 @@ def segment_mean(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: 
 def segment_max(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
     """Maxima by index, starting at the least value of the dtype."""
     count = segments(xp, x, segment_ids, num_segments)
-    return _reduced(xp, "max", limit_of(xp, x, is_least=True), x, segment_ids, count)
+    return reduced(xp, "max", limit_of(xp, x, is_least=True), x, segment_ids, count)
 
 
 def segment_min(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
     """Minima by index, starting at the greatest value of the dtype."""
     count = segments(xp, x, segment_ids, num_segments)
-    return _reduced(xp, "min", limit_of(xp, x, is_least=False), x, segment_ids, count)
+    return reduced(xp, "min", limit_of(xp, x, is_least=False), x, segment_ids, count)
 
 
 def limit_of(xp: ModuleType, x: Array, *, is_least: bool) -> Any:
@@ -122,7 +122,7 @@ def segments(xp: ModuleType, x: Array, segment_ids: Array, num_segments: int | N
     return common.counted("num_segments", num_segments)
 
 
-def _reduced(xp: ModuleType, operation: str, start: Any, x: Array, ids: Array, count: int) -> Array:
+def reduced(xp: ModuleType, operation: str, start: Any, x: Array, ids: Array, count: int) -> Array:
     """Combine elements by index. Elements with an index out of range go to an extra element, which is dropped."""
     ids = common.astype(xp, ids, common.index_dtype(xp, ids))
     ids = xp.where((ids < 0) | (ids >= count), xp.full_like(ids, count), ids)

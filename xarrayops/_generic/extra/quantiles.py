@@ -29,15 +29,37 @@ _FITTED = {"hazen": 0.5, "weibull": 0.0, "median_unbiased": 1 / 3, "normal_unbia
 METHODS = (*ROUNDED, *_FITTED, "averaged_inverted_cdf", "interpolated_inverted_cdf", "linear", "midpoint")
 
 
-def median(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def by_sort(xp: ModuleType, x: Array, *indices: Any) -> list[Array]:
+    """The elements of each row of x that are at indices in its order, in which NaNs are last.
+
+    An index is an integer, a vector, or an array with the same number of indices for each row.
+    """
+    ordered = xp.sort(x, axis=-1)
+    return [_element(xp, ordered, index) for index in indices]
+
+
+def _element(xp: ModuleType, ordered: Array, index: Any) -> Array:
+    if isinstance(index, int):
+        return ordered[..., index]
+    if index.ndim == 1:
+        return xp.take(ordered, index, axis=-1)
+    return xp.take_along_axis(ordered, index, axis=-1)
+
+
+Select = Callable[..., list[Array]]
+"""A function like `by_sort`."""
+
+
+def median(
+    xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False, select: Select = by_sort
+) -> Array:
     """The mean of the two middle values, which are the same for an odd number."""
     flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=False)
     n = flat.values.shape[-1]
     if not n:
         return _nans(xp, flat)
-    ordered = xp.sort(flat.values, axis=-1)
-    found = _middle(xp, ordered[..., (n - 1) // 2], ordered[..., n // 2])
-    return xp.reshape(_poisoned(xp, found, ordered), flat.shape)
+    low, high, last = select(xp, flat.values, (n - 1) // 2, n // 2, n - 1)
+    return xp.reshape(_poisoned(xp, _middle(xp, low, high), last), flat.shape)
 
 
 def _middle(xp: ModuleType, low: Array, high: Array) -> Array:
@@ -47,28 +69,26 @@ def _middle(xp: ModuleType, low: Array, high: Array) -> Array:
     return xp.where(low == high, low, low * 0.5 + high * 0.5)  # the product of a complex infinity has NaN
 
 
-def nanmedian(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def nanmedian(
+    xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False, select: Select = by_sort
+) -> Array:
     """The median of the values that are not NaN."""
     flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=False)
     if not flat.values.shape[-1]:
         return _nans(xp, flat)
-    ordered, count = _numbers_first(xp, flat.values)
-    low, high = (_element(xp, ordered, index) for index in ((count - 1) // 2, count // 2))
+    count = _numbers(xp, flat.values)[..., None]
+    low, high = select(xp, flat.values, xp.maximum((count - 1) // 2, xp.zeros_like(count)), count // 2)
     return xp.reshape(_middle(xp, low, high), flat.shape)
 
 
-def percentile(
-    xp: ModuleType, x: Array, /, q: Any, *, axis: Axes = None, method: str = "linear", keepdims: bool = False
-) -> Array:
+def percentile(xp: ModuleType, x: Array, /, q: Any, **options: Any) -> Array:
     """The quantile of ``q / 100``."""
-    return quantile(xp, x, _hundredth(xp, x, q), axis=axis, method=method, keepdims=keepdims)
+    return quantile(xp, x, _hundredth(xp, x, q), **options)
 
 
-def nanpercentile(
-    xp: ModuleType, x: Array, /, q: Any, *, axis: Axes = None, method: str = "linear", keepdims: bool = False
-) -> Array:
+def nanpercentile(xp: ModuleType, x: Array, /, q: Any, **options: Any) -> Array:
     """The quantile of ``q / 100``."""
-    return nanquantile(xp, x, _hundredth(xp, x, q), axis=axis, method=method, keepdims=keepdims)
+    return nanquantile(xp, x, _hundredth(xp, x, q), **options)
 
 
 def _hundredth(xp: ModuleType, x: Array, q: Any) -> Any:
@@ -76,7 +96,15 @@ def _hundredth(xp: ModuleType, x: Array, q: Any) -> Any:
 
 
 def quantile(
-    xp: ModuleType, x: Array, /, q: Any, *, axis: Axes = None, method: str = "linear", keepdims: bool = False
+    xp: ModuleType,
+    x: Array,
+    /,
+    q: Any,
+    *,
+    axis: Axes = None,
+    method: str = "linear",
+    keepdims: bool = False,
+    select: Select = by_sort,
 ) -> Array:
     """The elements at both sides of the virtual index, interpolated. NaNs sort to the end."""
     require_method(method)
@@ -85,29 +113,34 @@ def quantile(
     n, prefix = flat.values.shape[-1], getattr(q, "shape", ())
     if not n:
         return _nans(xp, flat, prefix)
-    ordered = xp.sort(flat.values, axis=-1)
     if not hasattr(q, "dtype"):
         require_probability(q)
         low, high, weight = neighbours(math, n, float(q), method)
-        found = _between(xp, ordered[..., int(low)], ordered[..., int(high)], weight)
-        return xp.reshape(_poisoned(xp, found, ordered), flat.shape)
+        below, above, last = select(xp, flat.values, int(low), int(high), n - 1)
+        return xp.reshape(_poisoned(xp, _between(xp, below, above, weight), last), flat.shape)
     low, high, weight = neighbours(xp, n, _probabilities(xp, x, q), method)
-    below, above = (xp.take(ordered, _as_index(xp, i), axis=-1) for i in (low, high))
-    found = _between(xp, below, above, weight)
-    last = ordered[..., -1:]
-    found = found if xp.isdtype(last.dtype, "integral") else xp.where(xp.isnan(last), last, found)
+    below, above, last = select(xp, flat.values, _as_index(xp, low), _as_index(xp, high), n - 1)
+    found = _poisoned(xp, _between(xp, below, above, weight), last[..., None])
     return xp.reshape(xp.moveaxis(found, -1, 0), (*prefix, *flat.shape))
 
 
 def nanquantile(
-    xp: ModuleType, x: Array, /, q: Any, *, axis: Axes = None, method: str = "linear", keepdims: bool = False
+    xp: ModuleType,
+    x: Array,
+    /,
+    q: Any,
+    *,
+    axis: Axes = None,
+    method: str = "linear",
+    keepdims: bool = False,
+    select: Select = by_sort,
 ) -> Array:
     """Like `quantile`, with the number of values that are not NaN in each row instead of the length of the axis."""
     require_method(method)
     common.require_real(xp, x)
     flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=method in ROUNDED)
     if xp.isdtype(flat.values.dtype, "integral"):
-        return quantile(xp, x, q, axis=axis, method=method, keepdims=keepdims)
+        return quantile(xp, x, q, axis=axis, method=method, keepdims=keepdims, select=select)
     prefix = getattr(q, "shape", ())
     if not flat.values.shape[-1]:
         return _nans(xp, flat, prefix)
@@ -116,9 +149,9 @@ def nanquantile(
         wanted = xp.asarray([float(q)], dtype=flat.values.dtype, device=common.device_of(flat.values))
     else:
         wanted = _probabilities(xp, x, q)
-    ordered, count = _numbers_first(xp, flat.values)
-    low, high, weight = neighbours(xp, common.astype(xp, count, wanted.dtype)[..., None], wanted, method)
-    below, above = (_element(xp, ordered, _as_index(xp, i)) for i in (low, high))
+    count = common.astype(xp, _numbers(xp, flat.values), wanted.dtype)[..., None]
+    low, high, weight = neighbours(xp, count, wanted, method)
+    below, above = select(xp, flat.values, *(_as_index(xp, i) for i in (low, high)))
     found = _between(xp, below, above, weight)
     return xp.reshape(xp.moveaxis(found, -1, 0), (*prefix, *flat.shape))
 
@@ -192,9 +225,8 @@ def _nans(xp: ModuleType, flat: Rows, prefix: tuple[int, ...] = ()) -> Array:
     return xp.full((*prefix, *flat.shape), math.nan, dtype=flat.values.dtype, device=common.device_of(flat.values))
 
 
-def _poisoned(xp: ModuleType, found: Array, ordered: Array) -> Array:
+def _poisoned(xp: ModuleType, found: Array, last: Array) -> Array:
     """NaN for rows that contain NaN: it is then their last element."""
-    last = ordered[..., -1]
     return found if xp.isdtype(last.dtype, "integral") else xp.where(xp.isnan(last), last, found)
 
 
@@ -217,13 +249,6 @@ def _between(xp: ModuleType, low: Array, high: Array, weight: Any) -> Array:
     return xp.where(weight < 0.5, low + step * weight, high - step * (1 - weight))
 
 
-def _numbers_first(xp: ModuleType, x: Array) -> tuple[Array, Array]:
-    """The sorted rows, with NaNs at the end, and the number of non-NaN elements in each."""
-    return xp.sort(x, axis=-1), xp.count_nonzero(~xp.isnan(x), axis=-1)
-
-
-def _element(xp: ModuleType, ordered: Array, index: Array) -> Array:
-    """The element of each row at one or several indices; NaN for rows with only NaNs."""
-    each = index if index.ndim == ordered.ndim else index[..., None]
-    found = xp.take_along_axis(ordered, xp.maximum(each, xp.zeros_like(each)), axis=-1)
-    return found if each is index else found[..., 0]
+def _numbers(xp: ModuleType, x: Array) -> Array:
+    """The number of non-NaN elements in each row. Without any, the first element is a NaN."""
+    return xp.count_nonzero(~xp.isnan(x), axis=-1)

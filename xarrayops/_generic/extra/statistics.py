@@ -156,11 +156,14 @@ def histogram(
     place = xp.searchsorted(limits[1:-1], data, side="right")
     is_inside = xp.greater_equal(data, limits[0]) & xp.less_equal(data, limits[-1])
     found = xp.bincount(xp.where(is_inside, place, xp.full_like(place, count)), weights, length=count)
-    if not density:
-        return found, edges
+    return (densities(xp, x, found, edges, weights) if density else found), edges
+
+
+def densities(xp: ModuleType, x: Array, found: Array, edges: Array, weights: Any) -> Array:
+    """The counts, or sums of weights, divided by the widths of the bins and the total."""
     dtype = common.floating(xp, x[:0]).dtype if weights is None else found.dtype
     found = common.widest(xp, found)
-    return common.astype(xp, found / common.astype(xp, xp.diff(edges), found.dtype) / xp.sum(found), dtype), edges
+    return common.astype(xp, found / common.astype(xp, xp.diff(edges), found.dtype) / xp.sum(found), dtype)
 
 
 def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] | None, parts: Any = None) -> Array:

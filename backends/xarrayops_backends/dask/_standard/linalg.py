@@ -12,6 +12,8 @@ from array_api_compat.dask.array.linalg import EighResult, QRResult, SlogdetResu
 from numpy.linalg._linalg import EigResult
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.generic import common, linalg as _generic
 from xarrayops.plugin.host import products, sums
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import compat, da
@@ -149,10 +151,15 @@ def linalg_matrix_power(x: Array, n: int, /) -> Array:
 
 
 def linalg_pinv(x: Array, /, *, rtol: Any = None) -> Array:
-    """NumPy's function on stacks of matrices; Dask has none."""
+    """NumPy's function on stacks of matrices, or by the singular values of a tall or wide matrix; Dask has none."""
     x = _inexact(x)
     if rtol is None:
         rtol = max(x.shape[-2:]) * np.finfo(x.dtype).eps
+    if x.ndim == 2 and (_tall(x) is not None or _tall(x.T) is not None):
+        u, values, vh = linalg_svd(x, full_matrices=False)
+        is_kept = values > da.asarray(rtol) * values[0]
+        inverse = da.where(is_kept, 1 / da.where(is_kept, values, 1), 0).astype(x.dtype)
+        return da.matmul(vh.T * inverse, u.T)
     return _blocks.stacked(np.linalg.pinv, "mn,->nm", x, da.asarray(rtol), dtypes=[x.dtype])[0]
 
 
@@ -165,15 +172,40 @@ def linalg_matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     return da.count_nonzero(singular > tolerance, axis=-1)
 
 
-def _is_tall(x: Array) -> bool:
-    """Whether Dask factorises x without gathering it.
+def _tall(x: Array) -> Array | None:
+    """x in chunks of whole rows, each with at least as many rows as columns; None unless there are two of these."""
+    if x.ndim != 2 or x.dtype.kind != "f" or math.isnan(x.size) or not x.shape[1]:
+        return None
+    x = _blocks.without_empty_chunks(x)
+    (rows, columns), lengths = x.shape, x.chunks[0]
+    if x.numblocks[1] > 1 or min(lengths) < columns:
+        count = rows // max(math.prod(map(max, x.chunks)) // columns, columns)
+        lengths = tuple(rows // count + (i < rows % count) for i in range(count)) if count else ()
+    return x.rechunk((lengths, -1)) if len(lengths) > 1 else None
 
-    x must be one column of two or more chunks, each with at least as many rows as columns.
-    """
-    if x.ndim != 2 or x.dtype.kind != "f" or x.numblocks[1] > 1:
-        return False
-    rows = x.chunks[0]
-    return len(rows) > 1 and bool(min(rows) >= x.shape[1] > 0)
+
+def _triangle(tall: Array) -> Array:
+    """R of the QR factorisation of a tall matrix, by a tree."""
+    n = tall.shape[1]
+    return da.reduction(tall, _r, _r, axis=0, keepdims=True, output_size=n, dtype=tall.dtype, meta=tall._meta)
+
+
+def _r(x: Any, axis: Any, keepdims: bool) -> Any:
+    return np.linalg.qr(x, mode="r")
+
+
+def linalg_lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:
+    """Of a tall matrix, the solution for R of both sides: the norms of all differences are the same."""
+    _generic.require_equations(x1, x2)
+    xp = backend_by_name("dask").namespace
+    x1, x2 = common.alike(xp, *(common.floating(xp, x) for x in (x1, x2)))
+    tall = _tall(da.concatenate([x1, x2 if x2.ndim > 1 else x2[:, None]], axis=1))
+    if tall is None:
+        return _generic.lstsq(xp, x1, x2, rtol=rtol)
+    r, n = _triangle(tall), x1.shape[1]
+    limit = float(np.finfo(x1.dtype).eps) * max(x1.shape) if rtol is None else rtol
+    solution, *rest = _generic.lstsq(xp, r[:, :n], r[:, n:], rtol=limit)
+    return solution if x2.ndim > 1 else solution[:, 0], *rest
 
 
 def linalg_qr(x: Array, /, *, mode: str = "reduced") -> tuple[Array, Array]:
@@ -181,8 +213,8 @@ def linalg_qr(x: Array, /, *, mode: str = "reduced") -> tuple[Array, Array]:
     x = _inexact(x)
     if mode not in ("reduced", "complete"):
         raise ValueError(f"mode must be 'reduced' or 'complete', not {mode!r}")
-    if mode == "reduced" and _is_tall(x):
-        return QRResult(*da.linalg.qr(x))
+    if mode == "reduced" and (tall := _tall(x)) is not None:
+        return QRResult(*da.linalg.qr(tall))
     signature = "mn->mk,kn" if mode == "reduced" else "mn->mm,mn"
     kernel = partial(np.linalg.qr, mode=mode)
     return QRResult(*_blocks.stacked(kernel, signature, x, dtypes=[x.dtype] * 2, k=min(x.shape[-2:])))
@@ -191,8 +223,11 @@ def linalg_qr(x: Array, /, *, mode: str = "reduced") -> tuple[Array, Array]:
 def linalg_svd(x: Array, /, *, full_matrices: bool = True) -> tuple[Array, Array, Array]:
     """Dask's svd supports tall matrices only, and only the reduced form."""
     x = _inexact(x)
-    if not full_matrices and _is_tall(x):
-        return SVDResult(*da.linalg.svd(x, coerce_signs=False))
+    if not full_matrices and (tall := _tall(x)) is not None:
+        return SVDResult(*da.linalg.svd(tall, coerce_signs=False))
+    if not full_matrices and x.ndim == 2 and (tall := _tall(x.T)) is not None:
+        u, values, vh = da.linalg.svd(tall, coerce_signs=False)
+        return SVDResult(vh.T, values, u.T)
     signature = "mn->mm,k,nn" if full_matrices else "mn->mk,k,kn"
     kernel = partial(np.linalg.svd, full_matrices=full_matrices)
     return SVDResult(*_blocks.stacked(kernel, signature, x, dtypes=[x.dtype, _real(x), x.dtype], k=min(x.shape[-2:])))
@@ -201,8 +236,8 @@ def linalg_svd(x: Array, /, *, full_matrices: bool = True) -> tuple[Array, Array
 def linalg_svdvals(x: Array, /) -> Array:
     """A tall matrix has the singular values of R in its QR factorisation, and R is small."""
     x = _blocks.without_empty_chunks(_inexact(x))
-    if _is_tall(x):
-        x = da.linalg.qr(x)[1]
+    tall = _tall(x) if x.ndim != 2 or x.shape[0] >= x.shape[1] else _tall(x.T)
+    x = x if tall is None else _triangle(tall)
     kernel = partial(np.linalg.svd, compute_uv=False)
     return _blocks.stacked(kernel, "mn->k", x, dtypes=[_real(x)], k=min(x.shape[-2:]))[0]
 

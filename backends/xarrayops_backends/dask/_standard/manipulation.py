@@ -14,7 +14,6 @@ from xarrayops.plugin.generic import common
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import compat, da
 from xarrayops_backends.dask._windows import differences as _differences
-from xarrayops_backends.numpy import _standard as _numpy
 
 
 def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
@@ -114,26 +113,6 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     if x.size == 0:
         return tuple(da.zeros((0,), dtype=np.intp) for _ in x.shape)
     return tuple(compat.nonzero(_blocks.without_empty_chunks(x)))
-
-
-def sort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The NumPy backend's function on whole axes."""
-    return _along_whole_axis(_numpy.sort, x, axis, x.dtype, descending=descending, stable=stable)
-
-
-def argsort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The NumPy backend's function on whole axes."""
-    return _along_whole_axis(_numpy.argsort, x, axis, np.intp, descending=descending, stable=stable)
-
-
-def _along_whole_axis(kernel: Any, x: Array, axis: int | None, dtype: Any, **options: Any) -> Array:
-    """The kernel on chunks that span the axis; the result has the chunks of x."""
-    if axis is None:
-        x, axis = reshape(x, (-1,)), 0
-    axis = _blocks.axis_from_front(x, axis)
-    meta = _blocks.meta(x, dtype, x.ndim)
-    result = da.map_blocks(kernel, x.rechunk({axis: -1}), axis=axis, dtype=dtype, meta=meta, **options)
-    return result.rechunk(x.chunks)
 
 
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:

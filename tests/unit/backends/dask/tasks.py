@@ -1,0 +1,66 @@
+"""Executes a graph task by task, and notes the bytes that each task takes in and gives out."""
+
+from typing import NamedTuple
+
+import dask
+import numpy as np
+from dask.callbacks import Callback
+
+
+class Task(NamedTuple):
+    """The bytes of one task."""
+
+    key: object
+    taken: int
+    given: int
+
+
+class Tasks(Callback):
+    """The tasks of all graphs that are executed inside the context."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+        self.runs = 0
+        self._taken = {}
+
+    def _start(self, graph):
+        self.runs += 1
+
+    def _pretask(self, key, graph, state):
+        self._taken[key] = sum(_bytes(state["cache"][each]) for each in state["dependencies"][key])
+
+    def _posttask(self, key, result, graph, state, worker):
+        taken = self._taken.pop(key)
+        if not str(key).startswith("finalize"):  # joins the chunks of the result for the caller
+            self.found.append(Task(key, taken, _bytes(result)))
+
+    @property
+    def most_taken(self):
+        return max(task.taken for task in self.found)
+
+    @property
+    def most_given(self):
+        return max(task.given for task in self.found)
+
+    def __len__(self):
+        return len(self.found)
+
+
+def measured(call, *arrays):
+    """The results of a call of lazy arrays, which must compute nothing itself, and the tasks that compute it."""
+    with Tasks() as early:
+        lazy = call(*arrays)
+    assert not early.runs, "the call computes"
+    with Tasks() as tasks:
+        found = dask.compute(lazy, scheduler="sync", optimize_graph=False)[0]
+    return found, tasks
+
+
+def _bytes(value):
+    """The bytes of all arrays; an axis that repeats one element counts once."""
+    if isinstance(value, np.ndarray):
+        extents = [n for n, step in zip(value.shape, value.strides, strict=True) if step or not n]
+        return int(np.prod(extents, dtype=np.int64)) * value.itemsize
+    parts = value.values() if isinstance(value, dict) else value
+    return sum(map(_bytes, parts)) if isinstance(value, (dict, list, tuple)) else 0
