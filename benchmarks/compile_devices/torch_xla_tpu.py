@@ -33,7 +33,10 @@ def main(arguments: Namespace) -> dict[str, Any]:
         print("PyTorch/XLA has no environment, which `make xla` makes", file=sys.stderr)
         return {"counts": {"not run": len(named_rows())}}
     cases = [
-        *({"row": name, "number": number, "device": "v5e"} for number, (name, _) in enumerate(named_rows())),
+        *(
+            {"row": name, "dtype": "", "number": number, "device": "v5e"}
+            for number, (name, _) in enumerate(named_rows())
+        ),
         *({"operation": name, "device": "v5e"} for name in OPERATIONS),
     ]
     versions = _xla.versions("libtpu") | _exporter().ask({"versions": True}, _EXPORT_S)["versions"]
