@@ -20,6 +20,7 @@ STEPS = {
     "xla_cuda": ("jax", "cuda", "compiled"),
     "xla_rocm": ("jax", "rocm", "compiled"),
     "xla_tpu": ("jax", "tpu", "compiled"),
+    "torch_xla_tpu": ("torch_xla", "tpu", "compiled"),
     "fake_cuda": ("torch", "cuda", "traced on fake tensors"),
     "cuda_sources": ("cupy", "cuda", "compiled"),
 }

@@ -12,7 +12,9 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ("xla_cuda", "xla_tpu", "xla_rocm", "cuda_sources", "fake_cuda")
+STEPS = ("xla_cuda", "xla_tpu", "torch_xla_tpu", "xla_rocm", "cuda_sources", "fake_cuda")
+SHARED = {"torch_xla_tpu": "xla_tpu"}
+"""The steps that run in the environment of another one."""
 
 
 def _arguments() -> argparse.Namespace:
@@ -28,7 +30,7 @@ def _arguments() -> argparse.Namespace:
 
 def _run_in_environment(step: str, arguments: list[str]) -> int:
     """Run a step by this module in the environment of the step, which is made if necessary."""
-    name = step.replace("_", "-")
+    name = SHARED.get(step, step).replace("_", "-")
     folder = ROOT / f".venv-compile-{name}"
     made = subprocess.run([sys.executable, ROOT / "tools/environment.py", folder, f"compile-{name}"], check=False)
     command = [folder / "bin/python", "-m", "benchmarks.compile_devices", *arguments, "--only", step, "--here"]

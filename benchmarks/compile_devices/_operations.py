@@ -1,13 +1,9 @@
-"""The operations that no row of the contract has, as functions of arrays, and what their products must have."""
+"""The operations that no row of the contract has, on any library, and what their products must have."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
-
-import jax
-import jax.numpy as jnp
-from jax.experimental.sparse import BCSR
 
 import xarrayops as xo
 
@@ -16,13 +12,20 @@ class Operation(NamedTuple):
     """A function, the shapes and dtypes of its arguments, and the names of the checks of its product."""
 
     function: Callable[..., Any]
-    arguments: Sequence[Any] = ()
+    arguments: Sequence[Form] = ()
     checks: Sequence[str] = ()
 
 
-def array(dtype: str, *shape: int) -> Any:
+class Form(NamedTuple):
+    """The dtype and shape of an argument."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+
+def array(dtype: str, *shape: int) -> Form:
     """The form of an array."""
-    return jax.ShapeDtypeStruct(shape, jnp.dtype(dtype))
+    return Form(dtype, shape)
 
 
 _X = array("float32", 64, 48)
@@ -32,16 +35,10 @@ _HEADS = array("bfloat16", 2, 8, 1024, 64)
 _FEW = array("bfloat16", 2, 2, 1024, 64)
 _KEY = array("uint32", 2)
 _BYTES, _UNSIGNED = array("int8", 512, 512), array("uint8", 512, 512)
-_STORED = (array("float32", 200), array("int32", 200), array("int32", 65))
-"""The data, columns and row pointers of a (64, 64) matrix."""
 
 
 def _attention(**options: Any) -> Callable[..., Any]:
     return lambda q, k, v: xo.attention(q, k, v, **options)
-
-
-def _gradients(q: Any, k: Any, v: Any) -> Any:
-    return jax.grad(lambda *given: xo.attention(*given).astype(jnp.float32).sum(), argnums=(0, 1, 2))(q, k, v)
 
 
 def _drawn(name: str, *arguments: Any, dtype: str = "float32", **options: Any) -> Callable[..., Any]:
@@ -49,20 +46,6 @@ def _drawn(name: str, *arguments: Any, dtype: str = "float32", **options: Any) -
         return getattr(xo.random.default_rng(key), name)(*arguments, size=(1000,), dtype=dtype, **options)
 
     return draw
-
-
-def _stored(function: Callable[..., Any], *, rows: bool = True, more: Sequence[Any] = ()) -> Operation:
-    """An operation on a sparse matrix, by rows or by coordinates."""
-
-    def call(data: Any, columns: Any, pointers: Any, *others: Any) -> Any:
-        matrix = BCSR((data, columns, pointers), shape=(64, 64), indices_sorted=True, unique_indices=True)
-        return function(matrix if rows else matrix.to_bcoo(), *others)
-
-    return Operation(call, (*_STORED, *more))
-
-
-def _count(x: Any) -> Any:
-    return xo.while_loop(lambda state: state[1] < 5, lambda state: (state[0] * 2, state[1] + 1), (x, jnp.int32(0)))
 
 
 def _in_tf32(a: Any, b: Any) -> Any:
@@ -91,8 +74,6 @@ _ATTENTION = {
     "softcap": (_attention(softcap=30.0), (_HEADS,) * 3, ()),
     "with logsumexp": (_attention(return_lse=True), (_HEADS,) * 3, ()),
     "float32": (_attention(), (array("float32", 2, 8, 512, 64),) * 3, ("full precision",)),
-    "gradient": (_gradients, (_HEADS,) * 3, ("fused attention",)),
-    "vmap": (jax.vmap(_attention()), (array("bfloat16", 3, 2, 8, 512, 64),) * 3, ("fused attention",)),
     "mask": (lambda q, k, v, mask: xo.attention(q, k, v, mask=mask), (_HEADS,) * 3 + (array("bool", 1024, 1024),), ()),
     "bias": (
         lambda q, k, v, bias: xo.attention(q, k, v, bias=bias),
@@ -184,44 +165,12 @@ _CONTROL = {
     "at add": (lambda x, i: xo.at(x)[i].add(1.0), (_X, array("int32", 10)), ()),
     "at get": (lambda x, i: xo.at(x)[i].get(), (_X, array("int32", 10)), ()),
     "cond": (lambda x: xo.cond(x[0, 0] > 0, xo.sin, xo.cos, x), (_X,), ()),
-    "while_loop": (_count, (_X,), ()),
     "scan": (lambda x: xo.scan(lambda carry, y: (carry + y, carry * y), x[0], x), (_X,), ()),
-    "checkpoint": (jax.grad(lambda x: xo.checkpoint(_sum_of_squares)(xo.sin(x))), (_X,), ()),
     "grad": (xo.grad(_sum_of_squares), (_X,), ()),
     "value_and_grad": (xo.value_and_grad(_sum_of_squares), (_X,), ()),
     "vmap": (xo.vmap(_sum_of_squares), (_X,), ()),
     "jit": (xo.jit(_sum_of_squares), (_X,), ()),
     "compute": (xo.compute, (_X,), ()),
-}
-_MORE = (array("float32", 64, 32),)
-_ROWS = array("float32", 64)
-_SPARSE = {
-    **{
-        f"sparse.{name}": _stored(getattr(xo.sparse, name))
-        for name in (
-            *("abs", "count", "diagonal", "expm1", "log1p", "mean", "negative", "norm", "parts", "sign", "sin"),
-            *("sqrt", "square", "sum", "tan", "tanh", "to_dense", "transpose"),
-        )
-    },
-    **{
-        f"sparse.{name}": _stored(lambda s, name=name: getattr(xo.sparse, name)(s, s))
-        for name in ("add", "maximum", "multiply", "subtract")
-    },
-    "sparse.divide": _stored(lambda s, y: xo.sparse.divide(s, y), more=(_SQUARE,)),
-    "sparse.power": _stored(lambda s: xo.sparse.power(s, 2.0)),
-    "sparse.astype": _stored(lambda s: xo.sparse.astype(s, "float64")),
-    "sparse.concat": _stored(lambda s: xo.sparse.concat([s, s])),
-    "sparse.convert": _stored(lambda s: xo.sparse.convert(s, format="coo")),
-    "sparse.scale": _stored(lambda s, y: xo.sparse.scale(s, rows=y), more=(_ROWS,)),
-    "sparse.take": _stored(lambda s, i: xo.sparse.take(s, i), more=(array("int32", 10),)),
-    "sparse.topk": _stored(lambda s: xo.sparse.topk(s, 2)),
-    "sparse.sddmm": _stored(lambda s, a, b: xo.sparse.sddmm(a, b, s), more=(*_MORE, array("float32", 32, 64))),
-    "sparse.from_dense": Operation(lambda x: xo.sparse.from_dense(x, format="csr", nnz_max=200), (_SQUARE,)),
-    "matmul csr dense": _stored(xo.matmul, more=_MORE),
-    "matmul coo dense": _stored(xo.matmul, rows=False, more=_MORE),
-    "matmul csr vector": _stored(xo.matmul, more=(_ROWS,)),
-    "matmul dense csr": _stored(lambda s, x: xo.matmul(x, s), more=(array("float32", 32, 64),)),
-    "matmul csr csr": _stored(lambda s: xo.matmul(s, s)),
 }
 OPERATIONS: dict[str, Operation] = {
     **{f"attention {name}".strip(): Operation(*each) for name, each in _ATTENTION.items()},
@@ -230,7 +179,6 @@ OPERATIONS: dict[str, Operation] = {
         for group in (_PRODUCTS, _QUANTIZATION, _RANDOM, _LAYOUT, _CONTROL)
         for name, each in group.items()
     },
-    **_SPARSE,
 }
 _MEMORY = "it is about the memory of arrays, which no compiled program shows"
 _PROCESS = "it is about the process, and computes nothing"

@@ -19,6 +19,13 @@ Case = dict[str, Any]
 Record = dict[str, Any]
 
 
+def start(module: str, *, environment: Mapping[str, str] | None = None, python: str = sys.executable) -> Worker:
+    """A process that answers cases by ``compiled(case)`` of a module."""
+    worker = Worker("benchmarks.compile_devices._workers", module, environment=environment, python=(python,))
+    worker.answer(_START_S)
+    return worker
+
+
 def compile_cases(
     module: str,
     cases: Sequence[Case],
@@ -41,8 +48,7 @@ def compile_cases(
             while True:
                 case = waiting.get_nowait()
                 if worker is None or not worker.alive:
-                    worker = Worker("benchmarks.compile_devices._workers", module, environment=environment)
-                    worker.answer(_START_S)
+                    worker = start(module, environment=environment)
                 found = worker.ask(case, arguments.seconds)
                 if "status" in found:  # the worker died, or took too long
                     found = {"state": "failed", "reason": f"{found['status']}: {found['reason']}"[:300]}

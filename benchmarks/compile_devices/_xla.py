@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -13,12 +12,14 @@ from typing import Any, NamedTuple
 
 import jax
 
-from benchmarks.compile_devices._operations import NOT_COMPUTED, OPERATIONS, Operation
+from benchmarks.compile_devices._jax_operations import OPERATIONS
+from benchmarks.compile_devices._operations import NOT_COMPUTED, Form, Operation
+from benchmarks.compile_devices._rows import first_calls, named_rows
 from benchmarks.compile_devices._workers import Case, Record
 from xarrayops.errors import Unsupported
 from xarrayops.testing import ContractSuite, Variant
 from xarrayops.testing._suite.suite import rows
-from xarrayops.testing._suite.table import dtype_class, supported_cases
+from xarrayops.testing._suite.table import supported_cases
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 ENVIRONMENT = {"JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3"}
@@ -62,15 +63,8 @@ def variant() -> Variant:
 
 def row_cases(*, each_class: bool) -> Iterator[Case]:
     """A case for each row of the contract, or for each class of dtypes of each row."""
-    seen: Counter[str] = Counter()
-    for number, row in enumerate(rows(ContractSuite)):
-        seen[str(row)] += 1
-        name = str(row) if seen[str(row)] == 1 else f"{row} ({seen[str(row)]})"
-        first: dict[str, int] = {}
-        calls = supported_cases(variant(), row)
-        for position in sorted(range(len(calls)), key=lambda k: any(not x.size for x in calls[k].arrays)):
-            first.setdefault(dtype_class(calls[position]) if each_class else "", position)
-        for dtype, position in first.items():
+    for number, (name, row) in enumerate(named_rows()):
+        for dtype, position in first_calls(variant(), row, each_class=each_class).items():
             yield {"row": name, "dtype": dtype, "number": number, "call": position}
 
 
@@ -79,11 +73,10 @@ def operation_cases() -> Iterator[Case]:
     yield from ({"operation": name} for name in (*OPERATIONS, *NOT_COMPUTED))
 
 
-def _function_of(case: Case) -> tuple[Callable[..., Any], Sequence[Any]]:
-    """The function of a case, which takes and returns arrays, and the forms of its arguments."""
+def _operation_of(case: Case) -> Operation:
+    """The operation of a case, or the first call of its row."""
     if "operation" in case:
-        operation = OPERATIONS[case["operation"]]
-        return operation.function, operation.arguments
+        return OPERATIONS[case["operation"]]
     row = rows(ContractSuite)[case["number"]]
     call = supported_cases(variant(), row)[case["call"]]
     target = variant().creation if row.creation and "like" not in call.kwargs else {}
@@ -93,7 +86,7 @@ def _function_of(case: Case) -> tuple[Callable[..., Any], Sequence[Any]]:
         filled = call.filled(lambda a: next(given), variant().backend.native_dtype)
         return row.public(*filled.args, **filled.kwargs, **target)
 
-    return function, [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in call.arrays]
+    return Operation(function, [Form(a.dtype.name, a.shape) for a in call.arrays])
 
 
 def _declared(case: Case) -> str | None:
@@ -104,19 +97,21 @@ def _declared(case: Case) -> str | None:
     return None if gap is None else f"{gap.why}; {gap.instead}"
 
 
-def compile_case(
-    case: Case, platform: str, device: Any, checks: dict[str, Check], bad: dict[str, str] | None = None
-) -> Record:
-    """Trace a case on this machine's CPU, lower it for the platform, compile it and check the product."""
+def compile_case(case: Case, platform: str, device: Any, checks: dict[str, Check]) -> Record:
+    """Compile a case, unless it is declared."""
     reason = _declared(case)
     if reason is not None:
         return {"state": "declared", "reason": reason}
-    function, arguments = _function_of(case)
+    return compile_operation(_operation_of(case), platform, device, checks)
+
+
+def compile_operation(operation: Operation, platform: str, device: Any, checks: dict[str, Check]) -> Record:
+    """Trace an operation on this machine's CPU, lower it for the platform, compile it and check the product."""
+    arguments = [jax.ShapeDtypeStruct(form.shape, jax.numpy.dtype(form.dtype)) for form in operation.arguments]
     try:
-        product = compiled(function, arguments, platform, device)
+        product = compiled(operation.function, arguments, platform, device)
     except Unsupported as error:
         return {"state": "declared", "reason": str(error)}
-    operation = OPERATIONS.get(case.get("operation", ""), Operation(function))
     faults = [
         fault for name in ("no callback", *operation.checks) if name in checks and (fault := checks[name](product))
     ]

@@ -13,6 +13,8 @@ from xarrayops_backends.jax._standard.lacking import LACKING, TPU_BUGS
 
 import xarrayops as xo
 from benchmarks.compile_devices import _report, _xla
+from benchmarks.compile_devices._jax_operations import OPERATIONS
+from benchmarks.compile_devices._operations import Operation, array
 from benchmarks.compile_devices._workers import Case, Record
 
 TOPOLOGIES = {"v5e": "v5e:2x2", "v6e": "v6e:2x2"}
@@ -26,17 +28,27 @@ ENVIRONMENT = {
     "JAX_ENABLE_X64": "0",
 }
 
+_MATRIX = array("float32", 4, 3)
+_GRADIENT = OPERATIONS["attention gradient"].function
 _WIDE = {
-    "linalg.svd float32 among 64-bit types": (lambda x: tuple(xo.linalg.svd(x, full_matrices=False)), "float32"),
-    "linalg.pinv float32 among 64-bit types": (xo.linalg.pinv, "float32"),
-    "nextafter float64": (lambda x: xo.nextafter(x, x), "float64"),
-    "random.normal among 64-bit types": (
-        lambda x: xo.random.default_rng(3, like=x).normal(size=(9,)) + x[0, 0],
-        "float64",
+    "linalg.svd float32 among 64-bit types": Operation(
+        lambda x: tuple(xo.linalg.svd(x, full_matrices=False)), (_MATRIX,)
     ),
-    "linalg.svdvals float32 among 64-bit types": (xo.linalg.svdvals, "float32"),
+    "linalg.pinv float32 among 64-bit types": Operation(xo.linalg.pinv, (_MATRIX,)),
+    "nextafter float64": Operation(lambda x: xo.nextafter(x, x), (array("float64", 4, 3),)),
+    "random.normal among 64-bit types": Operation(
+        lambda x: xo.random.default_rng(3, like=x).normal(size=(9,)) + x[0, 0], (array("float64", 4, 3),)
+    ),
+    "linalg.svdvals float32 among 64-bit types": Operation(xo.linalg.svdvals, (_MATRIX,)),
+    **{
+        f"attention{kind} {dtype} among 64-bit types": Operation(
+            function, (array(dtype, 2, 8, 1024, 64),) * 3, ("no scores",)
+        )
+        for kind, function in (("", xo.attention), (" gradient", _GRADIENT))
+        for dtype in ("bfloat16", "float32")
+    },
 }
-"""Functions with 64-bit types on, and the dtype of their argument."""
+"""Operations with 64-bit types on."""
 _ABORTS = "; ".join(each.condition for each in TPU_BUGS)
 _WIDE_FAILS = {
     **dict.fromkeys(list(_WIDE)[:2], _ABORTS),
@@ -59,7 +71,8 @@ def main(arguments: Namespace) -> dict[str, Any]:
 
 
 @cache
-def _device(name: str = "v5e") -> Any:
+def device(name: str) -> Any:
+    """A TPU that is not there."""
     os.environ.update(ENVIRONMENT)
     return topologies.get_topology_desc(platform="tpu", topology_name=TOPOLOGIES[name]).devices[0]
 
@@ -67,11 +80,9 @@ def _device(name: str = "v5e") -> Any:
 def compiled(case: Case) -> Record:
     """Compile a case and check its HLO."""
     if case.get("operation") in _WIDE:
-        function, dtype = _WIDE[case["operation"]]
         with jax.enable_x64(True):
-            _xla.compiled(function, [jax.ShapeDtypeStruct((4, 3), dtype)], "tpu", _device(case["device"]))
-        return {"state": "compiled"}
-    return _xla.compile_case(case, "tpu", _device(case["device"]), CHECKS)
+            return _xla.compile_operation(_WIDE[case["operation"]], "tpu", device(case["device"]), CHECKS)
+    return _xla.compile_case(case, "tpu", device(case["device"]), CHECKS)
 
 
 CHECKS = {"no callback": _xla.no_callback, "no scores": _xla.no_scores}

@@ -63,6 +63,6 @@ def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
         function = corrected[verb](function) if verb in corrected else function
     if verb in _precision.MULTIPLYING:
         function = _precision._in_single(verb, function)
-    if verb in _FUNCTIONS:
+    if verb in _FUNCTIONS or verb == "searchsorted":
         function = _guard.with_correct_operators(function)
     return _guard.guarded(_guard.empty_on_cpu(verb, function) if verb in _guard.EMPTY else function)

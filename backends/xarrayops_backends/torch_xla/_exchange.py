@@ -34,4 +34,4 @@ def export_refusal(x: Array, /) -> str | None:
 
 def from_numpy(a: Any, device: Any, /) -> Array:
     """A copy through the CPU."""
-    return _exchange.from_numpy(a, torch.device("cpu")).to(device or torch_xla.device())
+    return _exchange._sent(_exchange.from_numpy(a, torch.device("cpu")), device or torch_xla.device())

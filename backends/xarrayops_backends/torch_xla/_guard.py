@@ -5,6 +5,7 @@ In generic functions, operators that are wrong in PyTorch/XLA (2.9) are replaced
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -69,9 +70,18 @@ def empty_on_cpu(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return served
 
 
+def _nan_to_num(x: Array, nan: float, posinf: float | None, neginf: float | None) -> Array:
+    """torch.nan_to_num, also with replacements that are not finite."""
+    limits = torch.finfo(x.dtype)
+    numbers = torch.where(x == x, x, nan)
+    numbers = torch.where(x == math.inf, limits.max if posinf is None else posinf, numbers)
+    return torch.where(x == -math.inf, limits.min if neginf is None else neginf, numbers)
+
+
 _OPERATORS: dict[Any, Callable[..., Any]] = {
     torch.Tensor.__rshift__: bitwise_right_shift,  # rounds towards zero
     torch.Tensor.div: divide,  # drops imaginary parts
+    torch.nan_to_num: _nan_to_num,  # refuses infinities
 }
 
 

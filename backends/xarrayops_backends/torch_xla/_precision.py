@@ -20,9 +20,13 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Attention, generic, unsupported
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops_backends.torch import _convolution
+from xarrayops_backends.torch_xla._standard.linalg import ON_CPU
 
 _torch_xla: Any = torch_xla  # untyped: PyTorch/XLA does not annotate these functions
-MULTIPLYING = frozenset(("einsum", "matmul", "tensordot"))
+_HIGHEST = 'torch_xla.backends.set_mat_mul_precision("highest") at the start of the program'
+_IGNORING = {"einsum": f"xo.matmul or xo.tensordot, and {_HIGHEST}", "linalg.slogdet": ON_CPU}
+"""The functions for which PyTorch/XLA (2.9) ignores its setting, and what to use instead."""
+MULTIPLYING = frozenset((*_IGNORING, "matmul", "tensordot"))
 """The functions that multiply matrices. All others call these, except PyTorch's convolutions."""
 rounded = unsupported(
     "XLA may skip a cast to a narrower dtype whose result is widened again, and PyTorch/XLA has no barrier",
@@ -42,11 +46,8 @@ def _in_single(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def multiplied(*args: Any, **kwargs: Any) -> Any:
         arrays = [x for x in tree_leaves(args) if isinstance(x, torch.Tensor)]
         if any(x.dtype in (torch.float32, torch.complex64) for x in arrays) and _is_lowered(verb, arrays[0].device):
-            instead = "xo.matmul or xo.tensordot, and " if verb == "einsum" else ""
-            raise Unsupported(
-                f"XLA multiplies float32 in bfloat16 on this device. Instead: {instead}"
-                'torch_xla.backends.set_mat_mul_precision("highest") at the start of the program'
-            )
+            instead = _IGNORING.get(verb, _HIGHEST)
+            raise Unsupported(f"XLA multiplies float32 in bfloat16 on this device. Instead: {instead}")
         return function(*args, **kwargs)
 
     return multiplied
@@ -65,7 +66,7 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
 
 
 def _is_lowered(verb: str, device: torch.device) -> bool:
-    """Whether products of float32 are less precise. PyTorch/XLA (2.9) ignores its setting in einsum."""
+    """Whether products of float32 are less precise."""
     if xm.xla_device_hw(device) == "CPU":
         return False
-    return verb == "einsum" or _torch_xla.backends.get_mat_mul_precision() != "highest"
+    return verb in _IGNORING or _torch_xla.backends.get_mat_mul_precision() != "highest"

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Call, has_band, has_one_offset
 from xarrayops_backends.jax._devices import _platform_of
-from xarrayops_backends.jax._dtypes import _CONFIG
 
 _BLOCK = 128
 """The least number of queries and of keys in a block, which divides their numbers."""
@@ -22,10 +21,8 @@ def flash_refusal(call: Call, /) -> str | None:
         return f"it supports TPUs, not {platform}"
     if platform is None and find_spec("libtpu") is None:
         return "this JAX has no plug-in for TPUs"
-    if _CONFIG.jax_enable_x64:
-        return "JAX cannot lower it while its 64-bit types are on"
-    if a.q.dtype != jnp.bfloat16:
-        return f"it supports bfloat16, not {a.q.dtype}"
+    if a.q.dtype not in (jnp.bfloat16, jnp.float32):
+        return f"it supports bfloat16 and float32, not {a.q.dtype}"
     if size not in (64, 128, 256) or a.v.shape[3] != size:
         return f"it supports equal head sizes of 64, 128 or 256, not {size} and {a.v.shape[3]}"
     for name, x in (("queries", a.q), ("keys", a.k)):

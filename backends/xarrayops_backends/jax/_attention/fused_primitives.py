@@ -22,6 +22,7 @@ from jax.interpreters import ad, batching, mlir
 from xarrayops.plugin import Array, Attention
 from xarrayops_backends.jax._attention.blocks import blocked
 from xarrayops_backends.jax._devices import _on_platform
+from xarrayops_backends.jax._dtypes import _CONFIG
 
 Arrays = tuple[Array, ...]
 
@@ -72,7 +73,15 @@ def _flash(q: Array, k: Array, v: Array, *, form: Form) -> Array:
     return found
 
 
-_KERNELS = {"cuda": _cudnn, "tpu": _flash}
+def _lowerable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, traced for Pallas: without 64-bit types, and with the precision of products of float32."""
+
+    def traced(*arrays: Array, form: Form) -> Any:
+        precision = None if arrays[0].dtype == jnp.bfloat16 else _CONFIG.jax_default_matmul_precision or "highest"
+        with jax.enable_x64(False), jax.default_matmul_precision(precision):
+            return function(*arrays, form=form)
+
+    return traced
 
 
 def _plain(q: Array, k: Array, v: Array, *, form: Form) -> Array:
@@ -139,13 +148,13 @@ def _primitive(
     return primitive, bind
 
 
-_attention, _attend = _primitive("attention", [0], _plain, _KERNELS)
+_attention, _attend = _primitive("attention", [0], _plain, {"cuda": _cudnn, "tpu": _lowerable(_flash)})
 _along, _derive = _primitive("attention_tangent", [0], _tangent, {})
 _, _pull_back = _primitive(
     "attention_gradients",
     [0, 1, 2],
     partial(_gradients, _plain),
-    {name: partial(_gradients, kernel) for name, kernel in _KERNELS.items()},
+    {"cuda": partial(_gradients, _cudnn), "tpu": _lowerable(partial(_gradients, _flash))},
 )
 
 

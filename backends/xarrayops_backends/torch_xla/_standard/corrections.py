@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import torch
@@ -142,23 +142,24 @@ def opaque(x: Array, shape: tuple[int, ...], /) -> Array:
     return held
 
 
-def _extremum(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: bool) -> Array:
-    """Reduce all axes if axis is None, and propagate NaN; torch.amax and torch.amin on XLA do neither."""
+def _extremum(reduce: Callable[..., Array], worst: float, x: Array, axis: _Axes, keepdims: bool) -> Array:
+    """Reduce all axes if axis is None, propagate NaN, and keep infinities; torch.amax and torch.amin on XLA do not."""
     axis = tuple(range(x.ndim)) if axis is None else axis
     out = reduce(x, axis=axis, keepdims=keepdims)
     if not x.is_floating_point() or axis == ():
         return out
-    return torch.where(_statistics.any(torch.isnan(x), axis=axis, keepdims=keepdims), torch.nan, out)
+    has = partial(_statistics.any, axis=axis, keepdims=keepdims)
+    return torch.where(has(torch.isnan(x)), torch.nan, torch.where(has(x != worst), out, worst))
 
 
 def max(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """On XLA, torch.amax reduces no axis if none is given, and drops NaN."""
-    return _extremum(_statistics.max, x, axis, keepdims)
+    """On XLA, torch.amax reduces no axis if none is given, drops NaN, and is finite for all -inf."""
+    return _extremum(_statistics.max, -math.inf, x, axis, keepdims)
 
 
 def min(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """On XLA, torch.amin reduces no axis if none is given, and drops NaN."""
-    return _extremum(_statistics.min, x, axis, keepdims)
+    """On XLA, torch.amin reduces no axis if none is given, drops NaN, and is finite for all inf."""
+    return _extremum(_statistics.min, math.inf, x, axis, keepdims)
 
 
 def mean(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:

@@ -50,14 +50,31 @@ def test_values_and_gradients_equal_the_definition(heads: int, causal: bool) -> 
         np.testing.assert_allclose(a, b, atol=1e-4)
 
 
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
 @pytest.mark.parametrize(("platform", "is_flash"), [("tpu", True), ("cpu", False), ("cuda", False)])
-def test_programs_are_lowered_for_their_platform(platform: str, is_flash: bool) -> None:
+def test_programs_are_lowered_for_their_platform(platform: str, is_flash: bool, dtype: str, wide: bool) -> None:
     def loss(*x: Any) -> Any:
         return xo.attention(*x).astype("float32").sum()
 
-    for function in (xo.attention, jax.grad(loss, (0, 1, 2))):
-        text = jax.jit(function).trace(*arrays()).lower(lowering_platforms=(platform,)).as_text()
-        assert ("tpu_custom_call" in text) is is_flash
+    with jax.enable_x64(wide):
+        for function in (xo.attention, jax.grad(loss, (0, 1, 2))):
+            traced = jax.jit(function).trace(*(x.astype(dtype) for x in arrays()))
+            text = traced.lower(lowering_platforms=(platform,)).as_text()
+            assert ("tpu_custom_call" in text) is is_flash
+
+
+def test_float32_is_multiplied_in_its_precision() -> None:
+    """Without a request the kernel would round its operands to bfloat16."""
+
+    flash_attention = primitives._lowerable(primitives._flash)
+    form = primitives.Form(0.125, False, None, ("tpu",))
+
+    def program(dtype: str) -> str:
+        return str(jax.make_jaxpr(lambda *x: flash_attention(*x, form=form))(*(x.astype(dtype) for x in arrays())))
+
+    assert "HIGHEST" in program("float32")
+    assert "HIGHEST" not in program("bfloat16")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +89,8 @@ def test_programs_are_lowered_for_their_platform(platform: str, is_flash: bool) 
         ({"return_lse": True}, "logsumexp"),
         ({"q": arrays(100)[0]}, "multiple of 128"),
         ({"k": arrays(lk=100)[1]}, "multiple of 128"),
-        ({"q": arrays()[0].astype("float32")}, "bfloat16"),
+        ({"q": arrays()[0].astype("float32")}, None),
+        ({"q": arrays()[0].astype("float16")}, "bfloat16 and float32"),
         ({"q": arrays(size=40)[0]}, "head sizes"),
     ],
 )
@@ -87,7 +105,5 @@ def test_other_places_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "not cpu" in str(flash.flash_refusal(call))
     monkeypatch.setattr(flash, "_platform_of", lambda *x: None)
     assert flash.flash_refusal(call) is None
-    with jax.enable_x64(True):
-        assert "64-bit types" in str(flash.flash_refusal(call))
     monkeypatch.setattr(flash, "find_spec", lambda name: None)
     assert "plug-in" in str(flash.flash_refusal(call))

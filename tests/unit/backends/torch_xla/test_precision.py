@@ -62,6 +62,14 @@ def test_einsum_ignores_the_setting(tpu, highest):
         xo.einsum("ij,jk->ik", x, x)
 
 
+def test_slogdet_ignores_the_setting(tpu, highest):
+    found = hlo(torch.linalg.slogdet(made() + torch.eye(3, device="xla"))[1])
+    assert " dot(" in found
+    assert HIGHEST not in found, "PyTorch/XLA repaired it: serve linalg.slogdet"
+    with pytest.raises(Unsupported, match="the CPU"):
+        xo.linalg.slogdet(made())
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "int32"])
 def test_other_dtypes_are_served(tpu, dtype):
     assert xo.matmul(made(dtype), made(dtype)).shape == (3, 3)
