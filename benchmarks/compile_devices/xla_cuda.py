@@ -1,18 +1,19 @@
-"""Every row of the contract and every operation on JAX, compiled for an H100 by XLA's CUDA compiler.
-
-Products by cuSPARSE are not among them: JAX opens cuSPARSE to lower them, which needs a GPU.
-"""
+"""Every row of the contract and every operation on JAX, compiled for an H100 by XLA's CUDA compiler."""
 
 from __future__ import annotations
 
 import re
 from argparse import Namespace
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import jax
+from jax.experimental.sparse import BCSR, _lowerings
+from xarrayops_backends.jax._sparse import programs
 
 from benchmarks.compile_devices import _gpus, _report, _xla
+from benchmarks.compile_devices._operations import Operation, array
 from benchmarks.compile_devices._workers import Case, Record
 from benchmarks.compile_devices._xla import Product
 
@@ -23,7 +24,8 @@ def main(arguments: Namespace) -> dict[str, Any]:
     """Compile all cases and write the evidence."""
     jax.config.update("jax_enable_x64", True)
     environment = {**_xla.ENVIRONMENT, "JAX_ENABLE_X64": "1"}
-    cases = [*_xla.row_cases(each_class=True), *_xla.operation_cases()]
+    products = ({"operation": name} for name in CUSPARSE)
+    cases = [*_xla.row_cases(each_class=True), *_xla.operation_cases(), *products]
     return _report.run("xla_cuda", cases, _xla.versions(*PACKAGES), arguments, environment=environment)
 
 
@@ -32,8 +34,40 @@ def _device() -> Any:
     return _gpus.device("cuda", _gpus.H100)
 
 
+class _WithoutGpu:
+    """Describes products to cuSPARSE, which JAX asks for the size of the workspace while it lowers: this needs a GPU.
+
+    Any size serves: the program for the GPU is the same but for the size of one array.
+    """
+
+    def build_csr_matvec_descriptor(self, *product: Any) -> tuple[int, bytes]:
+        return 16, b""
+
+    build_csr_matmat_descriptor = build_csr_matvec_descriptor
+
+
+def _stored(product: Callable[[BCSR, Any], Any], *shape: int) -> Operation:
+    """The product of a stored (64, 48) matrix with 200 entries and a dense array."""
+
+    def call(data: Any, columns: Any, pointers: Any, dense: Any) -> Any:
+        return product(BCSR((data, columns, pointers), shape=(64, 48)), dense)
+
+    parts = (array("float32", 200), array("int32", 200), array("int32", 65))
+    return Operation(call, (*parts, array("float32", *shape)), ("cuSPARSE",))
+
+
+CUSPARSE = {
+    "sparse.matmul by cuSPARSE, matrix": _stored(programs.cusparse, 48, 8),
+    "sparse.matmul by cuSPARSE, vector": _stored(programs.cusparse, 48),
+    "sparse.matmul by cuSPARSE, dense first": _stored(lambda s, dense: programs.cusparse(dense, s), 8, 64),
+}
+
+
 def compiled(case: Case) -> Record:
     """Compile a case and check its PTX and HLO."""
+    if case.get("operation") in CUSPARSE:
+        _lowerings._get_module = lambda prefix: _WithoutGpu()
+        return _xla.compile_operation(CUSPARSE[case["operation"]], "cuda", _device(), CHECKS)
     return _xla.compile_case(case, "cuda", _device(), CHECKS)
 
 
@@ -69,7 +103,14 @@ def _is_fused(product: Product) -> str | None:
     return f"{len(found)} transposes, such as of {found[0]}" if found else None
 
 
+def _by_cusparse(product: Product) -> str | None:
+    """A product of a stored matrix is one call of cuSPARSE."""
+    found = [name for name in product.custom_calls if name.startswith("cusparse_csr")]
+    return None if len(found) == 1 else f"{len(found)} calls of cuSPARSE"
+
+
 CHECKS = {
+    "cuSPARSE": _by_cusparse,
     "no callback": _xla.no_callback,
     "rounded": _rounded,
     "integer cores": _on_integer_cores,
