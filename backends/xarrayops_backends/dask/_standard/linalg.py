@@ -12,10 +12,8 @@ from array_api_compat.dask.array.linalg import EighResult, QRResult, SlogdetResu
 from numpy.linalg._linalg import EigResult
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.backends import backend_by_name
-from xarrayops.plugin.generic import common, linalg as _generic
 from xarrayops.plugin.host import products, sums
-from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask import _blocks, _tall as _tall_matrices
 from xarrayops_backends.dask._blocks import compat, da
 from xarrayops_backends.dask._standard import corrections as _corrections
 from xarrayops_backends.numpy import _standard as _numpy
@@ -155,7 +153,7 @@ def linalg_pinv(x: Array, /, *, rtol: Any = None) -> Array:
     x = _inexact(x)
     if rtol is None:
         rtol = max(x.shape[-2:]) * np.finfo(x.dtype).eps
-    if x.ndim == 2 and (_tall(x) is not None or _tall(x.T) is not None):
+    if x.ndim == 2 and (_tall_matrices.as_tall(x) is not None or _tall_matrices.as_tall(x.T) is not None):
         u, values, vh = linalg_svd(x, full_matrices=False)
         is_kept = values > da.asarray(rtol) * values[0]
         inverse = da.where(is_kept, 1 / da.where(is_kept, values, 1), 0).astype(x.dtype)
@@ -172,40 +170,7 @@ def linalg_matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     return da.count_nonzero(singular > tolerance, axis=-1)
 
 
-def _tall(x: Array) -> Array | None:
-    """x in chunks of whole rows, each with at least as many rows as columns; None unless there are two of these."""
-    if x.ndim != 2 or x.dtype.kind != "f" or math.isnan(x.size) or not x.shape[1]:
-        return None
-    x = _blocks.without_empty_chunks(x)
-    (rows, columns), lengths = x.shape, x.chunks[0]
-    if x.numblocks[1] > 1 or min(lengths) < columns:
-        count = rows // max(math.prod(map(max, x.chunks)) // columns, columns)
-        lengths = tuple(rows // count + (i < rows % count) for i in range(count)) if count else ()
-    return x.rechunk((lengths, -1)) if len(lengths) > 1 else None
-
-
-def _triangle(tall: Array) -> Array:
-    """R of the QR factorisation of a tall matrix, by a tree."""
-    n = tall.shape[1]
-    return da.reduction(tall, _r, _r, axis=0, keepdims=True, output_size=n, dtype=tall.dtype, meta=tall._meta)
-
-
-def _r(x: Any, axis: Any, keepdims: bool) -> Any:
-    return np.linalg.qr(x, mode="r")
-
-
-def linalg_lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:
-    """Of a tall matrix, the solution for R of both sides: the norms of all differences are the same."""
-    _generic.require_equations(x1, x2)
-    xp = backend_by_name("dask").namespace
-    x1, x2 = common.alike(xp, *(common.floating(xp, x) for x in (x1, x2)))
-    tall = _tall(da.concatenate([x1, x2 if x2.ndim > 1 else x2[:, None]], axis=1))
-    if tall is None:
-        return _generic.lstsq(xp, x1, x2, rtol=rtol)
-    r, n = _triangle(tall), x1.shape[1]
-    limit = float(np.finfo(x1.dtype).eps) * max(x1.shape) if rtol is None else rtol
-    solution, *rest = _generic.lstsq(xp, r[:, :n], r[:, n:], rtol=limit)
-    return solution if x2.ndim > 1 else solution[:, 0], *rest
+linalg_lstsq = _tall_matrices.least_squares
 
 
 def linalg_qr(x: Array, /, *, mode: str = "reduced") -> tuple[Array, Array]:
@@ -213,7 +178,7 @@ def linalg_qr(x: Array, /, *, mode: str = "reduced") -> tuple[Array, Array]:
     x = _inexact(x)
     if mode not in ("reduced", "complete"):
         raise ValueError(f"mode must be 'reduced' or 'complete', not {mode!r}")
-    if mode == "reduced" and (tall := _tall(x)) is not None:
+    if mode == "reduced" and (tall := _tall_matrices.as_tall(x)) is not None:
         return QRResult(*da.linalg.qr(tall))
     signature = "mn->mk,kn" if mode == "reduced" else "mn->mm,mn"
     kernel = partial(np.linalg.qr, mode=mode)
@@ -223,9 +188,9 @@ def linalg_qr(x: Array, /, *, mode: str = "reduced") -> tuple[Array, Array]:
 def linalg_svd(x: Array, /, *, full_matrices: bool = True) -> tuple[Array, Array, Array]:
     """Dask's svd supports tall matrices only, and only the reduced form."""
     x = _inexact(x)
-    if not full_matrices and (tall := _tall(x)) is not None:
+    if not full_matrices and (tall := _tall_matrices.as_tall(x)) is not None:
         return SVDResult(*da.linalg.svd(tall, coerce_signs=False))
-    if not full_matrices and x.ndim == 2 and (tall := _tall(x.T)) is not None:
+    if not full_matrices and x.ndim == 2 and (tall := _tall_matrices.as_tall(x.T)) is not None:
         u, values, vh = da.linalg.svd(tall, coerce_signs=False)
         return SVDResult(vh.T, values, u.T)
     signature = "mn->mm,k,nn" if full_matrices else "mn->mk,k,kn"
@@ -236,8 +201,8 @@ def linalg_svd(x: Array, /, *, full_matrices: bool = True) -> tuple[Array, Array
 def linalg_svdvals(x: Array, /) -> Array:
     """A tall matrix has the singular values of R in its QR factorisation, and R is small."""
     x = _blocks.without_empty_chunks(_inexact(x))
-    tall = _tall(x) if x.ndim != 2 or x.shape[0] >= x.shape[1] else _tall(x.T)
-    x = x if tall is None else _triangle(tall)
+    tall = _tall_matrices.as_tall(x) if x.ndim != 2 or x.shape[0] >= x.shape[1] else _tall_matrices.as_tall(x.T)
+    x = x if tall is None else _tall_matrices.triangle(tall)
     kernel = partial(np.linalg.svd, compute_uv=False)
     return _blocks.stacked(kernel, "mn->k", x, dtypes=[_real(x)], k=min(x.shape[-2:]))[0]
 
