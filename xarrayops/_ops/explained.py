@@ -38,11 +38,11 @@ def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
 def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None = None) -> Explanation:
     """The candidates of a backend for a verb, or for a hook that serves some of the verb's calls."""
     name, hook = hook or verb, hook or hook_of(verb)
-    gap, kernels = gap_of(backend.functions[hook]), backend.kernels(hook)
+    kernels = backend.kernels(hook)
     if kernels:
         listed = candidates(backend.name, kernels, widened(call, backend.functions) if hook in IN_SINGLE else call)
     else:
-        listed = (Candidate(f"{backend.name}:{name}", gap is None, str(gap) if gap else backend.origins[hook]),)
+        listed = (_planned(backend, f"{backend.name}:{name}", hook, call),)
     chosen = chosen_name(listed)
     found = Explanation(verb, _summary(backend.name, chosen), listed, chosen)
     if not active():
@@ -52,6 +52,19 @@ def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None 
 
     may_be_served = hook in SERVED or hook in OWN_LIBRARY_ONLY
     return with_engines(found, backend, call.args, call.kwargs) if may_be_served else found
+
+
+def _planned(backend: Backend, name: str, hook: str, call: Call) -> Candidate:
+    """The only candidate of a library, with what the library knows about the memory of the call."""
+    function = backend.functions[hook]
+    gap = gap_of(function)
+    if gap is not None:
+        return Candidate(name, False, str(gap))
+    try:
+        plan = backend.functions["planned"](function, call)
+    except Unsupported as error:
+        return Candidate(name, False, str(error))
+    return Candidate(name, True, backend.origins[hook], (plan,) if plan else ())
 
 
 def explain_with_dry_run(found: Explanation, dry_run: Callable[[], Any]) -> Explanation:

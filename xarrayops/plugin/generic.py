@@ -68,6 +68,7 @@ _LAZY = {
     **{name: (f"extra.{name}", "") for name in _EXTRA},
     **{name: ("attention", name) for name in _OF_ATTENTION},
     **{name: ("random", name) for name in _OF_RANDOM},
+    "blocks_sorting": ("sharding.sorting", ""),
     "complex_order": ("complex_order", ""),
     "is_sound": ("sparse", "is_sound"),
 }
