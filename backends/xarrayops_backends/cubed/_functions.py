@@ -143,9 +143,26 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
     return _reshape_chunks(flat.rechunk((count * new_rows,)), shape, (count, *shape[1:]))
 
 
+def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
+    """cubed's concat, which reads wrong elements of chunks that differ along the axis, of promoted arrays."""
+    arrays, axis = ([reshape(x, (-1,)) for x in arrays], 0) if axis is None else (arrays, axis)
+    dtype, size = np.result_type(*(x.dtype for x in arrays)), max(x.chunksize[axis] for x in arrays)
+    arrays = [x.rechunk({axis: max(min(size, x.shape[axis]), 1)}) if x.size else x for x in arrays]
+    return _xp.concat([astype(x, dtype, copy=False) for x in arrays], axis=axis)
+
+
+def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+    """cubed's take, which returns x itself for as many indices as elements: one index is added, and dropped."""
+    x, axis = (reshape(x, (-1,)), 0) if axis is None else (x, range(x.ndim)[axis])
+    before, places = (slice(None),) * axis, np.ravel(compute(indices)[0])
+    added = np.append(places, 0) if len(places) == x.shape[axis] else places
+    found = x[(*before, added if len(added) else slice(0, 0))][(*before, slice(0, len(places)))]
+    return reshape(found, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
+
+
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:
     """The sum over the chunks of x1, each of which is sorted, of the positions in it."""
-    x1, x2 = x1 if sorter is None else _xp.take(x1, sorter), asarray(x2)
+    x1, x2 = x1 if sorter is None else take(x1, sorter), asarray(x2)
     axes, options = [*range(1, x2.ndim + 1)], {"dtype": np.dtype(np.int64), "adjust_chunks": {0: 1}}
     parts = _blocks.ops.blockwise(partial(_positions, side=side), [0, *axes], x1, [0], x2, axes, **options)
     return _xp.sum(parts, axis=0)
@@ -232,7 +249,12 @@ def _of_tall(name: str, **fixed: Any) -> Callable[..., Any]:
         """cubed's function, of a tall matrix."""
         if x.ndim != 2 or x.shape[0] < x.shape[1] or mode != "reduced" or full_matrices:
             raise Unsupported(f"cubed has the reduced linalg.{name} of tall matrices only. Instead: xo.compute(x)")
-        return getattr(_xp.linalg, name)(x.rechunk((max(x.chunksize[0], x.shape[1]), x.shape[1])), **fixed)
+        x = x.rechunk((max(x.chunksize[0], x.shape[1]), x.shape[1]))
+        if x.numblocks[0] == 1 or x.chunks[0][-1] < x.shape[1]:
+            raise Unsupported(
+                f"linalg.{name} needs several chunks, each with more rows than columns. Instead: xo.compute(x)"
+            )
+        return getattr(_xp.linalg, name)(x, **fixed)
 
     return call
 

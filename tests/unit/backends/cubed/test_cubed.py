@@ -188,3 +188,15 @@ def test_tall_factorisations():
 @pytest.mark.parametrize("shape", [(-1,), (17, 23), (1, 391), (391, 1, 1)])
 def test_reshape_of_chunks_that_would_be_irregular(shape):
     np.testing.assert_array_equal(xo.compute(xo.reshape(chunked(A), shape)), A.reshape(shape))
+
+
+def test_as_many_indices_as_elements_are_taken():
+    whole = RNG.permutation(len(V))
+    for order in (whole, whole[:-1], whole[:1], whole[:0], -whole[:7] - 1):
+        np.testing.assert_array_equal(xo.compute(xo.take(chunked(V), xo.asarray(order, like=chunked(V)))), V[order])
+
+
+def test_arrays_in_different_chunks_are_joined():
+    x, y = chunked(A), chunked(A, parts=1)
+    for arrays, wanted in (([y, x, y[:2, :]], [A, A, A[:2]]), ([x[:1, :], x, x], [A[:1], A, A])):
+        np.testing.assert_array_equal(xo.compute(xo.concat(arrays)), np.concatenate(wanted))
