@@ -4,10 +4,11 @@
 
 cpu: xarrayops with every library in its CPU build, and the tools for tests, lint and types. test: the same with the
 sample backend, which does not belong in a benchmark. docs: cpu with the tools that build the documentation
-site. xla: PyTorch/XLA. cubed: cubed. cupy: the real CuPy, which can be imported without a device. clients: the packages whose tests
-benchmarks/clients runs. gpu: the current xarrayops with the libraries of the running Python; with WHEELS=<folder>, from
-the wheels that tools/wheels.py put there. compile-<step>: the compilers of a step of benchmarks/compile_devices and the
-wheels that they need. A stamp file in the folder shows later runs that nothing has changed.
+site. xla: PyTorch/XLA. cubed: cubed. cupy: the real CuPy, which can be imported without a device. clients: the
+packages whose tests benchmarks/clients runs. gpu: the current xarrayops with the libraries of the running Python; with
+WHEELS=<folder>, from the wheels that tools/wheels.py put there. compile-<step>: the compilers of a step of
+benchmarks/compile_devices and the wheels that they need. A stamp file in the folder shows later runs that nothing has
+changed.
 """
 
 from __future__ import annotations

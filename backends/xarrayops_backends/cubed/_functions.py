@@ -44,6 +44,7 @@ class _Place(str):
     """The device of an array: "cpu", with the Spec of the array, for arrays made ``like=`` it."""
 
     __slots__ = ("spec",)
+    spec: Any
 
 
 def device(x: Array, /) -> Any:
@@ -168,7 +169,7 @@ def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | N
     return _xp.sum(parts, axis=0)
 
 
-def _positions(part: Any, values: Any, side: str) -> Any:
+def _positions(part: Any, values: Any, side: Any) -> Any:
     return np.searchsorted(part, values, side=side)[None]
 
 

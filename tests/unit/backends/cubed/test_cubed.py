@@ -80,7 +80,7 @@ def test_sort_merges_any_number_of_chunks(chunks):
 def test_a_task_of_a_sort_holds_two_chunks():
     n = 1 << 20  # 8 MB of 64 chunks; NumPy's sort of the whole would need more than allowed_mem
     x = cubed.random.random(n, chunks=n >> 6, spec=cubed.Spec(allowed_mem="2MB"))
-    assert cubed.plan(xo.median(x)).max_projected_mem <= 2_000_000 < 8 * n
+    assert cubed.plan(xo.median(x)).max_projected_mem <= 2_000_000
 
 
 @pytest.mark.parametrize("q", [0.0, 0.31, 0.5, 1.0])
@@ -97,7 +97,7 @@ def test_counts_are_exact():
     np.testing.assert_array_equal(xo.compute(counts), np.histogram(V, 7)[0])
     np.testing.assert_allclose(xo.compute(edges), np.histogram(V, 7)[1])
     np.testing.assert_array_equal(
-        xo.compute(xo.segment_max(weights, x, 9)), [V[INTEGERS == i].max(initial=-np.inf) for i in range(9)]
+        xo.compute(xo.segment_max(weights, x, 9)), [V[i == INTEGERS].max(initial=-np.inf) for i in range(9)]
     )
 
 
@@ -108,7 +108,7 @@ def test_distinct_values_of_chunks_are_merged(a):
 
 def test_more_distinct_values_than_memory_are_refused():
     x = cubed.random.random(10_000, chunks=2_000, spec=cubed.Spec(allowed_mem="300kB"))
-    with pytest.raises(Unsupported, match="distinct values. Instead: a Spec with more allowed_mem"):
+    with pytest.raises(Unsupported, match=r"distinct values. Instead: a Spec with more allowed_mem"):
         xo.unique_values(x)
 
 
@@ -160,18 +160,18 @@ def test_a_plan_beyond_the_allowed_memory_is_refused_before_it_runs():
     found, tasks = xo.explain("add", x, x), CountTasks()
     assert found.chosen is None
     assert "allowed_mem is 50.0 MB. Instead: x.rechunk" in str(found)
-    with tasks, pytest.raises(Unsupported, match="max_mem.*Instead: x.rechunk"):
+    with tasks, pytest.raises(Unsupported, match=r"max_mem.*Instead: x.rechunk"):
         xo.compute(xo.argsort(x, axis=0))
     assert tasks.count == 0
 
 
 def test_what_cubed_refuses_says_what_to_do():
     x = chunked(A)
-    with pytest.raises(Unsupported, match="tall matrices only. Instead"):
+    with pytest.raises(Unsupported, match=r"tall matrices only. Instead"):
         xo.linalg.qr(chunked(A.T.copy()))
-    with pytest.raises(Unsupported, match="Instead: xo.compute"):
+    with pytest.raises(Unsupported, match=r"Instead: xo.compute"):
         xo.fft.fft(x)
-    with pytest.raises(Unsupported, match="Instead: arrays created with like="):
+    with pytest.raises(Unsupported, match=r"Instead: arrays created with like="):
         xo.add(x, chunked(A, cubed.Spec(allowed_mem="60MB")))
 
 
