@@ -16,7 +16,12 @@ from xarrayops.plugin.backends import backend_by_name as _backend_by_name
 from xarrayops.plugin.generic import HOOKS as _HOOKS
 from xarrayops.plugin.host import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.cubed import _blocks
-from xarrayops_backends.cubed._functions import *
+from xarrayops_backends.cubed._devices import *
+from xarrayops_backends.cubed._exchange import *
+from xarrayops_backends.cubed._extra import *
+from xarrayops_backends.cubed._indexing import *
+from xarrayops_backends.cubed._layout import *
+from xarrayops_backends.cubed._standard import *
 from xarrayops_backends.numpy._exchange import import_refusal
 
 NAMESPACE = cubed.array_api
