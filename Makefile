@@ -19,7 +19,7 @@ export WHEELS := $(abspath $(WHEELS))
 endif
 
 .PHONY: help env bench claims test test-all sweeps fuzz-numpy durations base lint types docs check size conformance exchange clients \
-	peers ports planted-faults generate xla cupy-signatures compile-devices gpu gpu-list gpu-rehearsal wheels clean
+	peers ports planted-faults generate xla cubed cupy-signatures compile-devices gpu gpu-list gpu-rehearsal wheels clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -56,6 +56,7 @@ sweeps: env      ## run the whole of the long tests, 20 minutes or more, and wri
 	.venv-clients/bin/python benchmarks/foreign_calls.py --table xarrayops/port/source/foreign.json --out benchmarks/results/sweeps/foreign_calls.json
 	$(RUN) benchmarks/verify_faults --out benchmarks/results/sweeps/verify_faults.json
 	$(PYTHON) -m benchmarks.compile_devices
+	$(MAKE) cubed
 
 fuzz-numpy: env  ## compare xarrayops.numpy with NumPy on random calls: ARGUMENTS="--names roll --library torch --seed 3 --count 1"
 	@$(PYTHON) tools/environment.py $(VENV) test
@@ -138,6 +139,10 @@ xla:             ## PyTorch/XLA on its CPU device, in an environment of its own 
 	PJRT_DEVICE=CPU .venv-xla/bin/python -m pytest -q tests/contract/test_contract.py -k torch_xla
 	PJRT_DEVICE=CPU .venv-xla/bin/python -m pytest -q tests/unit/backends/torch_xla
 
+cubed:           ## the tests of cubed, in an environment of its own
+	@$(PYTHON) tools/environment.py .venv-cubed cubed
+	.venv-cubed/bin/python -m pytest -q tests/unit/backends/cubed
+
 cupy-signatures: ## compare the CuPy backend and its stand-in with the real CuPy, which imports without a GPU
 	@$(PYTHON) tools/environment.py .venv-cupy cupy
 	.venv-cupy/bin/python tools/cupy_signatures.py --check
@@ -159,4 +164,4 @@ wheels: env      ## a folder of wheels, dist/wheels or WHEELS=<folder>, for make
 	$(RUN) tools/wheels.py $(WHEELS)
 
 clean:           ## remove environments and caches
-	rm -rf .venv .venv-xla .venv-clients .venv-cupy .venv-gpu .venv-compile-* dist bench-results docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-xla .venv-cubed .venv-clients .venv-cupy .venv-gpu .venv-compile-* dist bench-results docs/_build .pytest_cache .mypy_cache .ruff_cache

@@ -1,14 +1,14 @@
 """Make a virtual environment with everything that a make target needs, or reuse an existing one.
 
-    python tools/environment.py FOLDER {cpu,test,docs,xla,cupy,clients,gpu,compile-...}
+    python tools/environment.py FOLDER {cpu,test,docs,xla,cubed,cupy,clients,gpu,compile-...}
 
 cpu: xarrayops with every library in its CPU build, and the tools for tests, lint and types. test: the same with what
 does not belong in a benchmark: the sample backend, and Dask's scheduler for clusters. docs: cpu with the tools that
-build the documentation site. xla: PyTorch/XLA. cupy: the real CuPy, which can be imported without a device. clients:
-the packages whose tests benchmarks/clients runs. gpu: the current xarrayops with the libraries of the running Python;
-with WHEELS=<folder>, from the wheels that tools/wheels.py put there. compile-<step>: the compilers of a step of
-benchmarks/compile_devices and the wheels that they need. A stamp file in the folder shows later runs that nothing has
-changed.
+build the documentation site. xla: PyTorch/XLA. cubed: cubed. cupy: the real CuPy, which can be imported without a
+device. clients: the packages whose tests benchmarks/clients runs. gpu: the current xarrayops with the libraries of the
+running Python; with WHEELS=<folder>, from the wheels that tools/wheels.py put there. compile-<step>: the compilers of a
+step of benchmarks/compile_devices and the wheels that they need. A stamp file in the folder shows later runs that
+nothing has changed.
 """
 
 from __future__ import annotations
@@ -98,6 +98,8 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
     """Install the packages of this kind of environment."""
     if kind == "xla":
         return pip(folder, "torch==2.9.0", "torch-xla==2.9.0", "-e", ".[test,lowp]")
+    if kind == "cubed":
+        return pip(folder, "-e", ".[test,cubed]")
     if kind == "clients":
         return pip(folder, "-e", ".[jax,dask,sparse,torch,test]", "-r", str(CLIENTS))
     if kind == "cupy":

@@ -1108,6 +1108,7 @@ MAIN_NAMESPACE_ALIASES = ("linalg.matmul", "linalg.matrix_transpose", "linalg.te
 BACKENDS = {
     "cupy": "xarrayops_backends.cupy",
     "cupyx": "xarrayops_backends.cupy",
+    "cubed": "xarrayops_backends.cubed",
     "dask": "xarrayops_backends.dask",
     "jax": "xarrayops_backends.jax",
     "jaxlib": "xarrayops_backends.jax",

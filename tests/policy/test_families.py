@@ -71,7 +71,7 @@ def test_a_family_has_the_same_file_name_in_every_backend():
     """For example, the layout functions of every backend are in `_layout`."""
     shared = {"creation", "linalg", "_devices", "_dtypes", "_exchange", "_extra", "_indexing", "_layout", "_transfers"}
     libraries = {path.parent.name for path in BACKENDS.glob("*/__init__.py")}
-    assert libraries == {"cupy", "dask", "jax", "numpy", "torch", "torch_xla"}
+    assert libraries == {"cubed", "cupy", "dask", "jax", "numpy", "torch", "torch_xla"}
     of_all = set.intersection(*map(families, libraries))
     assert of_all >= {"_devices", "_exchange", "_extra", "_layout"}
     for family in shared:

@@ -65,12 +65,21 @@ def _only(name: str, backend: Backend, hook: str, call: Call) -> Candidate:
         return Candidate(name, False, str(gap))
     cost = cost_of(hook, function, call)
     if cost is None:
-        return Candidate(name, True, backend.origins[hook])
+        return _planned(name, backend, hook, call)
     if not isinstance(RULES[hook], Whole):
         return Candidate(name, True, backend.origins[hook]).costing(cost)
     reason = excess(hook, function, call)
     gathers = f"; gathers {amount(cost.moves)} {place_of(hook, call)}" if cost.moves else ""
     return Candidate(name, reason is None, reason or f"{backend.origins[hook]}{gathers}").costing(cost)
+
+
+def _planned(name: str, backend: Backend, hook: str, call: Call) -> Candidate:
+    """The only candidate of a library, with what the library knows about the memory of the call."""
+    try:
+        plan = backend.functions["planned"](backend.functions[hook], call)
+    except Unsupported as error:
+        return Candidate(name, False, str(error))
+    return Candidate(name, True, backend.origins[hook], (plan,) if plan else ())
 
 
 def explain_with_dry_run(found: Explanation, dry_run: Callable[[], Any]) -> Explanation:

@@ -75,6 +75,7 @@ _LAZY = {
     **{name: ("random", name) for name in _OF_RANDOM},
     "blocks_counting": ("sharding.counting", ""),
     "blocks_selection": ("sharding.selection", ""),
+    "blocks_sorting": ("sharding.sorting", ""),
     "complex_order": ("complex_order", ""),
     "is_sound": ("sparse", "is_sound"),
 }

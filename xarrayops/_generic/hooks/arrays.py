@@ -10,6 +10,7 @@ from typing import Any
 
 from xarrayops._generic import library
 from xarrayops.plugin.arrays import Array, Gap
+from xarrayops.plugin.candidates import Call
 
 
 def wrap(xp: ModuleType, verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
@@ -95,6 +96,14 @@ def _by_library(name: str, xp: ModuleType, arrays: tuple[Array, ...]) -> tuple[A
 
 def _has_method(x: Array, name: str) -> bool:
     return callable(getattr(type(x), name, None))
+
+
+def planned(xp: ModuleType, function: Callable[..., Any], call: Call, /) -> str:
+    """What the library knows about the memory of a call before it runs, for ``explain``; empty if nothing.
+
+    ``function`` serves the call. It must not compute: raises `Unsupported` if the library would refuse the plan.
+    """
+    return ""
 
 
 def synchronize(xp: ModuleType, *arrays: Array) -> None:

@@ -1,0 +1,72 @@
+"""Shared helpers: whose Spec new arrays have, clear errors, and functions of chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import cubed.array_api
+import cubed.core.ops
+from cubed.primitive.blockwise import ChunkKey, FunctionArgs
+
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Array
+
+xp: Any = cubed.array_api
+ops: Any = cubed.core.ops
+"""Typed as Any: cubed annotates only some of its functions."""
+SPEC: ContextVar[Any] = ContextVar("SPEC", default=None)
+"""The Spec of the arrays of the call that runs: arrays that generic functions create in it have the same."""
+LESS_MEMORY = "x.rechunk(...) to smaller chunks, or a Spec with more allowed_mem"
+_WAYS = {
+    "same spec": "arrays created with like=, or cubed.from_array(..., spec=x.spec)",
+    "_mem": LESS_MEMORY,
+    "multiple of array's chunks": "one slice after the other",
+}
+
+
+def spec_of(values: Iterable[Any]) -> Any:
+    """The Spec of the first array among the values, which may be sequences; None without one."""
+    found = (spec_of(x) if isinstance(x, (list, tuple)) else getattr(x, "spec", None) for x in values)
+    return next((spec for spec in found if spec is not None), None)
+
+
+@contextmanager
+def explaining(verb: str, values: Iterable[Any] = ()) -> Iterator[None]:
+    """New arrays have the Spec of the values; what cubed refuses raises `Unsupported`, with what to do instead."""
+    token = SPEC.set(spec_of(values) or SPEC.get())
+    try:
+        yield
+    except (NotImplementedError, ValueError) as error:
+        way = next((way for words, way in _WAYS.items() if words in str(error)), None)
+        if isinstance(error, Unsupported) or (way is None and isinstance(error, ValueError)):
+            raise
+        raise Unsupported(f"xo.{verb}: {error}. Instead: {way or 'xo.compute(x), which is a NumPy array'}") from error
+    finally:
+        SPEC.reset(token)
+
+
+def of_chunks(kernel: Callable[..., Any], places: Callable[..., Any], x: Array, *arrays: Array) -> Array:
+    """An array like x from one chunk of x and of each array: ``places`` gives their coordinates from those in x."""
+
+    def keys(out: Any) -> Any:
+        chunks = zip((x, *arrays), places(out.coords), strict=True)
+        return FunctionArgs(*(ChunkKey(y.name, place) for y, place in chunks), output_name=out.name)
+
+    made = {"shapes": [x.shape], "dtypes": [x.dtype], "chunkss": [x.chunks]}
+    extra = 2 * sum(y.chunkmem for y in (x, *arrays))  # NumPy's functions copy their arguments
+    return ops.general_blockwise(kernel, keys, x, *arrays, **made, extra_projected_mem=extra)
+
+
+def merged(merge: Callable[..., Any], size: int, parts: Array) -> Array:
+    """The parts, each of which has ``size`` elements along the first axis, merged by a tree.
+
+    ``merge`` takes an array (n, size, ...).
+    """
+
+    def combine(found: Any, **options: Any) -> Any:
+        return merge(found.reshape(-1, size, *found.shape[1:]))
+
+    return ops.tree_reduce(parts, combine, 0, parts.dtype, split_every=4, combine_sizes={0: size})
