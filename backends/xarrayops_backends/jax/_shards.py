@@ -62,13 +62,21 @@ def whole(sharding: Sharding) -> Sharding:
 
 
 @cache
-def _has_one_cpu() -> bool:
-    return len(jax.devices("cpu")) == 1
+def _has_several(platform: str | None) -> bool:
+    return len(jax.devices(platform)) > 1
 
 
-def may_be_split(x: Array) -> bool:
-    """Whether x may be on several CPUs. Of a tracer this is unknown if there are several."""
-    return not _has_one_cpu() and (isinstance(x, jax.core.Tracer) or len(x.sharding.device_set) > 1)
+def may_be_split(x: Array, platform: str | None = None) -> bool:
+    """Whether x may be on several devices of a platform, by default JAX's. Of a tracer it is unknown if there are."""
+    return _has_several(platform) and (isinstance(x, jax.core.Tracer) or len(x.sharding.device_set) > 1)
+
+
+def explicit_place(x: Array) -> Any:
+    """The sharding of an array or tracer by the explicit axes of a mesh; None if there are none."""
+    sharding = _jax.typeof(x).sharding
+    if not has_explicit_axes(sharding):
+        return None
+    return sharding if isinstance(x, jax.core.Tracer) else x.sharding
 
 
 def gathered(x: Array) -> Array:
@@ -81,9 +89,9 @@ def placed(x: Any, device: Any) -> Array:
     place = fitting(device, x.shape)
     if place is None:
         return x
-    if isinstance(place, Sharding) and isinstance(x, jax.Array):
-        if isinstance(x, jax.core.Tracer) or x.sharding.device_set == place.device_set:
-            return _resharding(place)(x)
+    is_array = isinstance(place, Sharding) and isinstance(x, jax.Array)
+    if is_array and (isinstance(x, jax.core.Tracer) or x.sharding.device_set == place.device_set):
+        return _resharding(place)(x)
     return jax.device_put(x, place)
 
 
