@@ -39,7 +39,7 @@ def reading(x: Any) -> Any:
 def moved(call: Callable[[], Any]) -> tuple[Any, int, int]:
     """The result of a call, the bytes of the results of its collective operations, and the arrays that it read."""
     jax.clear_caches()
-    for path in PROGRAMS.iterdir():
+    for path in filter(Path.is_file, PROGRAMS.iterdir()):
         path.unlink()
     READS.clear()
     found = jax.block_until_ready(call())

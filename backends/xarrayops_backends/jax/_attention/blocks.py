@@ -60,6 +60,9 @@ def blocked(a: Attention, /) -> tuple[Array, Array | None]:
 def _of_shards(attended: Callable[[Attention], Any], place: Any, a: Attention) -> tuple[Array, Array]:
     """Attention on a mesh with explicit axes: each device has some batch rows and heads, and all keys of these."""
     rows, heads = (*place.spec, None, None)[:2]
+    parts = math.prod(place.mesh.shape[each] for each in (heads if isinstance(heads, tuple) else (heads,)) if each)
+    if a.k.shape[1] > 1 and a.k.shape[1] % parts:  # query heads that share a key head are on several devices
+        heads = None
 
     def spec(name: str, x: Array) -> PartitionSpec:
         of = ((rows,) if "lengths" in name or name in ("left", "right") else (rows, heads))[: x.ndim]
