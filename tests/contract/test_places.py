@@ -61,6 +61,17 @@ def test_jax(place: str, sweeping: bool) -> None:
 
 
 @pytest.mark.more_in_sweeps
+def test_bytes_that_jax_moves(tmp_path: Path, sweeping: bool) -> None:
+    """On meshes with automatic and explicit axes, counted in XLA's programs; in sweeps with attention."""
+    pytest.importorskip("jax", exc_type=ImportError)
+    flags = f"{DEVICES['XLA_FLAGS']} --xla_dump_to={tmp_path} --xla_dump_hlo_as_text"
+    worker = started(
+        "jax_shards_worker", tmp_path, "" if sweeping else "^(?!attention)", **DEVICES | {"XLA_FLAGS": flags}
+    )
+    assert faults_of(worker, 26 if sweeping else 18, 1800) == []
+
+
+@pytest.mark.more_in_sweeps
 def test_tensors_that_are_split_over_processes(tmp_path: Path, sweeping: bool) -> None:
     """DTensor is refused by every function, in each of two processes."""
     torch = pytest.importorskip("torch", exc_type=ImportError)

@@ -78,7 +78,10 @@ def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
 
 def _served(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, one that checks its dtype, compiles it for each form of a call, or has an error for tracers."""
-    function = _shards.serving_shards(verb, function)
+    return _shards.serving_explicit_axes(verb, _wrapped(verb, _shards.serving_shards(verb, function)))
+
+
+def _wrapped(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     if verb in _CHECKED:
         function = _compiled(function, _computed_again(function), is_always=verb in _COMPILED)
         return _checked_dtype(function) if verb in _WITH_DTYPE else function

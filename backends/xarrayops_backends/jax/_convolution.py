@@ -10,6 +10,7 @@ import numpy as np
 
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.convolution import Windows
+from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._standard.linalg import _precision
 
 _lax: Any = jax.lax
@@ -64,5 +65,5 @@ def _reduced_refusal(call: Call) -> str | None:
     return "JAX has no gradient of dilated windows" if any(step > 1 for step in windows.dilation) else None
 
 
-CONVOLUTION_CANDIDATES = [("native", _native, _refusal)]
-POOLING_CANDIDATES = [("native", _reduced, _reduced_refusal)]
+CONVOLUTION_CANDIDATES = [("native", _shards.serving_explicit_axes("conv", _native), _refusal)]
+POOLING_CANDIDATES = [("native", _shards.serving_explicit_axes("pool", _reduced), _reduced_refusal)]

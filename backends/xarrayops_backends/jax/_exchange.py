@@ -226,4 +226,4 @@ def from_numpy(a: Any, device: Any, /) -> Array:
         taken = try_from_numpy(copied)
         if taken is not None:
             return taken
-    return jax.numpy.array(a, copy=True, device=_shards.fitting(device, a.shape))
+    return jax.device_put(a, _shards.fitting(device, a.shape), may_alias=False)

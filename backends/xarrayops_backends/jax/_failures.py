@@ -6,11 +6,14 @@ import jax
 import numpy as np
 
 from xarrayops.plugin import Array, Gap
+from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._dtypes import dtype_name
 
 
 def failure_cause(x: Array, error: Exception, /) -> Gap | None:
     """Deleted arrays, tracers of functions that have ended, keys of random numbers, dtypes that few functions have."""
+    if _shards.is_ambiguous(x, error):
+        return _shards.AMBIGUOUS
     if isinstance(x, jax.core.Tracer):
         if not isinstance(error, jax.errors.UnexpectedTracerError) and "not a valid JAX type" not in str(error):
             return None

@@ -14,6 +14,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index, Selection
 from xarrayops.plugin.indexing import UFUNCS
 from xarrayops_backends.jax._compiler import _jit
+from xarrayops_backends.jax._devices import is_lazy
 from xarrayops_backends.jax._standard.creation import asarray
 
 _COMBINE: dict[str, Callable[[Array, Array], Array]] = {
@@ -36,7 +37,7 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
         value = value.reshape(padded)
     if is_whole:
         return _whole(op, x, value)
-    if _is_traced(index, selection):
+    if _is_traced(index, selection) or _is_split_mask(index, selection, value):
         return _where(x, index, selection, op, value)
     is_unique = not selection.arrays or index.lone_mask(selection) is not None
     if op != "set" and not is_unique and (op not in ("add", "subtract") or x.dtype == bool):
@@ -85,6 +86,13 @@ def _is_native(index: Index, selection: Selection) -> bool:
 def _is_traced(index: Index, selection: Selection) -> bool:
     """Whether the index has a traced mask, whose number of True elements is unknown."""
     return any(isinstance(a, jax.core.Tracer) and index.is_mask(a) for a in selection.arrays)
+
+
+def _is_split_mask(index: Index, selection: Selection, value: Array) -> bool:
+    """Whether the index is a mask on several devices, where JAX would read it, and each element gets the same value."""
+    mask = index.lone_mask(selection)
+    is_split = mask is not None and not is_lazy(mask) and len(mask.sharding.device_set) > 1
+    return is_split and index.arranged(selection, value).shape[0] == 1
 
 
 def _where(x: Array, index: Index, selection: Selection, op: str, value: Array) -> Array:

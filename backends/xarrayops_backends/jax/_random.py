@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -54,23 +55,35 @@ def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) ->
             raise Unsupported(str(gap))
     if draw.kind == "integers":
         # Limits are arguments, and only the class of the width is static: other limits use the same program.
-        return _split(_integers(draw.dtype, _width_class(draw.width), shape, words, *_limits(draw)), device)
+        return _drawn(_integers, (draw.dtype, _width_class(draw.width), shape), words, device, *_limits(draw))
     # Likewise the kind and dtype are static, and loc and scale are arguments, unless they have no effect.
     static, loc, scale = draw._replace(loc=0.0, scale=1.0), draw.loc, draw.scale
     if static == draw:
-        return _split(_numbers(static, shape, words), device)
-    return _split(_numbers(static, shape, words, *np.asarray([loc, scale], draw.dtype)), device)
+        return _drawn(_numbers, (static, shape), words, device)
+    return _drawn(_numbers, (static, shape), words, device, *np.asarray([loc, scale], draw.dtype))
 
 
 def random_keys(key: Any, counters: Array, /) -> Array:
     """A key for each counter."""
-    return _keys(_key_words(key), counters)
+    return _keys(_key_words(key), _shards.gathered(counters))
 
 
 def _key_words(key: Any, device: Any = None) -> Array:
-    """The two words of a key, on the device if it is one."""
-    words = np.asarray(key, np.uint32) if isinstance(key, tuple) else key
-    return _shards.placed(words, device)
+    """The two words of a key, on the device if it is one; on several devices each has both words."""
+    if not isinstance(key, tuple):
+        return _shards.gathered(key)
+    words = np.asarray(key, np.uint32)
+    return _shards.placed(words, _shards.whole(device) if isinstance(device, Sharding) else device)
+
+
+def _drawn(draw: Callable[..., Array], static: tuple[Any, ...], key: Array, device: Any, *numbers: Any) -> Array:
+    """What a compiled function draws with a key. If the device is a sharding, each device draws its own shard.
+
+    The last of the static arguments is the shape.
+    """
+    if not isinstance(device, Sharding):
+        return draw(*static, key, *numbers)
+    return _shards.computed_at(_shards.fitting(device, static[-1]), draw, static, (key, *numbers))
 
 
 def _split(x: Array, device: Any) -> Array:

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
+from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._compiler import _jit, _with_options
 from xarrayops_backends.jax._devices import _on_platform
 
@@ -22,8 +23,15 @@ Arrays = tuple[Array, ...]
 
 def vjp(function: Callable[..., Arrays], arrays: Arrays, cotangents: Arrays, /) -> Arrays:
     """`jax.vjp`."""
-    _, pull = _jax.vjp(function, *arrays)
-    return tuple(pull(tuple(cotangents)))
+    with _within_mesh(arrays):
+        _, pull = _jax.vjp(function, *arrays)
+        return tuple(pull(tuple(cotangents)))
+
+
+def _within_mesh(arrays: Arrays) -> AbstractContextManager[Any]:
+    """The mesh of the arrays if it has explicit axes: JAX takes the derivative of a sum for one on a single device."""
+    mesh = _shards.explicit_mesh(arrays)
+    return nullcontext() if mesh is None else _jax.set_mesh(mesh)
 
 
 def vmap(function: Callable[..., Any], /) -> Callable[..., Any]:
@@ -48,7 +56,8 @@ def value_and_grad(function: Callable[..., tuple[Array, Arrays]], arrays: Arrays
 
     _thread.depth += 1
     try:
-        (value, others), found = _jax.value_and_grad(of_all, has_aux=True)(arrays)
+        with _within_mesh(arrays):
+            (value, others), found = _jax.value_and_grad(of_all, has_aux=True)(arrays)
     finally:
         _thread.depth -= 1
     return value, others, found

@@ -16,12 +16,15 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec
 
 from xarrayops.plugin import Array, Attention
+from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _on_platform, _platform_of
 from xarrayops_backends.jax._standard.linalg import _precision
 
+_jax: Any = jax  # untyped: JAX does not annotate these functions
 # The maximum number of queries in a block, over all query heads that share a key head.
 ROWS = 512
 # The number of scores in a block, by platform. They fit in the caches of the CPU cores.
@@ -49,7 +52,31 @@ def blocked(a: Attention, /) -> tuple[Array, Array | None]:
     plain = a._replace(left=left, right=right, offset=0, return_lse=False, bottom_right=False, **lengths)
     # The user may have forbidden it.
     with jax.numpy_rank_promotion("allow"):
-        return _attended(plain, _platform_of(a.q))
+        attended = partial(_attended, platform=_platform_of(a.q), is_split=_shards.may_be_split(a.q))
+        place = _shards.explicit_place(a.q)
+        return attended(plain) if place is None else _of_shards(partial(attended, is_split=False), place, plain)
+
+
+def _of_shards(attended: Callable[[Attention], Any], place: Any, a: Attention) -> tuple[Array, Array]:
+    """Attention on a mesh with explicit axes: each device has some batch rows and heads, and all keys of these."""
+    rows, heads = (*place.spec, None, None)[:2]
+    parts = math.prod(place.mesh.shape[each] for each in (heads if isinstance(heads, tuple) else (heads,)) if each)
+    if a.k.shape[1] > 1 and a.k.shape[1] % parts:  # query heads that share a key head are on several devices
+        heads = None
+
+    def spec(name: str, x: Array) -> PartitionSpec:
+        of = ((rows,) if "lengths" in name or name in ("left", "right") else (rows, heads))[: x.ndim]
+        return PartitionSpec(*(each if n > 1 else None for each, n in zip(of, x.shape, strict=False)))
+
+    given = {name: x for name, x in a._asdict().items() if isinstance(x, jax.Array)}
+    specs = {name: spec(name, x) for name, x in given.items()}
+    given = {name: _jax.reshard(x, NamedSharding(place.mesh, specs[name])) for name, x in given.items()}
+    out = PartitionSpec(rows, heads)
+
+    def local(given: dict[str, Array]) -> Any:
+        return attended(a._replace(**given))
+
+    return _jax.shard_map(local, mesh=place.mesh, in_specs=(specs,), out_specs=(out, out), check_vma=False)(given)
 
 
 def _reach(distance: Any) -> Any:
@@ -59,27 +86,31 @@ def _reach(distance: Any) -> Any:
     return jnp.clip(distance, -FAR, FAR).astype(jnp.int32)
 
 
-@partial(_jit, static_argnums=1)
-def _attended(a: Attention, platform: str | None) -> tuple[Array, Array]:
+@partial(_jit, static_argnames=("platform", "is_split"))
+def _attended(a: Attention, platform: str | None, is_split: bool) -> tuple[Array, Array]:
     """Attention over the whole batch and all heads, with the block size of the platform."""
     batch, heads, queries, _ = a.q.shape
     wide = jnp.promote_types(a.q.dtype, jnp.float32)
     if 0 in (batch, heads, queries, a.k.shape[2]):
         return jnp.zeros((*a.q.shape[:3], a.v.shape[3]), a.q.dtype), jnp.full(a.q.shape[:3], -jnp.inf, wide)
-    at = {name: partial(_by_blocks, scores, wide) for name, scores in SCORES.items()}
-    found: tuple[Array, Array] = _on_platform(platform, a, default=partial(_by_blocks, MANY_SCORES, None), **at)
+    at = {name: partial(_by_blocks, scores, wide, is_split) for name, scores in SCORES.items()}
+    elsewhere = partial(_by_blocks, MANY_SCORES, None, is_split)
+    found: tuple[Array, Array] = _on_platform(platform, a, default=elsewhere, **at)
     return found
 
 
-def _by_blocks(scores: int, wide: Any, a: Attention) -> tuple[Array, Array]:
+def _by_blocks(scores: int, wide: Any, is_split: bool, a: Attention) -> tuple[Array, Array]:
     """Attention in blocks of the given number of scores.
 
     The operands of products are cast to ``wide``, or keep their dtype if it is None; sums are in float32 or wider.
-    Half-precision operands use tensor cores, at the cost of rounded weights; fused kernels round them too.
+    Half-precision operands use tensor cores, at the cost of rounded weights; fused kernels round them too. If batch
+    rows and heads may be on several devices, all of them are processed at once: XLA moves the operands of a loop.
     """
     batch, heads, queries, size = a.q.shape
     shared, keys = a.k.shape[1:3]
     group = heads // shared
+    if is_split and wide is None:
+        scores = max(scores // (batch * shared), 1)  # accelerators would hold as many for each row and head
     # Rows first, because a block with many rows reads each key for many products; then as many keys as the scores
     # allow; then several heads at once, if both extents are short.
     rows = min(max(ROWS // group, 1), queries)
@@ -105,8 +136,9 @@ def _by_blocks(scores: int, wide: Any, a: Attention) -> tuple[Array, Array]:
         a = a._replace(k=a.k.astype(wide), v=a.v.astype(wide))
     head = partial(_head, rows=rows, columns=columns, chosen=chosen)
     # Two nested maps, over batch rows and over key heads, which batch as many of them as a step may hold.
-    of_row = partial(_over, head, ("q", "k", "v", "mask", "bias"), at_once)
-    out, lse = _over(of_row, ("q", "k", "v", "mask", "bias", *numbers), max(at_once // shared, 1), a)
+    of_row = partial(_over, head, ("q", "k", "v", "mask", "bias"), shared if is_split else at_once)
+    rows_at_once = batch if is_split else max(at_once // shared, 1)
+    out, lse = _over(of_row, ("q", "k", "v", "mask", "bias", *numbers), rows_at_once, a)
     return out.reshape(batch, heads, queries, a.v.shape[3]), lse.reshape(batch, heads, queries)
 
 
@@ -118,7 +150,14 @@ def _over(function: Callable[[Attention], Any], names: tuple[str, ...], at_once:
     mapped = {name: x for name, x in given.items() if x.shape[0] != 1}
     if not mapped:
         return jax.tree.map(lambda y: y[None], function(a))
-    return jax.lax.map(lambda part: function(a._replace(**part)), mapped, batch_size=at_once if at_once > 1 else None)
+    count = next(iter(mapped.values())).shape[0]
+
+    def of(part: dict[str, Array]) -> Any:
+        return function(a._replace(**part))
+
+    if at_once >= count:
+        return jax.vmap(of)(mapped)
+    return jax.lax.map(of, mapped, batch_size=at_once if at_once > 1 else None)
 
 
 def _head(a: Attention, *, rows: int, columns: int, chosen: bool) -> tuple[Array, Array]:

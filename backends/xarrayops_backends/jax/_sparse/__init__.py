@@ -20,6 +20,7 @@ from jax.experimental.sparse import BCOO, BCSR, JAXSparse
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.sparse import Compaction, Container, Parts
+from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._devices import _index, _kind, device, is_lazy
 from xarrayops_backends.jax._dtypes import _CONFIG, _DEFAULTED
 from xarrayops_backends.jax._exchange import _SHARED, from_numpy, memory, to_numpy
@@ -61,6 +62,7 @@ def values(s: Container, /) -> Array:
 
 def wrap(p: Parts, /) -> Container:
     """The container of these arrays. The indices of BCOO are a transposed copy of the coords."""
+    p = p._replace(**{name: _shards.gathered(x) for name, x in p.arrays.items()})
     known = {"indices_sorted": bool(p.sorted), "unique_indices": bool(p.unique)}
     if p.format == "csr":
         return BCSR((p.data, p.indices, p.indptr), shape=tuple(p.shape), **known)
@@ -210,6 +212,7 @@ def _from_dense_refusal(call: Call, /) -> str | None:
 def _from_dense(x: Array, request: Compaction, /) -> Container:
     """A container with ``nnz_max`` entries, or with exactly the entries of x if it is None."""
     where, size = request.where, request.nnz_max
+    x, where = (_shards.gathered(y) if isinstance(y, jax.Array) else y for y in (x, where))
     if not _is_traced(x, request):
         # Concrete arrays: a count first, so that the program gets a size that fits exactly.
         found = int(programs.kept(x, where).sum())
@@ -257,7 +260,7 @@ def _multiply(a: Container, b: Container | Array | float, /) -> Container:
 
 def _jax_candidate(function: Callable[..., Any], refusal: Callable[[Call], str | None] = _on_host_refusal) -> list[Any]:
     """The candidate list with the kernel of JAX."""
-    return [("jax", function, refusal)]
+    return [("jax", _shards.serving_explicit_axes("sparse", function), refusal)]
 
 
 FROM_DENSE_CANDIDATES = _jax_candidate(_from_dense, _from_dense_refusal)

@@ -2,6 +2,7 @@
 
 On a CPU, JAX ignores NaN in 4096 elements or more (jax-ml/jax#39887), and XLA compiles searches for positions and for
 NaN to loops over single elements. Here slices of the axis are first combined element by element, which XLA vectorises.
+That would move a split axis between devices, so arrays on several devices are searched as they are.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.generic import complex_order
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _on_platform, _platform_of
+from xarrayops_backends.jax._shards import may_be_split
 
 Axes = int | tuple[int, ...] | None
 SLICES = 8
@@ -30,22 +32,22 @@ FAR = 1 << 30
 
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Return NaN where there is one."""
-    return _extremum("max", x, axis, keepdims, _platform_of(x))
+    return _extremum("max", x, axis, keepdims, _platform_of(x), may_be_split(x, "cpu"))
 
 
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Return NaN where there is one."""
-    return _extremum("min", x, axis, keepdims, _platform_of(x))
+    return _extremum("min", x, axis, keepdims, _platform_of(x), may_be_split(x, "cpu"))
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """jnp.argmax, 5 to 20 times as fast on CPUs."""
-    return _position("max", x, axis, keepdims, _platform_of(x))
+    return _position("max", x, axis, keepdims, _platform_of(x), may_be_split(x, "cpu"))
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """jnp.argmin, 5 to 20 times as fast on CPUs."""
-    return _position("min", x, axis, keepdims, _platform_of(x))
+    return _position("min", x, axis, keepdims, _platform_of(x), may_be_split(x, "cpu"))
 
 
 def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
@@ -60,8 +62,8 @@ def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False
     return _with_nan(norm, x, axis, keepdims) if math.isinf(ord) else norm
 
 
-@partial(_jit, static_argnums=(0, 2, 3, 4))
-def _extremum(name: str, x: Array, axis: Axes, keepdims: bool, platform: str | None) -> Array:
+@partial(_jit, static_argnums=(0, 2, 3, 4, 5))
+def _extremum(name: str, x: Array, axis: Axes, keepdims: bool, platform: str | None, is_split: bool) -> Array:
     if jnp.iscomplexobj(x):
         return getattr(complex_order, name)(jnp, x, axis=axis, keepdims=keepdims)
     plain = partial(getattr(jnp, name), axis=axis, keepdims=keepdims)
@@ -75,7 +77,8 @@ def _extremum(name: str, x: Array, axis: Axes, keepdims: bool, platform: str | N
         return _with_nan(plain(x), x, axis, keepdims, has_slices=True)
 
     # On GPUs, the instructions for maxima keep NaN.
-    found: Array = _on_platform(platform, x, cpu=checked_in_slices, cuda=plain, rocm=plain, default=checked)
+    on_cpu = checked if is_split else checked_in_slices
+    found: Array = _on_platform(platform, x, cpu=on_cpu, cuda=plain, rocm=plain, default=checked)
     return found
 
 
@@ -92,17 +95,17 @@ def _with_nan(result: Array, x: Array, axis: Axes, keepdims: bool, *, has_slices
     return jnp.where(unordered.any(axis=axis, keepdims=keepdims), jnp.nan, result)
 
 
-@partial(_jit, static_argnums=(0, 2, 3, 4))
-def _position(name: str, x: Array, axis: int | None, keepdims: bool, platform: str | None) -> Array:
+@partial(_jit, static_argnums=(0, 2, 3, 4, 5))
+def _position(name: str, x: Array, axis: int | None, keepdims: bool, platform: str | None, is_split: bool) -> Array:
     """The first position of NaN along an axis, or else of the extremum."""
     if jnp.iscomplexobj(x):
         return getattr(complex_order, f"arg{name}")(jnp, x, axis=axis, keepdims=keepdims)
     search = partial(getattr(jnp, f"arg{name}"), axis=axis, keepdims=keepdims)
     # jax.export has symbolic sizes, and a wrong axis is refused by the search.
     flat, first = (x.reshape(-1), 0) if axis is None else (x, axis)
-    in_slices = -flat.ndim <= first < flat.ndim and _is_long(flat, first % flat.ndim)
-    on_cpu = partial(_position_in_slices, name, axis, keepdims) if in_slices else search
+    in_slices = not is_split and -flat.ndim <= first < flat.ndim and _is_long(flat, first % flat.ndim)
     is_floating = jnp.issubdtype(x.dtype, jnp.floating)
+    on_cpu = partial(_position_in_slices, name, axis, keepdims) if in_slices else search
     elsewhere = partial(_first_nan, search, axis, keepdims) if is_floating else search
     found: Array = on_cpu(x) if on_cpu is elsewhere else _on_platform(platform, x, cpu=on_cpu, default=elsewhere)
     return found

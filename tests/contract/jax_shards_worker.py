@@ -1,0 +1,112 @@
+"""Count the bytes that sharded calls of JAX move, in a process with 8 devices, and print what differs.
+
+XLA writes its programs to the folder that the first argument names.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import AxisType, NamedSharding, PartitionSpec
+
+import xarrayops as xo
+
+PROGRAMS = Path(sys.argv[1])
+SIZES = {"pred": 1, "s8": 1, "u8": 1, "s32": 4, "u32": 4, "f32": 4}
+COLLECTIVE = re.compile(
+    r" = (.*?) (?:all-gather|all-reduce|all-to-all|collective-permute|reduce-scatter|collective-broadcast)(?:-start)?\("
+)
+ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
+READS: list[tuple[int, ...]] = []
+ArrayImpl: Any = type(jax.numpy.zeros(()))
+READING = ArrayImpl._value.fget
+
+
+def reading(x: Any) -> Any:
+    if len(x.sharding.device_set) > 1:
+        READS.append(x.shape)
+    return READING(x)
+
+
+def moved(call: Callable[[], Any]) -> tuple[Any, int, int]:
+    """The result of a call, the bytes of the results of its collective operations, and the arrays that it read."""
+    jax.clear_caches()
+    for path in filter(Path.is_file, PROGRAMS.iterdir()):
+        path.unlink()
+    READS.clear()
+    found = jax.block_until_ready(call())
+    reads = len(READS)
+    texts = [path.read_text() for path in PROGRAMS.glob("*after_optimizations.txt")]
+    assert texts
+    results = [array for text in texts for line in COLLECTIVE.findall(text) for array in ARRAY.findall(line)]
+    return found, sum(SIZES[dtype] * math.prod(map(int, filter(None, n.split(",")))) for dtype, n in results), reads
+
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(1024, 64)).astype("float32")
+Q, K, V = (RNG.normal(size=(8, 8, 32, 8)).astype("float32") for _ in range(3))
+BYTES = RNG.integers(-9, 9, size=(256, 256)).astype("int8")
+ROWS, HEADS = ("x",), (None, "x")
+
+
+def gradients(q: Any, k: Any, v: Any) -> Any:
+    return jax.vjp(lambda *given: xo.attention(*given, causal=True), q, k, v)[1](q)
+
+
+CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...], int]] = {
+    "attention": (lambda q, k, v: xo.attention(q, k, v, causal=True, return_lse=True), (Q, K, V), ROWS, 0),
+    "attention of heads": (lambda q, k, v: xo.attention(q, k, v), (Q, K, V), HEADS, 0),
+    "attention backward": (gradients, (Q, K, V), ROWS, 0),
+    "attention of heads backward": (gradients, (Q, K, V), HEADS, 0),
+    "random.normal": (
+        lambda x: xo.random.default_rng(0, like=x).normal(size=(1024, 8), dtype="float32"),
+        (X,),
+        ROWS,
+        0,
+    ),
+    "random.integers": (lambda x: xo.random.default_rng(0, like=x).integers(9, size=(3, 5)), (X,), ROWS, 0),
+    "max": (lambda x: xo.max(x, axis=0), (X,), ROWS, X.nbytes // 100),
+    "softmax": (lambda x: xo.softmax(x, axis=0), (X,), ROWS, X.nbytes // 100),
+    "logsumexp": (lambda x: xo.logsumexp(x, axis=0), (X,), ROWS, X.nbytes // 100),
+    "argmax": (lambda x: xo.argmax(x, axis=0), (X,), ROWS, X.nbytes // 50),
+    "matmul of int8": (xo.matmul, (BYTES, BYTES), ROWS, BYTES.nbytes),
+    "at[mask].set": (lambda x, mask: xo.at(x)[mask].set(0.0), (X, X > 0), ROWS, 0),
+    "at[mask of rows].set": (lambda x, mask: xo.at(x)[mask].set(7.0), (X, X[:, 0] > 0), ROWS, 0),
+}
+EXACT = re.compile("attention|random|matmul|at|argmax|^max")
+"""Results that are bit-equal to those on one device."""
+
+
+def main() -> None:
+    ArrayImpl._value = property(reading)
+    faults, wanted = [], sys.argv[2]
+    chosen = {name: case for name, case in CASES.items() if re.search(wanted, name)}
+    for axes in (AxisType.Auto, AxisType.Explicit):
+        mesh = jax.make_mesh((8,), ("x",), axis_types=(axes,))
+        for name, (call, arrays, spec, most) in chosen.items():
+            place = NamedSharding(mesh, PartitionSpec(*spec))
+            split = [jax.device_put(a, place) for a in arrays]
+            found, count, reads = moved(lambda c=call, s=split: c(*s))
+            want = call(*map(jax.numpy.asarray, arrays))
+            if count > most or reads:
+                faults.append((str(axes), name, f"{count} bytes, at most {most}; {reads} reads"))
+            tolerance = 0 if EXACT.search(name) and "backward" not in name else 5e-6
+            for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(want), strict=True):
+                if one.dtype != other.dtype or not np.allclose(one, other, rtol=tolerance, atol=tolerance):
+                    faults.append((str(axes), name, "wrong"))
+                if one.sharding.device_set != place.device_set:
+                    faults.append((str(axes), name, f"on {one.sharding}"))
+                if "attention" in name and one.sharding.is_fully_replicated:
+                    faults.append((str(axes), name, "whole on each device"))
+    print(json.dumps({"count": len(chosen) * 2, "faults": faults}))
+
+
+main()
