@@ -20,7 +20,7 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 import xarrayops as xo
 
 PROGRAMS = Path(sys.argv[1])
-SIZES = {"pred": 1, "s8": 1, "u8": 1, "s32": 4, "u32": 4, "f32": 4}
+SIZES = {"pred": 1, "s8": 1, "u8": 1, "s32": 4, "u32": 4, "f32": 4, "s64": 8, "u64": 8, "f64": 8}
 COLLECTIVE = re.compile(
     r" = (.*?) (?:all-gather|all-reduce|all-to-all|collective-permute|reduce-scatter|collective-broadcast)(?:-start)?\("
 )
@@ -76,7 +76,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...], int
     "max": (lambda x: xo.max(x, axis=0), (X,), ROWS, X.nbytes // 100),
     "softmax": (lambda x: xo.softmax(x, axis=0), (X,), ROWS, X.nbytes // 100),
     "logsumexp": (lambda x: xo.logsumexp(x, axis=0), (X,), ROWS, X.nbytes // 100),
-    "argmax": (lambda x: xo.argmax(x, axis=0), (X,), ROWS, X.nbytes // 50),
+    "argmax": (lambda x: xo.argmax(x, axis=0), (X,), ROWS, X.nbytes // 40),
     "matmul of int8": (xo.matmul, (BYTES, BYTES), ROWS, BYTES.nbytes),
     "at[mask].set": (lambda x, mask: xo.at(x)[mask].set(0.0), (X, X > 0), ROWS, 0),
     "at[mask of rows].set": (lambda x, mask: xo.at(x)[mask].set(7.0), (X, X[:, 0] > 0), ROWS, 0),
