@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import ceil, isnan, prod
-from typing import Any
+from typing import Any, TypeAlias
 
 from xarrayops.plugin.arrays import Record
 
@@ -79,9 +79,6 @@ class Cost(Record):
     sharding: str | None = None
 
 
-Rule = Callable[[Mapping[str, Any]], Cost]
-
-
 def names(axis: Axis) -> tuple[str, ...]:
     """The axes of the mesh over which an axis is split."""
     return () if axis is None else (axis,) if isinstance(axis, str) else axis
@@ -145,6 +142,9 @@ class Whole(Record):
         chosen: Any = {"matrix": range(-min(2, ndim), 0), "first": 0, "all": None}.get(which, given.get(which))
         some = range(ndim) if chosen is None else (chosen,) if isinstance(chosen, int) else chosen
         return tuple(axis % ndim for axis in some if -ndim <= axis < ndim)
+
+
+Rule: TypeAlias = Callable[[Mapping[str, Any]], Cost] | Whole
 
 
 def shardings(given: Mapping[str, Any]) -> list[tuple[str, Sharding]]:

@@ -16,6 +16,8 @@ from xarrayops.plugin.sharding import Sharding, Spec, names as _names
 from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._devices import _has_one_device, is_lazy as _is_lazy
 
+_jax: Any = jax  # untyped: JAX does not annotate these functions
+
 
 def sharding_of(x: Array, /) -> Sharding | None:
     """The sharding of x. That of a tracer is known on a mesh of explicit axes only; XLA decides it on others."""
@@ -59,7 +61,7 @@ def shard(x: Any, spec: Spec | None, mesh: Any, /) -> Array:
         ) from error
     if isinstance(x, jax.core.Tracer):
         explicit = AxisType.Explicit in place.mesh.axis_types
-        return jax.sharding.reshard(x, place) if explicit else jax.lax.with_sharding_constraint(x, place)
+        return _jax.sharding.reshard(x, place) if explicit else _jax.lax.with_sharding_constraint(x, place)
     if isinstance(x, (jax.Array, np.ndarray)) and not isinstance(x, np.memmap):
         return jax.device_put(x, place)
     return jax.make_array_from_callback(tuple(x.shape), place, lambda index: np.asarray(x[index]))
@@ -72,7 +74,7 @@ def _is_split(x: Any) -> bool:
 def _native(mesh: Any) -> Any:
     """The mesh of an array, of names and sizes, or itself."""
     if isinstance(mesh, jax.Array):
-        own = jax.typeof(mesh).sharding if _is_lazy(mesh) else _shards._whole(mesh.sharding)
+        own: Any = jax.typeof(mesh).sharding if _is_lazy(mesh) else _shards.whole(mesh.sharding)
         return own.mesh
     if not isinstance(mesh, Mapping):
         return mesh
@@ -85,8 +87,8 @@ def _native(mesh: Any) -> Any:
 
 def task_limit(x: Array, /) -> int | None:
     """Half of the memory of a device that XLA may use."""
-    limits = [(device.memory_stats() or {}).get("bytes_limit") for device in x.sharding.addressable_devices]
-    return min(limits) // 2 if limits and all(limits) else None
+    limits = [(device.memory_stats() or {}).get("bytes_limit") or 0 for device in x.sharding.addressable_devices]
+    return min(limits, default=0) // 2 or None
 
 
 def _may_be_split(*args: Any) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import NamedSharding, PartitionSpec
+from jax.sharding import NamedSharding
 
 from xarrayops.plugin import Array, Attention
 from xarrayops_backends.jax import _shards
@@ -64,14 +64,14 @@ def _of_shards(attended: Callable[[Attention], Any], place: Any, a: Attention) -
     if a.k.shape[1] > 1 and a.k.shape[1] % parts:  # query heads that share a key head are on several devices
         heads = None
 
-    def spec(name: str, x: Array) -> PartitionSpec:
+    def spec(name: str, x: Array) -> Any:
         of = ((rows,) if "lengths" in name or name in ("left", "right") else (rows, heads))[: x.ndim]
-        return PartitionSpec(*(each if n > 1 else None for each, n in zip(of, x.shape, strict=False)))
+        return _jax.P(*(each if n > 1 else None for each, n in zip(of, x.shape, strict=False)))
 
     given = {name: x for name, x in a._asdict().items() if isinstance(x, jax.Array)}
     specs = {name: spec(name, x) for name, x in given.items()}
     given = {name: _jax.reshard(x, NamedSharding(place.mesh, specs[name])) for name, x in given.items()}
-    out = PartitionSpec(rows, heads)
+    out = _jax.P(rows, heads)
 
     def local(given: dict[str, Array]) -> Any:
         return attended(a._replace(**given))
