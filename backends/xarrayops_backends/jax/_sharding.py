@@ -59,7 +59,8 @@ def shard(x: Any, spec: Spec | None, mesh: Any, /) -> Array:
         ) from error
     if isinstance(x, jax.core.Tracer):
         explicit = AxisType.Explicit in place.mesh.axis_types
-        return jax.sharding.reshard(x, place) if explicit else jax.lax.with_sharding_constraint(x, place)
+        change: Any = jax.sharding.reshard if explicit else jax.lax.with_sharding_constraint
+        return change(x, place)
     if isinstance(x, (jax.Array, np.ndarray)) and not isinstance(x, np.memmap):
         return jax.device_put(x, place)
     return jax.make_array_from_callback(tuple(x.shape), place, lambda index: np.asarray(x[index]))
@@ -72,7 +73,7 @@ def _is_split(x: Any) -> bool:
 def _native(mesh: Any) -> Any:
     """The mesh of an array, of names and sizes, or itself."""
     if isinstance(mesh, jax.Array):
-        own = jax.typeof(mesh).sharding if _is_lazy(mesh) else _shards._whole(mesh.sharding)
+        own: Any = jax.typeof(mesh).sharding if _is_lazy(mesh) else _shards._whole(mesh.sharding)
         return own.mesh
     if not isinstance(mesh, Mapping):
         return mesh
@@ -85,8 +86,8 @@ def _native(mesh: Any) -> Any:
 
 def task_limit(x: Array, /) -> int | None:
     """Half of the memory of a device that XLA may use."""
-    limits = [(device.memory_stats() or {}).get("bytes_limit") for device in x.sharding.addressable_devices]
-    return min(limits) // 2 if limits and all(limits) else None
+    found = [(device.memory_stats() or {}).get("bytes_limit", 0) for device in x.sharding.addressable_devices]
+    return min(found, default=0) // 2 or None
 
 
 def _may_be_split(*args: Any) -> bool:
