@@ -67,7 +67,10 @@ def shard(x: Any, spec: Spec | None, mesh: Any, /) -> Array:
 
 
 def _is_split(x: Any) -> bool:
-    return isinstance(x, jax.Array) and isinstance(jax.typeof(x).sharding if _is_lazy(x) else x.sharding, NamedSharding)
+    """Whether x is on several devices, or a tracer of an array on a mesh."""
+    if _is_lazy(x):
+        return bool(jax.typeof(x).sharding.mesh.axis_names)
+    return isinstance(x, jax.Array) and len(x.sharding.device_set) > 1
 
 
 def _native(mesh: Any) -> Any:
