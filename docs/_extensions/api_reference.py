@@ -93,7 +93,7 @@ def section_of() -> dict[str, str]:
 def family(value: Any) -> str:
     """The family of a public operation: the name of its module, or folder, under ``_ops``."""
     _, floor, name, *_ = value.__module__.split(".")
-    return SAME_FAMILY.get(name, name) if floor in ("_ops", "_core") else floor
+    return SAME_FAMILY.get(name, name) if floor in ("_ops", "_core", "plugin") else floor
 
 
 def public(module: ModuleType) -> list[str]:

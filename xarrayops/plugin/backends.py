@@ -10,6 +10,10 @@
 from xarrayops._core.backends.dtype_names import DTypeName
 from xarrayops._core.backends.find import named as backend_by_name, of as backend_of
 from xarrayops._core.backends.registry import Backend as Backend
-from xarrayops._core.modes.limits import following, limited, within_limits
+from xarrayops._core.modes.limits import (
+    following as following,
+    limited as limited,
+    within_limits as within_limits,
+)
 
 __all__ = ["Backend", "DTypeName", "backend_by_name", "backend_of", "following", "limited", "within_limits"]

@@ -92,7 +92,7 @@ def described(engine: str | None, spec: Iterable[Axis]) -> str:
     return "one chunk" if engine == "dask" else "replicated"
 
 
-class Whole(Record):
+class Whole:
     """The rule of functions that need whole axes: each task or device gathers the shards along them.
 
     Attributes
@@ -110,11 +110,10 @@ class Whole(Record):
         The least bytes of an element of the result.
     """
 
-    axes: Mapping[str, str]
-    drops: bool = False
-    like: str = ""
-    copies: float = 1
-    item: int = 0
+    def __init__(
+        self, axes: Mapping[str, str], *, drops: bool = False, like: str = "", copies: float = 1, item: int = 0
+    ) -> None:
+        self.axes, self.drops, self.like, self.copies, self.item = axes, drops, like, copies, item
 
     def __call__(self, given: Mapping[str, Any]) -> Cost:
         """The bytes of the gathered arguments, and of all that a task makes of them."""

@@ -25,7 +25,7 @@ from xarrayops_backends.dask._stores import from_store as _from_store
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(("sort", "argsort", "partition", "argpartition"), _Whole({"x": "axis"}, like="x", item=8)),
     **dict.fromkeys(("linalg.qr", "linalg.svd", "linalg.svdvals"), _tall),
-    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), _OF_MATRICES._replace(item=16)),
+    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), _Whole(_OF_MATRICES.axes, copies=3, item=16)),
 }
 """The functions that follow another rule than those of most libraries."""
 

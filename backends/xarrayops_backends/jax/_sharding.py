@@ -68,7 +68,10 @@ def shard(x: Any, spec: Spec | None, mesh: Any, /) -> Array:
 
 
 def _is_split(x: Any) -> bool:
-    return isinstance(x, jax.Array) and isinstance(jax.typeof(x).sharding if _is_lazy(x) else x.sharding, NamedSharding)
+    """Whether x is on several devices, or a tracer of an array on a mesh."""
+    if _is_lazy(x):
+        return bool(jax.typeof(x).sharding.mesh.axis_names)
+    return isinstance(x, jax.Array) and len(x.sharding.device_set) > 1
 
 
 def _native(mesh: Any) -> Any:
@@ -87,8 +90,8 @@ def _native(mesh: Any) -> Any:
 
 def task_limit(x: Array, /) -> int | None:
     """Half of the memory of a device that XLA may use."""
-    limits = [(device.memory_stats() or {}).get("bytes_limit") or 0 for device in x.sharding.addressable_devices]
-    return min(limits, default=0) // 2 or None
+    found = [(device.memory_stats() or {}).get("bytes_limit", 0) for device in x.sharding.addressable_devices]
+    return min(found, default=0) // 2 or None
 
 
 def _may_be_split(*args: Any) -> bool:

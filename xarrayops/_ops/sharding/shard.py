@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, overload
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops.errors import Unsupported
-from xarrayops.plugin.arrays import Array
+from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.sharding import Spec, names
+
+
+@overload
+def shard(x: ArrayT, spec: Spec | None, /, *, mesh: Any = None, like: None = None, backend: None = None) -> ArrayT: ...
+
+
+@overload
+def shard(x: Any, spec: Spec | None, /, *, like: ArrayT, backend: None = None) -> ArrayT: ...
+
+
+@overload
+def shard(
+    x: Any, spec: Spec | None, /, *, mesh: Any = None, like: Any = None, backend: str | Backend | ModuleType
+) -> Array: ...
 
 
 def shard(
