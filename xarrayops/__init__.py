@@ -103,9 +103,9 @@ if _typing.TYPE_CHECKING:
     )
     from xarrayops._ops.quantization.schemes import Calibration as Calibration, Quantized as Quantized
     from xarrayops._ops.sets import unique as unique
-    from xarrayops._ops.sharding.limits import limits as limits
-    from xarrayops._ops.sharding.shard import shard as shard
-    from xarrayops._ops.sharding.sharding_of import sharding_of as sharding_of
+    from xarrayops._ops.sharding.bounds import limits as limits
+    from xarrayops._ops.sharding.inspection import sharding_of as sharding_of
+    from xarrayops._ops.sharding.splitting import shard as shard
     from xarrayops._ops.transfers.blocks import profile as profile, strict as strict
     from xarrayops._ops.transfers.host import on_host as on_host
     from xarrayops._ops.transformations.batches import vmap as vmap

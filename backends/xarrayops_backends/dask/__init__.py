@@ -16,7 +16,7 @@ from xarrayops.plugin import Gap, takes_arrays
 from xarrayops.plugin.backends import limited
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
 from xarrayops.plugin.host import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
-from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask import _blocks, _costs
 from xarrayops_backends.dask._attention import attention as _attention, chunks_refusal as _chunks_refusal
 from xarrayops_backends.dask._devices import *
 from xarrayops_backends.dask._exchange import *
@@ -25,7 +25,6 @@ from xarrayops_backends.dask._layout import *
 from xarrayops_backends.dask._operations import *
 from xarrayops_backends.dask._random import *
 from xarrayops_backends.dask._sharding import *
-from xarrayops_backends.dask._sharding import _RULES
 from xarrayops_backends.dask._standard.corrections import *
 from xarrayops_backends.dask._standard.creation import *
 from xarrayops_backends.dask._standard.linalg import *
@@ -63,4 +62,6 @@ def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
         return _blocks.requiring_known_shape(verb, function)
     if not takes_arrays(verb):
         return function
-    return limited(verb, _blocks.refusing("at" if verb in ("update", "select") else verb, function), _RULES.get(verb))
+    return limited(
+        verb, _blocks.refusing("at" if verb in ("update", "select") else verb, function), _costs.RULES.get(verb)
+    )

@@ -238,6 +238,16 @@ def merged(x: Array, count: int) -> Array:
     return da.Array(layers, name, (*x.chunks[:rest], tuple(map(math.prod, extents))), meta=meta(x, x.dtype, rest + 1))
 
 
+def broadcast_by_chunks(x: Array, chunks: tuple[tuple[int, ...], ...]) -> Array:
+    """x, broadcast to the shape of these chunks, which its new axes get. Dask gives them one chunk."""
+    lead = len(chunks) - x.ndim
+    own = (
+        *chunks[:lead],
+        *(old if n > 1 else new for n, old, new in zip(x.shape, x.chunks, chunks[lead:], strict=True)),
+    )
+    return da.broadcast_to(x, tuple(map(sum, chunks)), chunks=own)
+
+
 def _merged_axes(chunk: Any, count: int) -> Any:
     return chunk.reshape(*chunk.shape[: chunk.ndim - count], -1)
 

@@ -26,8 +26,9 @@ def updated(x: Array, ids: Array, op: str, value: Array) -> Array:
     axes = tuple(range(x.ndim))
     of_ids = tuple(range(x.ndim, x.ndim + ids.ndim))
     of_value = (*of_ids, *axes[1:])
-    value = da.broadcast_to(value, (*ids.shape, *x.shape[1:]))
-    _, (ids, value) = da.core.unify_chunks(_blocks.without_empty_chunks(da.asarray(ids)), of_ids, value, of_value)
+    ids = _blocks.without_empty_chunks(da.asarray(ids))
+    value = _blocks.broadcast_by_chunks(da.asarray(value), (*ids.chunks, *x.chunks[1:]))
+    _, (ids, value) = da.core.unify_chunks(ids, of_ids, value, of_value)
     is_tree = op in blocks.COMBINED and x.dtype.kind in ("fiuc" if blocks.COMBINED[op] == "add" else "fiu")
     places = (da.arange(x.shape[0], chunks=(x.chunks[0],)), axes[:1])
     length = x.shape[0]

@@ -9,25 +9,9 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.sharding import (
-    OF_MATRICES as _OF_MATRICES,
-    Rule as _Rule,
-    Sharding,
-    Spec,
-    Whole as _Whole,
-    host_memory as _host_memory,
-    names as _names,
-    tall as _tall,
-)
+from xarrayops.plugin.sharding import Sharding, Spec, host_memory as _host_memory, names as _names
 from xarrayops_backends.dask._blocks import da, require_sizes as _require_sizes
 from xarrayops_backends.dask._stores import from_store as _from_store
-
-_RULES: dict[str, _Rule] = {
-    **dict.fromkeys(("sort", "argsort", "partition", "argpartition"), _Whole({"x": "axis"}, like="x", item=8)),
-    **dict.fromkeys(("linalg.qr", "linalg.svd", "linalg.svdvals"), _tall),
-    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), _Whole(_OF_MATRICES.axes, copies=3, item=16)),
-}
-"""The functions that follow another rule than those of most libraries."""
 
 
 def sharding_of(x: Array, /) -> Sharding:

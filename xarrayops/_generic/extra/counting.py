@@ -20,7 +20,7 @@ def bincount(
         x, length = _counted(xp, x, minlength)
     if weights is None:
         dtype = xp.__array_namespace_info__().default_dtypes(device=common.device_of(x))["integral"]
-        ones = xp.ones(x.shape, dtype=dtype, device=common.device_of(x))
+        ones = xp.ones_like(x, dtype=dtype)
     else:
         ones = common.floating(xp, weights)
     return xp.segment_sum(ones, common.astype(xp, x, common.index_dtype(xp, x)), length)
@@ -77,7 +77,7 @@ def segment_mean(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: 
     """The sum of each segment, divided by the number of its elements."""
     count = segments(xp, x, segment_ids, num_segments)
     x = common.floating(xp, x)
-    ones = xp.ones(segment_ids.shape, dtype=common.index_dtype(xp, segment_ids), device=common.device_of(x))
+    ones = xp.ones_like(segment_ids, dtype=common.index_dtype(xp, segment_ids))
     total = xp.segment_sum(common.doubled(xp, x), segment_ids, count)
     sizes = xp.astype(xp.segment_sum(ones, segment_ids, count), total.dtype)
     sizes = xp.where(xp.equal(sizes, 0), xp.full_like(sizes, math.nan), sizes)  # 0 / 0 would warn

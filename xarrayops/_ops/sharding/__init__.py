@@ -1,8 +1,8 @@
 """Arrays that are split over devices or tasks: how they are split, how to split them, and limits of memory."""
 
-from xarrayops._ops.sharding.limits import limits
-from xarrayops._ops.sharding.shard import shard
-from xarrayops._ops.sharding.sharding_of import sharding_of
+from xarrayops._ops.sharding.bounds import limits
+from xarrayops._ops.sharding.inspection import sharding_of
+from xarrayops._ops.sharding.splitting import shard
 from xarrayops._ops.verb import Verb
 from xarrayops.plugin.sharding import Sharding
 

@@ -49,6 +49,9 @@ CALLS = {
     "histogram": (split(VECTOR, 8),),
     "bincount": (split(INDICES, 8),),
 }
+OPTIONS = {"bincount": {"length": 100}}  # without it the values say how long the result is
+LONG = RNG.normal(size=1 << 20)
+"""Longer than a chunk may be."""
 EXACT = {"exp", "astype", "sign", "add"}
 TIMES = 6
 """A rule is at most so many times the largest task: kernels also hold temporary arrays, which are not counted."""
@@ -63,9 +66,9 @@ def of(verb):
 
 @pytest.mark.parametrize("verb", CALLS)
 def test_no_task_holds_more_than_the_rule_states(verb):
-    args = CALLS[verb]
-    (candidate,) = xo.explain(verb, *args).candidates
-    results = of(verb)(*args)
+    args, options = CALLS[verb], OPTIONS.get(verb, {})
+    (candidate,) = xo.explain(verb, *args, **options).candidates
+    results = of(verb)(*args, **options)
     counted = largest_task(*(results if isinstance(results, tuple) else (results,)))
     assert counted <= candidate.holds <= TIMES * counted
     if isinstance(results, tuple):
@@ -75,6 +78,25 @@ def test_no_task_holds_more_than_the_rule_states(verb):
         assert found.pieces == 1
     elif found.shard_bytes is not None:
         assert described("dask", found.spec) == candidate.sharding
+
+
+@pytest.mark.parametrize(
+    ("verb", "args"),
+    [
+        *(("sort", ()), ("argsort", ()), ("partition", (3,)), ("argpartition", (3,)), ("topk", (3,))),
+        *(("median", ()), ("nanmedian", ()), ("quantile", (0.25,)), ("histogram", (50,))),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_long_rows_stay_in_chunks(verb, args, dtype):
+    x = split(np.tile(LONG, 4).astype(dtype), 32)
+    (candidate,) = xo.explain(verb, x, *args).candidates
+    results = of(verb)(x, *args)
+    counted = largest_task(*(results if isinstance(results, tuple) else (results,)))
+    assert counted <= candidate.holds <= TIMES * counted
+    assert candidate.holds <= 8 << 20 < x.nbytes
+    with xo.limits(holds=candidate.holds):
+        of(verb)(x, *args)
 
 
 @pytest.mark.parametrize("counts", [(8, 1), (2, 1), (1, 1), (4, 2)])
