@@ -28,6 +28,7 @@ STANDARD = "https://data-apis.org/array-api/2025.12/"
 OPERATIONS = {
     "arrays": "Around an array",
     "modes": "Defaults",
+    "carried": "Modes in other threads and processes",
     "exchange": "Exchange",
     "layout": "Layout",
     "attention": "Attention",
