@@ -18,13 +18,13 @@ class InChunks(Record):
 
     Attributes
     ----------
-    whole : Whole
+    whole : Rule
         The rule for rows that are gathered.
     chunks : float
         The chunks that a task holds: those that it takes, its results and its temporary arrays.
     """
 
-    whole: Whole
+    whole: Rule
     chunks: float
 
     def __call__(self, given: Mapping[str, Any]) -> Cost:
@@ -50,7 +50,7 @@ def counting(given: Mapping[str, Any]) -> Cost:
 
 _ORDER = Whole({"x": "axis"}, like="x", item=8)
 _QUANTILES = "median nanmedian quantile nanquantile percentile nanpercentile"
-RULES: dict[str, Rule] = {
+RULES: dict[str, Any] = {
     **{verb: InChunks(_OF_MOST[verb], 4) for verb in _QUANTILES.split()},
     **dict.fromkeys(("sort", "partition"), InChunks(_ORDER, 4)),
     **dict.fromkeys(("argsort", "argpartition"), InChunks(_ORDER, 8)),

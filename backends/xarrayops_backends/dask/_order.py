@@ -50,9 +50,18 @@ def _of_rows(name: str) -> Callable[..., Array]:
         kept = (None if each in axes else slice(None) for each in range(x.ndim))
         return found[(..., *kept)] if keepdims else found
 
-    reduced.__name__ = reduced.__qualname__ = name
-    reduced.__doc__ = _of_rows.__doc__
-    return reduced
+    def of_middle(x: Array, /, *, axis: common.Axes = None, keepdims: bool = False) -> Array:
+        return reduced(x, axis=axis, keepdims=keepdims)
+
+    def of_probabilities(
+        x: Array, /, q: Any, *, axis: common.Axes = None, method: str = "linear", keepdims: bool = False
+    ) -> Array:
+        return reduced(x, q, axis=axis, keepdims=keepdims, method=method)
+
+    found: Callable[..., Array] = of_middle if name.endswith("median") else of_probabilities
+    found.__name__ = found.__qualname__ = name
+    found.__doc__ = _of_rows.__doc__
+    return found
 
 
 median, quantile, percentile = map(_of_rows, ("median", "quantile", "percentile"))

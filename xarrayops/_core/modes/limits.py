@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import wraps
+from numbers import Integral
 from typing import Any
 
 from xarrayops._core.backends import find
@@ -32,6 +33,8 @@ def arguments(verb: str, call: Call) -> dict[str, Any]:
 def _split(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [_split(each) for each in value]
+    if isinstance(value, Integral):  # also an integer of NumPy
+        return int(value)
     backend = find.of_class(type(value))
     return value if backend is None else backend.functions["sharding_of"](value) or _UNKNOWN
 

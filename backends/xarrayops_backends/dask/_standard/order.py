@@ -16,9 +16,8 @@ from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 from xarrayops.plugin import Array
-from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask import _blocks, _selection
 from xarrayops_backends.dask._blocks import da
-from xarrayops_backends.dask._selection import elements, size, with_rows
 from xarrayops_backends.dask._standard.manipulation import reshape
 from xarrayops_backends.numpy import _standard as _numpy
 
@@ -38,12 +37,14 @@ def _ordered(x: Array, axis: int | None, *, descending: bool, stable: bool, is_a
         x, axis = reshape(x, (-1,)), 0
     axis = _blocks.axis_from_front(x, axis)
     dtype = np.dtype(np.intp) if is_arg else x.dtype
-    rows = with_rows(x, axis)
+    rows = _selection.with_rows(x, axis)
     if rows is not None:
         kernel = partial(_numpy.argsort if is_arg else _numpy.sort, axis=axis, descending=descending, stable=stable)
         return da.map_blocks(kernel, rows, dtype=dtype, meta=_blocks.meta(x, dtype, x.ndim)).rechunk(x.chunks)
     row = da.moveaxis(_blocks.without_empty_chunks(x), axis, -1)
-    row = row.rechunk((*(1,) * (x.ndim - 1), size(x)), block_size_limit=size(x) * x.dtype.itemsize)
+    row = row.rechunk(
+        (*(1,) * (x.ndim - 1), _selection.size(x)), block_size_limit=_selection.size(x) * x.dtype.itemsize
+    )
     if descending:  # equal elements keep their order, so the result is reversed twice
         row = da.flip(row, -1) if is_arg else row
     found = _merged_chunks(row, dtype, is_arg=is_arg)
@@ -66,7 +67,7 @@ def _merged_chunks(x: Array, dtype: Any, *, is_arg: bool) -> Array:
         ordered = da.map_blocks(np.sort, x, axis=-1, stable=True, **kinds)
         carried = [ordered]
     ends = np.cumsum(lengths)[:-1]
-    borders = elements(ordered, da.broadcast_to(da.asarray(ends), (*x.shape[:-1], len(ends))))
+    borders = _selection.elements(ordered, da.broadcast_to(da.asarray(ends), (*x.shape[:-1], len(ends))))
     found = da.blockwise(
         _around,
         (*row, block, block + 1, block + 2),

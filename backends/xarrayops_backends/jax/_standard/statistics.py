@@ -19,7 +19,7 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.generic import complex_order
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _on_platform, _platform_of
-from xarrayops_backends.jax._shards import may_be_split
+from xarrayops_backends.jax._shards import may_be_split as _may_be_split
 
 Axes = int | tuple[int, ...] | None
 SLICES = 8
@@ -32,22 +32,22 @@ FAR = 1 << 30
 
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Return NaN where there is one."""
-    return _extremum("max", x, axis, keepdims, _platform_of(x), may_be_split(x, "cpu"))
+    return _extremum("max", x, axis, keepdims, _platform_of(x), _may_be_split(x, "cpu"))
 
 
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Return NaN where there is one."""
-    return _extremum("min", x, axis, keepdims, _platform_of(x), may_be_split(x, "cpu"))
+    return _extremum("min", x, axis, keepdims, _platform_of(x), _may_be_split(x, "cpu"))
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """jnp.argmax, 5 to 20 times as fast on CPUs."""
-    return _position("max", x, axis, keepdims, _platform_of(x), may_be_split(x, "cpu"))
+    return _position("max", x, axis, keepdims, _platform_of(x), _may_be_split(x, "cpu"))
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """jnp.argmin, 5 to 20 times as fast on CPUs."""
-    return _position("min", x, axis, keepdims, _platform_of(x), may_be_split(x, "cpu"))
+    return _position("min", x, axis, keepdims, _platform_of(x), _may_be_split(x, "cpu"))
 
 
 def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
