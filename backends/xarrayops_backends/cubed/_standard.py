@@ -98,13 +98,42 @@ def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
     return reshape(flat, x.shape)
 
 
-def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
-    """cubed's take, which returns x itself for as many indices as elements: one index is added, and dropped."""
-    x, axis = (reshape(x, (-1,)), 0) if axis is None else (x, range(x.ndim)[axis])
-    before, places = (slice(None),) * axis, np.ravel(compute(indices)[0])
+def _placed(x: Array, places: Any, axis: int, shape: tuple[int, ...]) -> Array:
+    """The elements at NumPy's positions. cubed returns x itself for as many as there are: one is added, and dropped."""
+    before = (slice(None),) * axis
     added = np.append(places, 0) if len(places) == x.shape[axis] else places
     found = x[(*before, added if len(added) else slice(0, 0))][(*before, slice(0, len(places)))]
-    return reshape(found, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
+    return reshape(found, (*x.shape[:axis], *shape, *x.shape[axis + 1 :]))
+
+
+def _along(x: Array, axis: int | None) -> tuple[Array, int]:
+    """x as a vector if there is no axis, and the axis."""
+    return (reshape(x, (-1,)), 0) if axis is None else (x, range(x.ndim)[axis])
+
+
+def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+    """Computes the indices."""
+    x, axis = _along(x, axis)
+    return _placed(x, np.ravel(compute(indices)[0]), axis, indices.shape)
+
+
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """cubed's repeat; an array of repeats is computed."""
+    x, axis = _along(x, axis)
+    if isinstance(repeats, int) and repeats:
+        return _xp.repeat(x, repeats, axis=axis)
+    counts = compute(repeats)[0] if isinstance(repeats, cubed.Array) else repeats
+    places = np.repeat(np.arange(x.shape[axis]), counts)
+    return _placed(x, places, axis, places.shape)
+
+
+def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
+    """Differences of slices: cubed's diff does not join arrays in different chunks."""
+    x = concat([part for part in (prepend, x, append) if part is not None], axis=axis)
+    before = (slice(None),) * range(x.ndim)[axis]
+    for _ in range(n):
+        x = _xp.subtract(x[(*before, slice(1, None))], x[(*before, slice(0, -1))])
+    return x
 
 
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:
