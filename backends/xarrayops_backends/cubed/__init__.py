@@ -21,6 +21,7 @@ from xarrayops_backends.cubed._exchange import alias_refusal, from_numpy, to_num
 from xarrayops_backends.cubed._indexing import *
 from xarrayops_backends.cubed._layout import *
 from xarrayops_backends.cubed._linalg import *
+from xarrayops_backends.cubed._random import *
 from xarrayops_backends.cubed._reductions import *
 from xarrayops_backends.cubed._standard import *
 from xarrayops_backends.numpy._exchange import import_refusal
@@ -52,6 +53,4 @@ def _generic(hook: str) -> Callable[..., Any]:
     return lambda *args: wrap(hook, partial(_HOOKS[hook], _backend_by_name("cubed").namespace))(*args)
 
 
-attention, convolution, pooling, random_draw, random_permutation = map(
-    _generic, ("attention", "convolution", "pooling", "random_draw", "random_permutation")
-)
+attention, convolution, pooling = map(_generic, ("attention", "convolution", "pooling"))

@@ -38,7 +38,7 @@ def test_joining(axis, dtype):
     check(lambda x: xo.concat([x[:0], x]), A, A)
 
 
-@pytest.mark.parametrize("shift, axis", [(1, 0), (-3, -1), (12, 1), (5, None), ((5, 1), (0, -1)), (2, (0, 1))])
+@pytest.mark.parametrize(("shift", "axis"), [(1, 0), (-3, -1), (12, 1), (5, None), ((5, 1), (0, -1)), (2, (0, 1))])
 def test_roll(shift, axis):
     check(lambda x: xo.roll(x, shift, axis=axis), np.roll(A, shift, axis=axis), A)
 
