@@ -7,14 +7,30 @@ from typing import Any
 import cubed
 import numpy as np
 
+from xarrayops.errors import Unsupported
 from xarrayops.plugin import WRAPPED_HOOKS, Array, Memory, takes_arrays
 from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.host import as_dtype as _as_dtype
 from xarrayops.plugin.nested import fill, leaves
 from xarrayops_backends.cubed import _blocks
 from xarrayops_backends.cubed._blocks import xp as _xp
 from xarrayops_backends.cubed._devices import compute, device
 
+_DTYPES = {np.dtype(code).name for code in "?fdFD" + np.typecodes["AllInteger"]}
 _NOT_OF_EMPTY = ("concat", *WRAPPED_HOOKS)
+
+
+def import_refusal(dtype: str, /) -> str | None:
+    """cubed has the dtypes of the standard."""
+    return None if dtype in _DTYPES else f"cubed has no arithmetic of {dtype}"
+
+
+def as_dtype(name: str, /) -> Any:
+    """The dtype of a name, if cubed has it."""
+    reason = import_refusal(name)
+    if reason is not None:
+        raise ValueError(reason)
+    return _as_dtype(name)
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
@@ -30,6 +46,9 @@ def to_numpy(x: Array, /) -> Any:
 def from_numpy(a: Any, place: Any, /) -> Array:
     """A plan over a private copy in native byte order, in chunks that cubed chooses."""
     spec = getattr(place, "spec", None) or _blocks.SPEC.get()
+    reason = import_refusal(a.dtype.name)
+    if reason is not None:
+        raise Unsupported(f"{reason}. Instead: float32")
     a = np.array(a, dtype=a.dtype.newbyteorder("="), copy=True)
     # cubed keeps at most a megabyte in the plan itself
     return _xp.asarray(a, spec=spec) if a.nbytes <= 10**6 else cubed.from_array(a, spec=spec)

@@ -16,7 +16,7 @@ from xarrayops_backends.cubed._exchange import from_numpy
 from xarrayops_backends.cubed._standard import astype
 
 _numpy = backend_by_name("numpy").functions
-argwhere = compress = intersect1d = setdiff1d = setxor1d = union1d = unsupported(
+intersect1d = setdiff1d = setxor1d = union1d = unsupported(
     "cubed has no sizes that depend on values", instead="xo.where, xo.unique_values, or xo.compute(x)"
 )
 

@@ -26,7 +26,7 @@ _absent = unsupported("cubed does not have it", instead="xo.compute(x), which is
 fft_fft = fft_ifft = fft_fftn = fft_ifftn = fft_rfft = fft_irfft = fft_rfftn = fft_irfftn = fft_hfft = _absent
 fft_ihfft = fft_fftfreq = fft_rfftfreq = fft_fftshift = fft_ifftshift = linalg_cross = linalg_matrix_rank = _absent
 linalg_pinv = linalg_solve = _absent
-nonzero = unique_all = unique_counts = unique_inverse = unique = unsupported(
+unique_all = unique_counts = unique_inverse = unique = unsupported(
     "cubed has no sizes that depend on values", instead="xo.where, xo.unique_values, or xo.compute(x)"
 )
 
@@ -134,6 +134,11 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append
     for _ in range(n):
         x = _xp.subtract(x[(*before, slice(1, None))], x[(*before, slice(0, -1))])
     return x
+
+
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """Computed in the call."""
+    return tuple(from_numpy(places, device(x)) for places in np.nonzero(compute(x)[0]))
 
 
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:
