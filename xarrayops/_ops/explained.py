@@ -79,7 +79,7 @@ def _planned(name: str, backend: Backend, hook: str, call: Call) -> Candidate:
         plan = backend.functions["planned"](backend.functions[hook], call)
     except Unsupported as error:
         return Candidate(name, False, str(error))
-    return Candidate(name, True, backend.origins[hook], (plan,) if plan else ())
+    return Candidate(name, True, "; ".join(filter(None, (backend.origins[hook], plan))))
 
 
 def explain_with_dry_run(found: Explanation, dry_run: Callable[[], Any]) -> Explanation:

@@ -14,7 +14,8 @@ Modules:
 - ``permute``: ``contiguous(source)`` and ``copy(source, target)`` between strided views, at memory bandwidth.
 - ``products``: ``matmul``, ``vecdot`` and ``tensordot`` of narrow floating-point numbers, summed in float32 and rounded
   once; ``matmul_int32``, the exact product of 8-bit integers.
-- ``random_numbers``: ``fill(out, draw, key, loops)``, ``permutation(key, size)`` and ``beta_numbers``;
+- ``random_numbers``: ``fill(out, draw, key, loops)``, ``block(draw, key, whole, first, shape)``,
+  ``permutation(key, size)`` and ``beta_numbers``;
   ``loops_for(size)`` gives the compiled loops, or None.
 - ``sparse``: the kernels of sparse matrices, one for each verb of `xarrayops.plugin.sparse`.
 - ``sums``: ``sum``, ``mean``, ``var``, ``std`` and ``cumulative_sum`` with a small error; ``EXACT``, the codes of the

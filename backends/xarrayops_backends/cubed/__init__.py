@@ -14,19 +14,22 @@ import cubed.array_api
 
 from xarrayops.plugin.backends import backend_by_name as _backend_by_name
 from xarrayops.plugin.generic import HOOKS as _HOOKS
-from xarrayops.plugin.host import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
-from xarrayops_backends.cubed import _blocks
+from xarrayops.plugin.host import can_cast, dtype_name, finfo, iinfo, isdtype, result_type
+from xarrayops_backends.cubed import _blocks, _exchange
 from xarrayops_backends.cubed._devices import *
-from xarrayops_backends.cubed._exchange import *
-from xarrayops_backends.cubed._extra import *
+from xarrayops_backends.cubed._exchange import alias_refusal, as_dtype, from_numpy, import_refusal, to_numpy
 from xarrayops_backends.cubed._indexing import *
 from xarrayops_backends.cubed._layout import *
+from xarrayops_backends.cubed._linalg import *
+from xarrayops_backends.cubed._random import *
+from xarrayops_backends.cubed._reductions import *
 from xarrayops_backends.cubed._standard import *
-from xarrayops_backends.numpy._exchange import import_refusal
 
 NAMESPACE = cubed.array_api
 ARRAY_TYPES = (cubed.Array,)
 WRAPS_INTEGERS = True
+ORDERS_COMPLEX = True
+EXTRA = "xarrayops_backends.cubed._extra"
 _CREATING = ("arange", "empty", "eye", "full", "linspace", "ones", "zeros")
 
 
@@ -36,6 +39,9 @@ def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     @wraps(function)
     def explained(*args: Any, **kwargs: Any) -> Any:
         with _blocks.explaining(verb, (kwargs.get("device"), *args, *kwargs.values())):
+            empty = _exchange.of_empty(verb, args, kwargs)
+            if empty is not None:
+                return empty
             return function(*args, **kwargs, **({"spec": _blocks.SPEC.get()} if verb in _CREATING else {}))
 
     return explained
@@ -46,6 +52,4 @@ def _generic(hook: str) -> Callable[..., Any]:
     return lambda *args: wrap(hook, partial(_HOOKS[hook], _backend_by_name("cubed").namespace))(*args)
 
 
-attention, convolution, pooling, random_draw, random_permutation = map(
-    _generic, ("attention", "convolution", "pooling", "random_draw", "random_permutation")
-)
+attention, convolution, pooling = map(_generic, ("attention", "convolution", "pooling"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 import cubed.array_api
 import cubed.core.ops
@@ -48,16 +48,28 @@ def explaining(verb: str, values: Iterable[Any] = ()) -> Iterator[None]:
         SPEC.reset(token)
 
 
-def of_chunks(kernel: Callable[..., Any], places: Callable[..., Any], x: Array, *arrays: Array) -> Array:
-    """An array like x from one chunk of x and of each array: ``places`` gives their coordinates from those in x."""
+class Made(NamedTuple):
+    """What an array is like."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    chunks: tuple[tuple[int, ...], ...]
+
+
+def of_chunks(kernel: Callable[..., Any], places: Callable[..., Any], *arrays: Array, like: Any = None) -> Array:
+    """A chunk from one chunk of each array: ``places`` gives their coordinates from those of the result.
+
+    The result has the shape, dtype and chunks of ``like``; default: the first array.
+    """
+    like = arrays[0] if like is None else like
 
     def keys(out: Any) -> Any:
-        chunks = zip((x, *arrays), places(out.coords), strict=True)
+        chunks = zip(arrays, places(out.coords), strict=True)
         return FunctionArgs(*(ChunkKey(y.name, place) for y, place in chunks), output_name=out.name)
 
-    made = {"shapes": [x.shape], "dtypes": [x.dtype], "chunkss": [x.chunks]}
-    extra = 2 * sum(y.chunkmem for y in (x, *arrays))  # NumPy's functions copy their arguments
-    return ops.general_blockwise(kernel, keys, x, *arrays, **made, extra_projected_mem=extra)
+    made = {"shapes": [like.shape], "dtypes": [like.dtype], "chunkss": [like.chunks]}
+    extra = 2 * sum(y.chunkmem for y in arrays)  # NumPy's functions copy their arguments
+    return ops.general_blockwise(kernel, keys, *arrays, **made, extra_projected_mem=extra)
 
 
 def merged(merge: Callable[..., Any], size: int, parts: Array) -> Array:

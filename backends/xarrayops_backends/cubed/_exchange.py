@@ -7,10 +7,30 @@ from typing import Any
 import cubed
 import numpy as np
 
-from xarrayops.plugin import Array, Memory
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import WRAPPED_HOOKS, Array, Memory, takes_arrays
+from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.host import as_dtype as _as_dtype
+from xarrayops.plugin.nested import fill, leaves
 from xarrayops_backends.cubed import _blocks
 from xarrayops_backends.cubed._blocks import xp as _xp
-from xarrayops_backends.cubed._devices import compute
+from xarrayops_backends.cubed._devices import compute, device
+
+_DTYPES = {np.dtype(code).name for code in "?fdFD" + np.typecodes["AllInteger"]}
+_NOT_OF_EMPTY = ("concat", *WRAPPED_HOOKS)
+
+
+def import_refusal(dtype: str, /) -> str | None:
+    """cubed has the dtypes of the standard."""
+    return None if dtype in _DTYPES else f"cubed has no arithmetic of {dtype}"
+
+
+def as_dtype(name: str, /) -> Any:
+    """The dtype of a name, if cubed has it."""
+    reason = import_refusal(name)
+    if reason is not None:
+        raise ValueError(reason)
+    return _as_dtype(name)
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
@@ -23,9 +43,22 @@ def to_numpy(x: Array, /) -> Any:
     return compute(x)[0]
 
 
-def from_numpy(a: Any, device: Any, /) -> Array:
+def from_numpy(a: Any, place: Any, /) -> Array:
     """A plan over a private copy in native byte order, in chunks that cubed chooses."""
-    spec = getattr(device, "spec", None) or _blocks.SPEC.get()
+    spec = getattr(place, "spec", None) or _blocks.SPEC.get()
+    reason = import_refusal(a.dtype.name)
+    if reason is not None:
+        raise Unsupported(f"{reason}. Instead: float32")
     a = np.array(a, dtype=a.dtype.newbyteorder("="), copy=True)
     # cubed keeps at most a megabyte in the plan itself
     return _xp.asarray(a, spec=spec) if a.nbytes <= 10**6 else cubed.from_array(a, spec=spec)
+
+
+def of_empty(verb: str, args: Any, options: Any, /) -> Any:
+    """NumPy's results if an array is empty, which cubed often refuses: they do not depend on the values of others."""
+    arrays = [x for x in leaves((args, options)) if isinstance(x, cubed.Array)]
+    if verb in _NOT_OF_EMPTY or not takes_arrays(verb) or "device" in options or 0 not in [x.size for x in arrays]:
+        return None
+    args, options = fill((args, options), lambda x: np.zeros(x.shape, x.dtype) if isinstance(x, cubed.Array) else x)
+    place, found = device(arrays[0]), backend_by_name("numpy").functions[verb](*args, **options)
+    return fill(found, lambda x: from_numpy(np.asarray(x), place) if isinstance(x, (np.ndarray, np.generic)) else x)

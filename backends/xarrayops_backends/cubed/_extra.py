@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, unsupported
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import common, counting
 from xarrayops_backends.cubed import _blocks
@@ -16,6 +16,9 @@ from xarrayops_backends.cubed._exchange import from_numpy
 from xarrayops_backends.cubed._standard import astype
 
 _numpy = backend_by_name("numpy").functions
+intersect1d = setdiff1d = setxor1d = union1d = unsupported(
+    "cubed has no sizes that depend on values", instead="xo.where, xo.unique_values, or xo.compute(x)"
+)
 
 
 def _segments(name: str, merge: np.ufunc) -> Callable[..., Array]:

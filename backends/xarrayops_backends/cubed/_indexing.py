@@ -2,46 +2,65 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import cubed
 import numpy as np
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array, Index
+from xarrayops.plugin import Array, Index, Selection
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import HOOKS
 from xarrayops.plugin.indexing import UFUNCS
 from xarrayops_backends.cubed import _blocks
 from xarrayops_backends.cubed._blocks import xp as _xp
+from xarrayops_backends.cubed._devices import compute, device
 from xarrayops_backends.cubed._exchange import from_numpy
 from xarrayops_backends.numpy._indexing import UPDATES
 
 
 def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:
-    """Always a new array. One value at a mask or at slices keeps the chunks of all.
+    """Always a new array. One value at a mask keeps the chunks of all.
 
-    Otherwise a task gets a chunk of x, and all positions and values.
+    Otherwise a task gets a chunk of x, and all positions, which are computed, and values.
     """
     if copy is False:
         raise Unsupported("a cubed array cannot be updated in place. Instead: copy=None, and use the result")
     selection, space = index.selection(x.shape), backend_by_name("cubed").namespace
     value = space.astype(space.asarray(value), x.dtype, copy=False)
     mask = index.lone_mask(selection)
-    if not value.ndim and (index.is_basic or (mask is not None and mask.ndim == x.ndim)):
-        new = value if op == "set" else space.astype(getattr(_xp, UFUNCS[op])(x, value), x.dtype)
-        return _xp.where(_is_selected(x, selection.basic) if mask is None else mask, new, x)
-    places = HOOKS["select"](space, space.reshape(space.arange(x.size), x.shape), index, copy=None)
-    value = _xp.broadcast_to(space.reshape(value, index.counted(selection).padded(value.shape)), places.shape)
-    return _scattered(x, places, value, op) if places.size else x
+    if not value.ndim and mask is not None and x.size and mask.ndim == x.ndim == len(index.entries):
+        return _blocks.ops.elemwise(partial(_masked, op=op), x, mask, value, dtype=x.dtype)
+    entries = tuple(compute(entry)[0] if isinstance(entry, cubed.Array) else entry for entry in index.entries)
+    # Broadcast axes have no memory, so that only the selected positions do.
+    axes = [np.broadcast_to(i, x.shape)[entries] for i in np.ogrid[tuple(map(slice, x.shape))]]
+    found = np.broadcast_to(np.int64(0), x.shape)[entries].shape
+    value = _xp.broadcast_to(
+        space.reshape(value, selection._replace(batch=_batch(selection, found)).padded(value.shape)), found
+    )
+    if not value.size:
+        return x
+    places = np.ravel_multi_index(axes, x.shape) if axes else np.zeros(found, np.int64)
+    vector = space.reshape(x, x.shape or (1,))  # NumPy has no positions in a number
+    return space.reshape(_scattered(vector, from_numpy(places, device(x)), value, op), x.shape)
 
 
-def _is_selected(x: Array, basic: tuple[Any, ...]) -> Array:
-    """Whether each element is among those of a basic index."""
-    found = from_numpy(np.asarray(True), None)
-    for axis, (entry, n) in enumerate(zip((e for e in basic if e is not None), x.shape, strict=True)):
-        chosen = from_numpy(np.isin(np.arange(n), np.arange(n)[entry]), None)
-        found = found & chosen[(slice(None), *(None,) * (x.ndim - axis - 1))]
-    return found
+def select(x: Array, index: Index, /, *, copy: bool | None) -> Array:
+    """The generic function; cubed's index refuses some selections of no elements."""
+    shape = index.counted(index.selection(x.shape)).shape
+    if 0 in shape:
+        return from_numpy(np.empty(shape, x.dtype), device(x))
+    return HOOKS["select"](backend_by_name("cubed").namespace, x, index, copy=copy)
+
+
+def _batch(selection: Selection, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The extents of the axes of the arrays in the shape of the elements."""
+    return shape[selection.first : selection.first + len(selection.batch)]
+
+
+def _masked(x: Any, mask: Any, value: Any, *, op: str) -> Any:
+    return np.where(mask, value if op == "set" else getattr(np, UFUNCS[op])(x, value).astype(x.dtype), x)
 
 
 def _scattered(x: Array, places: Array, value: Array, op: str) -> Array:

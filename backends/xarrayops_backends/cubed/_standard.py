@@ -24,12 +24,9 @@ from xarrayops_backends.cubed._exchange import from_numpy
 _numpy = backend_by_name("numpy").functions
 _absent = unsupported("cubed does not have it", instead="xo.compute(x), which is a NumPy array")
 fft_fft = fft_ifft = fft_fftn = fft_ifftn = fft_rfft = fft_irfft = fft_rfftn = fft_irfftn = fft_hfft = _absent
-fft_ihfft = fft_fftfreq = fft_rfftfreq = fft_fftshift = fft_ifftshift = linalg_cholesky = linalg_cross = _absent
-linalg_det = linalg_diagonal = linalg_eig = linalg_eigh = linalg_eigvals = linalg_eigvalsh = linalg_inv = _absent
-linalg_matrix_norm = linalg_matrix_power = linalg_matrix_rank = linalg_pinv = linalg_slogdet = _absent
-linalg_solve = linalg_trace = linalg_vector_norm = take_along_axis = _absent
-from_dlpack = unsupported("a cubed array does not share memory", instead='xo.convert(x, "cubed")')
-nonzero = unique_all = unique_counts = unique_inverse = unsupported(
+fft_ihfft = fft_fftfreq = fft_rfftfreq = fft_fftshift = fft_ifftshift = linalg_cross = linalg_matrix_rank = _absent
+linalg_pinv = linalg_solve = _absent
+unique_all = unique_counts = unique_inverse = unique = unsupported(
     "cubed has no sizes that depend on values", instead="xo.where, xo.unique_values, or xo.compute(x)"
 )
 
@@ -37,12 +34,19 @@ nonzero = unique_all = unique_counts = unique_inverse = unsupported(
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
     """A sequence that contains cubed arrays is stacked; NumPy makes arrays of other objects."""
     if isinstance(obj, cubed.Array):
-        x = obj if dtype in (None, obj.dtype) else astype(obj, dtype)
+        x = obj if dtype is None else astype(obj, dtype, copy=False)  # NumPy's float64 equals None
         spec = getattr(device, "spec", None) or x.spec
         return x if spec == x.spec and not copy else cubed.Array(x.name, x._zarray, spec, x._plan)
     if isinstance(obj, (list, tuple)) and _blocks.spec_of(obj) is not None:
         return _xp.stack([asarray(member, dtype=dtype, device=device) for member in obj])
     return from_numpy(np.asarray(_numpy["asarray"](obj, dtype=dtype)), device)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """Always a copy: a plan must not depend on memory that may change."""
+    if copy is False and not isinstance(x, cubed.Array):
+        raise ValueError("cubed always copies the memory of other libraries. Instead: copy=None")
+    return asarray(x if isinstance(x, cubed.Array) else np.from_dlpack(x), device=device, copy=copy)
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
@@ -68,19 +72,73 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
     """cubed's concat, which reads wrong elements of chunks that differ along the axis, of promoted arrays."""
-    arrays, axis = ([reshape(x, (-1,)) for x in arrays], 0) if axis is None else (arrays, axis)
-    dtype, size = np.result_type(*(x.dtype for x in arrays)), max(x.chunksize[axis] for x in arrays)
-    arrays = [x.rechunk({axis: max(min(size, x.shape[axis]), 1)}) if x.size else x for x in arrays]
-    return _xp.concat([astype(x, dtype, copy=False) for x in arrays], axis=axis)
+    arrays, axis = ([reshape(x, (-1,)) for x in arrays], 0) if axis is None else (arrays, range(arrays[0].ndim)[axis])
+    dtype = np.result_type(*(x.dtype for x in arrays))
+    shape = np.concatenate([np.empty(x.shape, "V0") for x in arrays], axis=axis).shape
+    full = [astype(x, dtype, copy=False) for x in arrays if x.size]
+    if not full:
+        return from_numpy(np.empty(shape, dtype), device(arrays[0]))
+    size = max(x.chunksize[axis] for x in full)
+    return _xp.concat([x.rechunk({axis: min(size, x.shape[axis])}) for x in full], axis=axis)
+
+
+def stack(arrays: Any, /, *, axis: int = 0) -> Array:
+    """Joined along a new axis: cubed's stack reads chunks that differ as if they did not."""
+    return concat([_xp.expand_dims(x, axis=axis) for x in arrays], axis=axis)
+
+
+def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
+    """Two slices joined along each axis, in the chunks of x."""
+    flat = reshape(x, (-1,)) if axis is None else x
+    shifts, axes = np.broadcast_arrays(np.atleast_1d(shift), np.atleast_1d(0 if axis is None else axis))
+    for n, i in zip(shifts.tolist(), axes.tolist(), strict=True):
+        before, n = (slice(None),) * range(flat.ndim)[i], -n % flat.shape[i]
+        if n:
+            flat = concat([flat[(*before, slice(n, None))], flat[(*before, slice(0, n))]], axis=i)
+    return reshape(flat, x.shape)
+
+
+def _placed(x: Array, places: Any, axis: int, shape: tuple[int, ...]) -> Array:
+    """The elements at NumPy's positions. cubed returns x itself for as many as there are: one is added, and dropped."""
+    before = (slice(None),) * axis
+    added = np.append(places, 0) if len(places) == x.shape[axis] else places
+    found = x[(*before, added if len(added) else slice(0, 0))][(*before, slice(0, len(places)))]
+    return reshape(found, (*x.shape[:axis], *shape, *x.shape[axis + 1 :]))
+
+
+def _along(x: Array, axis: int | None) -> tuple[Array, int]:
+    """x as a vector if there is no axis, and the axis."""
+    return (reshape(x, (-1,)), 0) if axis is None else (x, range(x.ndim)[axis])
 
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
-    """cubed's take, which returns x itself for as many indices as elements: one index is added, and dropped."""
-    x, axis = (reshape(x, (-1,)), 0) if axis is None else (x, range(x.ndim)[axis])
-    before, places = (slice(None),) * axis, np.ravel(compute(indices)[0])
-    added = np.append(places, 0) if len(places) == x.shape[axis] else places
-    found = x[(*before, added if len(added) else slice(0, 0))][(*before, slice(0, len(places)))]
-    return reshape(found, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
+    """Computes the indices."""
+    x, axis = _along(x, axis)
+    return _placed(x, np.ravel(compute(indices)[0]), axis, indices.shape)
+
+
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """cubed's repeat; an array of repeats is computed."""
+    x, axis = _along(x, axis)
+    if isinstance(repeats, int) and repeats:
+        return _xp.repeat(x, repeats, axis=axis)
+    counts = compute(repeats)[0] if isinstance(repeats, cubed.Array) else repeats
+    places = np.repeat(np.arange(x.shape[axis]), counts)
+    return _placed(x, places, axis, places.shape)
+
+
+def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
+    """Differences of slices: cubed's diff does not join arrays in different chunks."""
+    x = concat([part for part in (prepend, x, append) if part is not None], axis=axis)
+    before = (slice(None),) * range(x.ndim)[axis]
+    for _ in range(n):
+        x = _xp.subtract(x[(*before, slice(1, None))], x[(*before, slice(0, -1))])
+    return x
+
+
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """Computed in the call."""
+    return tuple(from_numpy(places, device(x)) for places in np.nonzero(compute(x)[0]))
 
 
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:
@@ -143,19 +201,71 @@ def _distinct(block: Any, size: int) -> Any:
     return np.append(values, np.full(size - len(values), values[-1] if len(values) else np.nan, block.dtype))
 
 
-def _of_tall(name: str, **fixed: Any) -> Callable[..., Any]:
-    def call(x: Array, /, *, mode: str = "reduced", full_matrices: bool = False) -> Any:
-        """cubed's function, of a tall matrix."""
-        if x.ndim != 2 or x.shape[0] < x.shape[1] or mode != "reduced" or full_matrices:
-            raise Unsupported(f"cubed has the reduced linalg.{name} of tall matrices only. Instead: xo.compute(x)")
-        x = x.rechunk((max(x.chunksize[0], x.shape[1]), x.shape[1]))
-        if x.numblocks[0] == 1 or x.chunks[0][-1] < x.shape[1]:
-            raise Unsupported(
-                f"linalg.{name} needs several chunks, each with more rows than columns. Instead: xo.compute(x)"
-            )
-        return getattr(_xp.linalg, name)(x, **fixed)
+def _elementwise(name: str) -> Callable[..., Array]:
+    function = _numpy[name]
+
+    def call(*args: Any, **options: Any) -> Array:
+        """NumPy's function of the chunks."""
+        values = dict(enumerate(args)) | options
+        arrays = {key: value for key, value in values.items() if isinstance(value, cubed.Array)}
+        others, order = {key: value for key, value in values.items() if key not in arrays}, range(len(args))
+        names, keys = tuple(options), tuple(arrays)
+
+        def kernel(*blocks: Any) -> Any:
+            found = others | dict(zip(keys, blocks, strict=True))
+            return function(*(found[i] for i in order), **{key: found[key] for key in names})
+
+        dtype = kernel(*(np.ones((0,) * x.ndim, x.dtype) for x in arrays.values())).dtype
+        return _blocks.ops.elemwise(kernel, *arrays.values(), dtype=dtype)
 
     return call
 
 
-linalg_qr, linalg_svd, linalg_svdvals = _of_tall("qr"), _of_tall("svd", full_matrices=False), _of_tall("svdvals")
+clip, conj, greater, greater_equal, imag, less, less_equal, maximum, minimum, real = map(
+    _elementwise,
+    ("clip", "conj", "greater", "greater_equal", "imag", "less", "less_equal", "maximum", "minimum", "real"),
+)
+
+
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """NumPy's function of chunks that hold the axis."""
+    axis = range(x.ndim)[axis]
+    shape = np.broadcast_shapes(*((*y.shape[:axis], 1, *y.shape[axis + 1 :]) for y in (x, indices)))
+    x, indices = (_xp.broadcast_to(y, (*shape[:axis], y.shape[axis], *shape[axis + 1 :])) for y in (x, indices))
+    indices = indices.rechunk({i: n for i, n in enumerate(x.chunksize) if i != axis})
+    x, made = x.rechunk({axis: x.shape[axis]}), _blocks.Made(indices.shape, x.dtype, indices.chunks)
+    kernel = partial(_numpy["take_along_axis"], axis=axis)
+    return _blocks.of_chunks(kernel, lambda at: ((*at[:axis], 0, *at[axis + 1 :]), at), x, indices, like=made)
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
+    """NumPy's function of the chunks of x1, and of all elements of x2."""
+    x1, kernel = asarray(x1), partial(_numpy["isin"], invert=invert)
+    made = _blocks.Made(x1.shape, np.dtype(bool), x1.chunks)
+    if not isinstance(x2, cubed.Array):
+        return _blocks.of_chunks(lambda block: kernel(block, x2), lambda at: [at], x1, like=made)
+    flat = reshape(x2, (-1,))
+    return _blocks.of_chunks(kernel, lambda at: (at, (0,)), x1, flat.rechunk(flat.shape), like=made)
+
+
+def linspace(start: Any, stop: Any, /, num: int, *, spec: Any = None, **options: Any) -> Array:
+    """cubed's linspace, which returns a number for no elements."""
+    found = _xp.linspace(start, stop, num, spec=spec, **options)
+    return found if num else reshape(_xp.zeros((0,), dtype=found.dtype, spec=spec), (0,))
+
+
+def arange(
+    start: Any, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, spec: Any = None
+) -> Array:
+    """cubed's arange of positions: of negative steps and of fractions, it makes chunks of other lengths."""
+    start, stop = (0, start) if stop is None else (start, stop)
+    count = max(math.ceil((stop - start) / step), 0)
+    dtype = np.arange(start, stop, step * max(count, 1)).dtype if dtype is None else np.dtype(dtype)
+    if not count:
+        return _xp.zeros((0,), dtype=dtype, spec=spec)
+
+    def kernel(places: Any) -> Any:
+        first = np.asarray(start + int(places[0]) * step).astype(dtype)
+        return first + (np.arange(len(places)) * step).astype(dtype)
+
+    return _blocks.ops.map_blocks(kernel, _xp.arange(count, spec=spec), dtype=dtype)

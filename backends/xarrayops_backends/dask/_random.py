@@ -40,24 +40,8 @@ def _drawn(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, limit: Any
 def _chunk(draw: Draw, key: Any, whole: tuple[int, ...], block_info: Any = None) -> Any:
     """The elements of one chunk."""
     place = block_info[None]["array-location"]
-    out = np.empty(tuple(stop - start for start, stop in place), draw.dtype)
-    counters = partial(_counters, whole, [start for start, _ in place], out.shape)
-    random_numbers.fill(out, draw, key, random_numbers.loops_for(out.size), counters)
-    return out
-
-
-def _counters(whole: tuple[int, ...], first: list[int], shape: tuple[int, ...], start: int, stop: int) -> Any:
-    """The flat indices in the whole array of the elements of a chunk from ``start`` to ``stop``."""
-    rest: Any = np.arange(start, stop, dtype=np.uint64)
-    index: Any = np.uint64(0)
-    stride = 1
-    for axis in reversed(range(len(shape))):
-        # From a flat index in the chunk to its coordinates, and from these to the flat index in the whole array. All in
-        # uint64, because NumPy makes float64 of uint64 and int64.
-        rest, place = np.divmod(rest, np.uint64(shape[axis]))
-        index = index + (place + np.uint64(first[axis])) * np.uint64(stride)
-        stride *= whole[axis]
-    return index if shape else rest
+    shape = tuple(stop - start for start, stop in place)
+    return random_numbers.block(draw, key, whole, [start for start, _ in place], shape)
 
 
 def beta_numbers(dtype: str, shapes: Array, normals: Array, exponentials: Array, /) -> Array:

@@ -5,8 +5,8 @@ The numbers are those of the generic function, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -178,3 +178,24 @@ def _astype(x: Array, dtype: Any) -> Array:
 
 
 _ARITHMETIC = Arithmetic(np.where, np.sqrt, _astype, np.dtype, _frexp, places=np.flatnonzero)
+
+
+def block(draw: Draw, key: Any, whole: tuple[int, ...], first: Sequence[int], shape: tuple[int, ...], /) -> Any:
+    """The elements of a block of an array of shape ``whole``; its first element has the index ``first``."""
+    out = np.empty(shape, draw.dtype)
+    fill(out, draw, key, loops_for(out.size), partial(_counters, whole, first, shape))
+    return out
+
+
+def _counters(whole: tuple[int, ...], first: Sequence[int], shape: tuple[int, ...], start: int, stop: int) -> Any:
+    """The flat indices in the whole array of the elements of a chunk from ``start`` to ``stop``."""
+    rest: Any = np.arange(start, stop, dtype=np.uint64)
+    index: Any = np.uint64(0)
+    stride = 1
+    for axis in reversed(range(len(shape))):
+        # From a flat index in the chunk to its coordinates, and from these to the flat index in the whole array. All in
+        # uint64, because NumPy makes float64 of uint64 and int64.
+        rest, place = np.divmod(rest, np.uint64(shape[axis]))
+        index = index + (place + np.uint64(first[axis])) * np.uint64(stride)
+        stride *= whole[axis]
+    return index if shape else rest
