@@ -18,7 +18,7 @@ LIMIT = 120
 def client():
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster, timeout=LIMIT) as client,
     ):
