@@ -49,7 +49,7 @@ max, min = _reduction(partial(_extremum, np.max)), _reduction(partial(_extremum,
 
 
 def _cumulative(name: str, initial: int) -> Callable[..., Array]:
-    def call(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    def call(x: Array, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Array:
         """cubed's function, which needs an axis and does not include the initial value."""
         axis = range(x.ndim)[0 if axis is None and x.ndim == 1 else axis]
         found = getattr(_xp, name)(x, axis=axis, dtype=dtype)
