@@ -18,6 +18,7 @@ from xarrayops_backends.cubed._standard import astype, concat, conj, reshape
 def _reduction(function: Callable[..., Array]) -> Callable[..., Array]:
     @wraps(function)
     def call(x: Array, /, *, axis: Any = None, keepdims: bool = False, **options: Any) -> Array:
+        axis = () if axis is None and not x.ndim else axis
         if isinstance(axis, (tuple, list)) and not axis:  # cubed refuses it
             return function(_xp.expand_dims(x, axis=-1), axis=-1, keepdims=False, **options)
         return function(x, axis=axis, keepdims=keepdims, **options)

@@ -53,6 +53,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
     """cubed's astype, which would discard imaginary parts."""
     refuse_discarding(x.dtype, dtype)
+    _blocks.refuse_others([np.dtype(dtype)])
     return _xp.astype(x, np.dtype(dtype), copy=copy)
 
 
