@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import cubed
@@ -41,6 +43,14 @@ def from_numpy(a: Any, place: Any, /) -> Array:
     return _xp.asarray(a, spec=spec) if a.nbytes <= 10**6 else cubed.from_array(a, spec=spec)
 
 
+def _zeros(x: Array) -> Any:
+    return np.zeros(x.shape, x.dtype)
+
+
+def _hosted(values: Callable[[Array], Any], x: Any) -> Any:
+    return values(x) if isinstance(x, cubed.Array) else x
+
+
 def of_empty(verb: str, args: Any, options: Any, /) -> Any:
     """NumPy's results if an array is empty, which cubed often refuses; others are computed if values depend on them.
 
@@ -50,8 +60,8 @@ def of_empty(verb: str, args: Any, options: Any, /) -> Any:
     if verb in _NOT_OF_EMPTY or not takes_arrays(verb) or "device" in options or 0 not in [x.size for x in arrays]:
         return None
     function, place = backend_by_name("numpy").functions[verb], device(arrays[0])
-    for values in (lambda x: np.zeros(x.shape, x.dtype), to_numpy):
-        given, named = fill((args, options), lambda x, of=values: of(x) if isinstance(x, cubed.Array) else x)
+    for values in (_zeros, to_numpy):
+        given, named = fill((args, options), partial(_hosted, values))
         found = function(*given, **named)
         if not any(np.size(x) for x in leaves(found)):
             break
