@@ -14,10 +14,10 @@ import cubed.array_api
 
 from xarrayops.plugin.backends import backend_by_name as _backend_by_name
 from xarrayops.plugin.generic import HOOKS as _HOOKS
-from xarrayops.plugin.host import can_cast, dtype_name, finfo, iinfo, isdtype, result_type
+from xarrayops.plugin.host import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.cubed import _blocks, _exchange
 from xarrayops_backends.cubed._devices import *
-from xarrayops_backends.cubed._exchange import alias_refusal, as_dtype, from_numpy, import_refusal, to_numpy
+from xarrayops_backends.cubed._exchange import alias_refusal, from_numpy, import_refusal, to_numpy
 from xarrayops_backends.cubed._indexing import *
 from xarrayops_backends.cubed._layout import *
 from xarrayops_backends.cubed._linalg import *

@@ -7,24 +7,36 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+import cubed
 import cubed.array_api
 import cubed.core.ops
+import numpy as np
 from cubed.primitive.blockwise import ChunkKey, FunctionArgs
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
+from xarrayops.plugin.nested import leaves
 
 xp: Any = cubed.array_api
 ops: Any = cubed.core.ops
 """Typed as Any: cubed annotates only some of its functions."""
 SPEC: ContextVar[Any] = ContextVar("SPEC", default=None)
 """The Spec of the arrays of the call that runs: arrays that generic functions create in it have the same."""
+DTYPES = {np.dtype(code).name for code in "?fdFD" + np.typecodes["AllInteger"]}
+"""The dtypes that cubed computes: those of the standard."""
 LESS_MEMORY = "x.rechunk(...) to smaller chunks, or a Spec with more allowed_mem"
 _WAYS = {
     "same spec": "arrays created with like=, or cubed.from_array(..., spec=x.spec)",
     "_mem": LESS_MEMORY,
     "multiple of array's chunks": "one slice after the other",
 }
+
+
+def refuse_others(dtypes: Iterable[Any]) -> None:
+    """Raise `Unsupported` for a dtype that cubed does not compute."""
+    for dtype in dtypes:
+        if dtype.name not in DTYPES:
+            raise Unsupported(f"cubed has no arithmetic of {dtype.name}. Instead: float32")
 
 
 def spec_of(values: Iterable[Any]) -> Any:
@@ -36,9 +48,13 @@ def spec_of(values: Iterable[Any]) -> Any:
 @contextmanager
 def explaining(verb: str, values: Iterable[Any] = ()) -> Iterator[None]:
     """New arrays have the Spec of the values; what cubed refuses raises `Unsupported`, with what to do instead."""
+    values = list(values)
     token = SPEC.set(spec_of(values) or SPEC.get())
     try:
         yield
+    except TypeError:
+        refuse_others(x.dtype for x in leaves(values) if isinstance(x, cubed.Array))
+        raise
     except (NotImplementedError, ValueError) as error:
         way = next((way for words, way in _WAYS.items() if words in str(error)), None)
         if isinstance(error, Unsupported) or (way is None and isinstance(error, ValueError)):

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import cubed
 import numpy as np
 
-from xarrayops.errors import Unsupported
 from xarrayops.plugin import WRAPPED_HOOKS, Array, Memory, takes_arrays
 from xarrayops.plugin.backends import backend_by_name
-from xarrayops.plugin.host import as_dtype as _as_dtype
 from xarrayops.plugin.nested import fill, leaves
 from xarrayops_backends.cubed import _blocks
 from xarrayops_backends.cubed._blocks import xp as _xp
 from xarrayops_backends.cubed._devices import compute, device
 
-_DTYPES = {np.dtype(code).name for code in "?fdFD" + np.typecodes["AllInteger"]}
 _NOT_OF_EMPTY = ("concat", *WRAPPED_HOOKS)
 
 
 def import_refusal(dtype: str, /) -> str | None:
     """cubed has the dtypes of the standard."""
-    return None if dtype in _DTYPES else f"cubed has no arithmetic of {dtype}"
-
-
-def as_dtype(name: str, /) -> Any:
-    """The dtype of a name, if cubed has it."""
-    reason = import_refusal(name)
-    if reason is not None:
-        raise ValueError(reason)
-    return _as_dtype(name)
+    return None if dtype in _blocks.DTYPES else f"cubed has no arithmetic of {dtype}"
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
@@ -46,19 +37,32 @@ def to_numpy(x: Array, /) -> Any:
 def from_numpy(a: Any, place: Any, /) -> Array:
     """A plan over a private copy in native byte order, in chunks that cubed chooses."""
     spec = getattr(place, "spec", None) or _blocks.SPEC.get()
-    reason = import_refusal(a.dtype.name)
-    if reason is not None:
-        raise Unsupported(f"{reason}. Instead: float32")
+    _blocks.refuse_others([a.dtype])
     a = np.array(a, dtype=a.dtype.newbyteorder("="), copy=True)
     # cubed keeps at most a megabyte in the plan itself
     return _xp.asarray(a, spec=spec) if a.nbytes <= 10**6 else cubed.from_array(a, spec=spec)
 
 
+def _zeros(x: Array) -> Any:
+    return np.zeros(x.shape, x.dtype)
+
+
+def _hosted(values: Callable[[Array], Any], x: Any) -> Any:
+    return values(x) if isinstance(x, cubed.Array) else x
+
+
 def of_empty(verb: str, args: Any, options: Any, /) -> Any:
-    """NumPy's results if an array is empty, which cubed often refuses: they do not depend on the values of others."""
+    """NumPy's results if an array is empty, which cubed often refuses; others are computed if values depend on them.
+
+    None if no array is empty.
+    """
     arrays = [x for x in leaves((args, options)) if isinstance(x, cubed.Array)]
     if verb in _NOT_OF_EMPTY or not takes_arrays(verb) or "device" in options or 0 not in [x.size for x in arrays]:
         return None
-    args, options = fill((args, options), lambda x: np.zeros(x.shape, x.dtype) if isinstance(x, cubed.Array) else x)
-    place, found = device(arrays[0]), backend_by_name("numpy").functions[verb](*args, **options)
+    function, place = backend_by_name("numpy").functions[verb], device(arrays[0])
+    for values in (_zeros, to_numpy):
+        given, named = fill((args, options), partial(_hosted, values))
+        found = function(*given, **named)
+        if not any(np.size(x) for x in leaves(found)):
+            break
     return fill(found, lambda x: from_numpy(np.asarray(x), place) if isinstance(x, (np.ndarray, np.generic)) else x)

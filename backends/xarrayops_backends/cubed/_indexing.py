@@ -14,9 +14,9 @@ from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import HOOKS
 from xarrayops.plugin.indexing import UFUNCS
 from xarrayops_backends.cubed import _blocks
-from xarrayops_backends.cubed._blocks import xp as _xp
 from xarrayops_backends.cubed._devices import compute, device
 from xarrayops_backends.cubed._exchange import from_numpy
+from xarrayops_backends.cubed._standard import broadcast_to
 from xarrayops_backends.numpy._indexing import UPDATES
 
 
@@ -36,7 +36,7 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
     # Broadcast axes have no memory, so that only the selected positions do.
     axes = [np.broadcast_to(i, x.shape)[entries] for i in np.ogrid[tuple(map(slice, x.shape))]]
     found = np.broadcast_to(np.int64(0), x.shape)[entries].shape
-    value = _xp.broadcast_to(
+    value = broadcast_to(
         space.reshape(value, selection._replace(batch=_batch(selection, found)).padded(value.shape)), found
     )
     if not value.size:

@@ -18,6 +18,7 @@ from xarrayops_backends.cubed._standard import astype, concat, conj, reshape
 def _reduction(function: Callable[..., Array]) -> Callable[..., Array]:
     @wraps(function)
     def call(x: Array, /, *, axis: Any = None, keepdims: bool = False, **options: Any) -> Array:
+        axis = () if axis is None and not x.ndim else axis
         if isinstance(axis, (tuple, list)) and not axis:  # cubed refuses it
             return function(_xp.expand_dims(x, axis=-1), axis=-1, keepdims=False, **options)
         return function(x, axis=axis, keepdims=keepdims, **options)
@@ -49,7 +50,7 @@ max, min = _reduction(partial(_extremum, np.max)), _reduction(partial(_extremum,
 
 
 def _cumulative(name: str, initial: int) -> Callable[..., Array]:
-    def call(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    def call(x: Array, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Array:
         """cubed's function, which needs an axis and does not include the initial value."""
         given: Any = 0 if axis is None and x.ndim == 1 else axis
         axis = range(x.ndim)[given]

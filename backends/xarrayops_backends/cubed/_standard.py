@@ -10,6 +10,7 @@ from typing import Any
 import cubed
 import numpy as np
 from cubed.array_api.manipulation_functions import reshape_chunks as _reshape_chunks
+from cubed.utils import normalize_chunks as _normalize_chunks
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, unsupported
@@ -52,6 +53,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
     """cubed's astype, which would discard imaginary parts."""
     refuse_discarding(x.dtype, dtype)
+    _blocks.refuse_others([np.dtype(dtype)])
     return _xp.astype(x, np.dtype(dtype), copy=copy)
 
 
@@ -68,6 +70,16 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
     flat = _reshape_chunks(x, (x.size,), (x.chunksize[0] * rows,))
     count = min(max(size // new_rows, 1), shape[0])
     return _reshape_chunks(flat.rechunk((count * new_rows,)), shape, (count, *shape[1:]))
+
+
+def broadcast_to(x: Array, /, shape: Any) -> Array:
+    """cubed's broadcast_to, which makes one chunk of each element along new axes."""
+    sizes = (*(("auto",) * (len(shape) - x.ndim)), *x.chunksize)
+    old = (*((1,) * (len(shape) - x.ndim)), *x.shape)
+    if x.shape == tuple(shape) or len(old) != len(shape) or 0 in shape:
+        return _xp.broadcast_to(x, tuple(shape))
+    sizes = tuple(size if n == m else "auto" for size, n, m in zip(sizes, old, shape, strict=True))
+    return _xp.broadcast_to(x, tuple(shape), chunks=_normalize_chunks(sizes, tuple(shape), dtype=x.dtype))
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
@@ -231,7 +243,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """NumPy's function of chunks that hold the axis."""
     axis = range(x.ndim)[axis]
     shape = np.broadcast_shapes(*((*y.shape[:axis], 1, *y.shape[axis + 1 :]) for y in (x, indices)))
-    x, indices = (_xp.broadcast_to(y, (*shape[:axis], y.shape[axis], *shape[axis + 1 :])) for y in (x, indices))
+    x, indices = (broadcast_to(y, (*shape[:axis], y.shape[axis], *shape[axis + 1 :])) for y in (x, indices))
     indices = indices.rechunk({i: n for i, n in enumerate(x.chunksize) if i != axis})
     x, made = x.rechunk({axis: x.shape[axis]}), _blocks.Made(indices.shape, x.dtype, indices.chunks)
     kernel = partial(_numpy["take_along_axis"], axis=axis)

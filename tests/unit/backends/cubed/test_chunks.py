@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+from xarrayops.errors import ExchangeError, Unsupported
 
 cubed = pytest.importorskip("cubed")
 RNG = np.random.default_rng(0)
@@ -143,6 +144,8 @@ EMPTY = {
     "argsort": lambda xp, a, b: xp.argsort(a[:, :0]),
     "all": lambda xp, a, b: xp.all(a[:0], axis=0),
     "max": lambda xp, a, b: xp.max(a[:0], axis=1),
+    "diff": lambda xp, a, b: xp.diff(a, axis=0, prepend=b[:0]),
+    "concat": lambda xp, a, b: xp.concat([b[:0], a]),
 }
 
 
@@ -166,3 +169,33 @@ def test_factors_of_stacks():
     q, r = xo.compute(*xo.linalg.qr(in_chunks(TALL), mode="complete"))
     assert q.shape == (3, 6, 6)
     np.testing.assert_allclose(q @ r, TALL, atol=1e-14)
+
+
+def test_broadcast_axes_are_not_split_into_elements():
+    x = xo.broadcast_to(in_chunks(A), (100, *A.shape))
+    assert x.numblocks == (1, *in_chunks(A).numblocks)
+    np.testing.assert_array_equal(xo.compute(x), np.broadcast_to(A, x.shape))
+
+
+def test_draws_by_a_key_are_those_of_numpy():
+    for draw in (lambda rng: rng.normal(size=(3, 4)), lambda rng: rng.beta(2.5, 0.7, size=300)):
+        rng = xo.random.default_rng(xo.random.key(5, backend="cubed"))
+        np.testing.assert_array_equal(xo.compute(draw(rng)), draw(xo.random.default_rng(5)))
+
+
+def test_dtypes_that_cubed_does_not_compute_are_refused():
+    half = xo.zeros(3, dtype="float16", backend="cubed")
+    for use in (lambda: xo.add(half, half), lambda: xo.astype(in_chunks(A), "float16")):
+        with pytest.raises(Unsupported, match=r"no arithmetic of float16\. Instead: float32"):
+            use()
+    with pytest.raises(ExchangeError, match="no arithmetic of float16"):
+        xo.convert(A.astype("float16"), "cubed")
+
+
+def test_nothing_is_inserted():
+    v = A[0, 0]
+    check(lambda x, y: xo.insert(x, [], y[:0]), v, v, v)
+
+
+def test_the_variance_of_a_number():
+    check(xo.var, np.var(A[0, 0, 0]), A[0, 0, 0])
