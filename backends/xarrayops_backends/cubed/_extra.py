@@ -1,15 +1,16 @@
-"""Segments, whose generic functions would hold all elements in one task."""
+"""Segments, whose generic functions would hold all elements in one task, and correlations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from xarrayops.plugin import Array, unsupported
 from xarrayops.plugin.backends import backend_by_name
-from xarrayops.plugin.generic import common, counting
+from xarrayops.plugin.generic import common, counting, statistics
 from xarrayops_backends.cubed import _blocks
 from xarrayops_backends.cubed._devices import device
 from xarrayops_backends.cubed._exchange import from_numpy
@@ -43,3 +44,21 @@ def _segments(name: str, merge: np.ufunc) -> Callable[..., Array]:
 segment_sum, segment_max, segment_min = map(
     _segments, ("segment_sum", "segment_max", "segment_min"), (np.add, np.maximum, np.minimum)
 )
+
+
+def corrcoef(x: Array, y: Any = None, /, *, rowvar: bool = True) -> Array:
+    """The covariances, scaled in one chunk: cubed does not multiply real arrays by complex numbers."""
+    found = statistics.cov(backend_by_name("cubed").namespace, x, y, rowvar=rowvar)
+    return (
+        _blocks.ops.map_blocks(_correlations, found.rechunk(found.shape), dtype=found.dtype)
+        if found.ndim
+        else found / found
+    )
+
+
+def _correlations(covariances: Any) -> Any:
+    with np.errstate(all="ignore"):
+        deviation = np.sqrt(np.diagonal(covariances).real)
+        scaled = covariances / deviation[:, None] / deviation
+        parts = scaled.view(scaled.real.dtype)
+        return np.clip(parts, -1, 1, out=parts).view(scaled.dtype)

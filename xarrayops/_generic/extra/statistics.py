@@ -111,8 +111,7 @@ def corrcoef(xp: ModuleType, x: Array, y: Any = None, /, *, rowvar: bool = True)
     scaled = found / deviation[:, None] / deviation[None, :]
     if not is_complex:
         return xp.clip(scaled, -1.0, 1.0)
-    real, imag = (xp.astype(xp.clip(part(scaled), -1.0, 1.0), found.dtype) for part in (xp.real, xp.imag))
-    return real + imag * 1j
+    return xp.clip(xp.real(scaled), -1.0, 1.0) + xp.clip(xp.imag(scaled), -1.0, 1.0) * 1j
 
 
 def ptp(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
