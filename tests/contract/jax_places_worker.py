@@ -18,6 +18,7 @@ from jax.experimental.sparse import JAXSparse
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 import xarrayops as xo
+from tests.contract.jax_reads import READS
 from tests.contract.placed_calls import calls
 from xarrayops.testing import Variant
 
@@ -31,19 +32,6 @@ MAY_READ = re.compile(
     "^(unique|intersect1d|set.*1d|union1d|nonzero|argwhere|compress|bincount|sparse|matmul 1|convert|on_host)"
 )
 """Calls that read values: the size of their result depends on them, or it is on the host."""
-READS: list[tuple[int, ...]] = []
-"""The shapes of the arrays on several devices whose values were read."""
-ArrayImpl: Any = type(jax.numpy.zeros(()))
-READING = ArrayImpl._value.fget
-
-
-def counted(x: Any) -> Any:
-    if len(x.sharding.device_set) > 1:
-        READS.append(x.shape)
-    return READING(x)
-
-
-ArrayImpl._value = property(counted)
 
 
 class Placing:

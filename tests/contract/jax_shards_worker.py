@@ -18,6 +18,7 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 import xarrayops as xo
+from tests.contract.jax_reads import READS
 
 PROGRAMS = Path(sys.argv[1])
 SIZES = {"pred": 1, "s8": 1, "u8": 1, "s32": 4, "u32": 4, "f32": 4, "s64": 8, "u64": 8, "f64": 8}
@@ -25,15 +26,6 @@ COLLECTIVE = re.compile(
     r" = (.*?) (?:all-gather|all-reduce|all-to-all|collective-permute|reduce-scatter|collective-broadcast)(?:-start)?\("
 )
 ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
-READS: list[tuple[int, ...]] = []
-ArrayImpl: Any = type(jax.numpy.zeros(()))
-READING = ArrayImpl._value.fget
-
-
-def reading(x: Any) -> Any:
-    if len(x.sharding.device_set) > 1:
-        READS.append(x.shape)
-    return READING(x)
 
 
 def moved(call: Callable[[], Any]) -> tuple[Any, int, int]:
@@ -86,7 +78,6 @@ EXACT = re.compile("attention|random|matmul|at|argmax|^max")
 
 
 def main() -> None:
-    ArrayImpl._value = property(reading)
     faults, wanted = [], sys.argv[2]
     chosen = {name: case for name, case in CASES.items() if re.search(wanted, name)}
     for axes in (AxisType.Auto, AxisType.Explicit):

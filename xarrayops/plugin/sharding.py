@@ -8,6 +8,7 @@ kernel with another rule has it as its attribute ``cost``: see `xarrayops.plugin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from math import ceil, isnan, prod
 from typing import Any, TypeAlias
 
@@ -278,6 +279,7 @@ def advice(rule: Rule | None, given: Mapping[str, Any], times: float) -> str | N
     return f"xo.shard({name}, {spec}, mesh={{'split': {count}}})"
 
 
+@cache
 def host_memory() -> int:
     """The memory that the processes of this machine may use, in bytes; 0 if it is unknown."""
     from xarrayops._system.machine import memory_bytes, memory_limit_bytes  # needed for the default limit only

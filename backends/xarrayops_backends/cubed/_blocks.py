@@ -14,7 +14,7 @@ import numpy as np
 from cubed.primitive.blockwise import ChunkKey, FunctionArgs
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, unsupported
 from xarrayops.plugin.nested import leaves
 
 xp: Any = cubed.array_api
@@ -24,6 +24,9 @@ SPEC: ContextVar[Any] = ContextVar("SPEC", default=None)
 """The Spec of the arrays of the call that runs: arrays that generic functions create in it have the same."""
 DTYPES = {np.dtype(code).name for code in "?fdFD" + np.typecodes["AllInteger"]}
 """The dtypes that cubed computes: those of the standard."""
+NO_SIZES = unsupported(
+    "cubed has no sizes that depend on values", instead="xo.where, xo.unique_values, or xo.compute(x)"
+)
 LESS_MEMORY = "x.rechunk(...) to smaller chunks, or a Spec with more allowed_mem"
 _WAYS = {
     "same spec": "arrays created with like=, or cubed.from_array(..., spec=x.spec)",

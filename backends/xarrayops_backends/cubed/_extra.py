@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin import Array, unsupported
+from xarrayops.plugin import Array
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import common, counting, statistics
 from xarrayops_backends.cubed import _blocks
@@ -17,9 +17,7 @@ from xarrayops_backends.cubed._exchange import from_numpy
 from xarrayops_backends.cubed._standard import astype
 
 _numpy = backend_by_name("numpy").functions
-intersect1d = setdiff1d = setxor1d = union1d = unsupported(
-    "cubed has no sizes that depend on values", instead="xo.where, xo.unique_values, or xo.compute(x)"
-)
+intersect1d = setdiff1d = setxor1d = union1d = _blocks.NO_SIZES
 
 
 def _segments(name: str, merge: np.ufunc) -> Callable[..., Array]:
@@ -49,11 +47,9 @@ segment_sum, segment_max, segment_min = map(
 def corrcoef(x: Array, y: Any = None, /, *, rowvar: bool = True) -> Array:
     """The covariances, scaled in one chunk: cubed does not multiply real arrays by complex numbers."""
     found = statistics.cov(backend_by_name("cubed").namespace, x, y, rowvar=rowvar)
-    return (
-        _blocks.ops.map_blocks(_correlations, found.rechunk(found.shape), dtype=found.dtype)
-        if found.ndim
-        else found / found
-    )
+    if not found.ndim:
+        return found / found
+    return _blocks.ops.map_blocks(_correlations, found.rechunk(found.shape), dtype=found.dtype)
 
 
 def _correlations(covariances: Any) -> Any:

@@ -27,9 +27,7 @@ _absent = unsupported("cubed does not have it", instead="xo.compute(x), which is
 fft_fft = fft_ifft = fft_fftn = fft_ifftn = fft_rfft = fft_irfft = fft_rfftn = fft_irfftn = fft_hfft = _absent
 fft_ihfft = fft_fftfreq = fft_rfftfreq = fft_fftshift = fft_ifftshift = linalg_cross = linalg_matrix_rank = _absent
 linalg_pinv = linalg_solve = _absent
-unique_all = unique_counts = unique_inverse = unique = unsupported(
-    "cubed has no sizes that depend on values", instead="xo.where, xo.unique_values, or xo.compute(x)"
-)
+unique_all = unique_counts = unique_inverse = unique = _blocks.NO_SIZES
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:

@@ -14,11 +14,10 @@ import numpy as np
 from xarrayops.plugin import Array, Gap, Memory
 from xarrayops_backends.dask._blocks import (
     UNKNOWN_SIZES,
-    da,
     refusal_of_chunks as _refusal_of_chunks,
     refusal_of_elements as _refusal_of_elements,
 )
-from xarrayops_backends.dask._stores import from_store as _from_store
+from xarrayops_backends.dask._stores import from_copy as _from_copy, from_store as _from_store
 
 
 def refuse(x: Array, /) -> Gap | None:
@@ -54,4 +53,4 @@ def to_numpy(x: Array, /) -> Any:
 
 def from_numpy(a: Any, device: Any, /) -> Array:
     """A task graph over a private copy in native byte order, in chunks that Dask chooses."""
-    return da.from_array(np.array(a, dtype=a.dtype.newbyteorder("="), copy=True), chunks="auto")
+    return _from_copy(a)

@@ -11,7 +11,7 @@ import numpy as np
 from xarrayops.plugin import Array
 from xarrayops.plugin.sharding import Sharding, Spec, host_memory as _host_memory, names as _names
 from xarrayops_backends.dask._blocks import da, require_sizes as _require_sizes
-from xarrayops_backends.dask._stores import from_store as _from_store
+from xarrayops_backends.dask._stores import from_copy as _from_copy, from_store as _from_store
 
 
 def sharding_of(x: Array, /) -> Sharding:
@@ -39,9 +39,7 @@ def shard(x: Any, spec: Spec | None, mesh: Any, /) -> Array:
     chunks = tuple(_cut(extent, count) for extent, count in zip(x.shape, counts, strict=True))
     if isinstance(x, da.Array):
         return x.rechunk(chunks)
-    if type(x) is np.ndarray:  # a copy: later changes of x do not change the result
-        return da.from_array(np.array(x, dtype=x.dtype.newbyteorder("="), copy=True), chunks=chunks)
-    return _from_store(x, chunks)
+    return _from_copy(x, chunks) if type(x) is np.ndarray else _from_store(x, chunks)
 
 
 def _cut(extent: int, count: int) -> tuple[int, ...]:

@@ -18,6 +18,11 @@ def from_store(source: Any, chunks: Any = "auto") -> Array:
     return da.from_array(store, chunks=chunks, name=False, meta=np.empty((0,) * store.ndim, store.dtype))
 
 
+def from_copy(a: Any, chunks: Any = "auto") -> Array:
+    """A task graph over a private copy in native byte order: later changes of ``a`` do not change the result."""
+    return da.from_array(np.array(a, dtype=a.dtype.newbyteorder("="), copy=True), chunks=chunks)
+
+
 class Store:
     """Anything with a shape, a dtype and slices, as `dask.array.from_array` takes it.
 

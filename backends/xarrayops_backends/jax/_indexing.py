@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index, Selection
 from xarrayops.plugin.indexing import UFUNCS
+from xarrayops_backends.jax import _shards
 from xarrayops_backends.jax._compiler import _jit
-from xarrayops_backends.jax._devices import is_lazy
 from xarrayops_backends.jax._standard.creation import asarray
 
 _COMBINE: dict[str, Callable[[Array, Array], Array]] = {
@@ -91,8 +91,7 @@ def _is_traced(index: Index, selection: Selection) -> bool:
 def _is_split_mask(index: Index, selection: Selection, value: Array) -> bool:
     """Whether the index is a mask on several devices, where JAX would read it, and each element gets the same value."""
     mask = index.lone_mask(selection)
-    is_split = mask is not None and not is_lazy(mask) and len(mask.sharding.device_set) > 1
-    return is_split and index.arranged(selection, value).shape[0] == 1
+    return _shards.is_split(mask) and index.arranged(selection, value).shape[0] == 1
 
 
 def _where(x: Array, index: Index, selection: Selection, op: str, value: Array) -> Array:

@@ -71,7 +71,7 @@ def _is_split(x: Any) -> bool:
     """Whether x is on several devices, or a tracer of an array on a mesh."""
     if _is_lazy(x):
         return bool(jax.typeof(x).sharding.mesh.axis_names)
-    return isinstance(x, jax.Array) and len(x.sharding.device_set) > 1
+    return _shards.is_split(x)
 
 
 def _native(mesh: Any) -> Any:
@@ -96,6 +96,4 @@ def task_limit(x: Array, /) -> int | None:
 
 def _may_be_split(*args: Any) -> bool:
     """Whether an argument is an array on several devices. It takes 50 ns on a machine with one."""
-    if _has_one_device():
-        return False
-    return any(isinstance(x, jax.Array) and not _is_lazy(x) and len(x.sharding.device_set) > 1 for x in args)
+    return not _has_one_device() and any(map(_shards.is_split, args))

@@ -68,7 +68,12 @@ def _has_several(platform: str | None) -> bool:
 
 def may_be_split(x: Array, platform: str | None = None) -> bool:
     """Whether x may be on several devices of a platform, by default JAX's. Of a tracer it is unknown if there are."""
-    return _has_several(platform) and (isinstance(x, jax.core.Tracer) or len(x.sharding.device_set) > 1)
+    return _has_several(platform) and (isinstance(x, jax.core.Tracer) or is_split(x))
+
+
+def is_split(x: Any) -> bool:
+    """Whether x is an array on several devices; a tracer is not."""
+    return isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer) and len(x.sharding.device_set) > 1
 
 
 def explicit_place(x: Array) -> Any:

@@ -18,8 +18,9 @@ class Task(NamedTuple):
 class Tasks(Callback):
     """The tasks of all graphs that are executed inside the context."""
 
-    def __init__(self):
+    def __init__(self, size=None):
         super().__init__()
+        self._size = size or _bytes
         self.found = []
         self.runs = 0
         self._taken = {}
@@ -28,12 +29,12 @@ class Tasks(Callback):
         self.runs += 1
 
     def _pretask(self, key, graph, state):
-        self._taken[key] = sum(_bytes(state["cache"][each]) for each in state["dependencies"][key])
+        self._taken[key] = sum(self._size(state["cache"][each]) for each in state["dependencies"][key])
 
     def _posttask(self, key, result, graph, state, worker):
         taken = self._taken.pop(key)
         if not str(key).startswith("finalize"):  # joins the chunks of the result for the caller
-            self.found.append(Task(key, taken, _bytes(result)))
+            self.found.append(Task(key, taken, self._size(result)))
 
     @property
     def most_taken(self):
@@ -55,6 +56,20 @@ def measured(call, *arrays):
     with Tasks() as tasks:
         found = dask.compute(lazy, scheduler="sync", optimize_graph=False)[0]
     return found, tasks
+
+
+def largest_task(*arrays):
+    """The bytes that the largest task of the arrays takes in and gives out; repeated elements count each time."""
+    with Tasks(_nbytes) as tasks:
+        for x in arrays:
+            x.persist(scheduler="sync", optimize_graph=False)  # `compute` would join the chunks in another task
+    return max(task.taken + task.given for task in tasks.found)
+
+
+def _nbytes(value):
+    """The bytes of all arrays."""
+    parts = value.values() if isinstance(value, dict) else value
+    return sum(map(_nbytes, parts)) if isinstance(value, (dict, list, tuple)) else getattr(value, "nbytes", 0)
 
 
 def _bytes(value):

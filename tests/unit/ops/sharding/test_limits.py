@@ -80,10 +80,9 @@ def test_wrong_texts(text):
 
 
 def test_the_default_is_half_of_the_memory(monkeypatch):
-    import xarrayops._system.machine as machine
+    from xarrayops_backends.dask import _sharding
 
-    monkeypatch.setattr(machine, "memory_limit_bytes", lambda: None)
-    monkeypatch.setattr(machine, "memory_bytes", lambda: 3_000_000)
+    monkeypatch.setattr(_sharding, "_host_memory", lambda: 3_000_000)
     with pytest.raises(xo.Unsupported, match=r"hold 1\.6 MB in one task \(limit 1\.5 MB\)"):
         xo.sort(X, axis=0)
     workers = {"a": {"memory_limit": 8_000_000, "nthreads": 4}, "b": {"memory_limit": 9_000_000, "nthreads": 2}}

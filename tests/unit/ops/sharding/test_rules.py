@@ -8,7 +8,7 @@ from xarrayops._surface import EXTRA, SURFACE
 from xarrayops.plugin.sharding import RULES, Sharding, Whole, described
 
 pytest.importorskip("dask")
-from tests.unit.ops.sharding.counting import largest_task
+from tests.unit.backends.dask.tasks import largest_task
 
 RNG = np.random.default_rng(0)
 TALL, SQUARE, VECTOR = RNG.normal(size=(240, 16)), RNG.normal(size=(48, 48)), RNG.normal(size=4000)

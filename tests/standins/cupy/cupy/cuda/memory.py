@@ -1,4 +1,4 @@
-"""CuPy's error for a full device, whose message tells what was asked for: cupy/cuda/memory.pyx."""
+"""CuPy's error for a full device, whose message has the size that was requested: cupy/cuda/memory.pyx."""
 
 
 class OutOfMemoryError(MemoryError):
