@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import platform
+import re
 import shlex
 import sys
 import tempfile
@@ -16,14 +18,16 @@ from xarrayops._cli import doctor
 from xarrayops._cli.arguments import INTERRUPTED, console, names, seconds, select, table
 from xarrayops._cli.terminal import SIMPLE_HEAD, Console, Text
 from xarrayops._core.backends import registry
+from xarrayops._system import gpus, machine
 from xarrayops.bench import workload_sources
-from xarrayops.bench.compare import compare
+from xarrayops.bench.compare import compare, machines
 from xarrayops.bench.report import comparison, markdown, page, tables, terminal
 from xarrayops.bench.results import Results
 from xarrayops.bench.run.environment import Identity
 from xarrayops.bench.run.journal import Journal
 from xarrayops.bench.run.plan import AUTO, BUDGET_S, DEFAULT, LARGE, TIMEOUT_S, BenchPlan
 from xarrayops.bench.run.progress import Watcher
+from xarrayops.bench.run.record import short_digest
 from xarrayops.bench.run.runner import run_interleaved
 from xarrayops.bench.workload import DTYPES, SIZES
 from xarrayops.bench.workloads import WORKLOADS, Workload
@@ -54,7 +58,9 @@ def _parser() -> argparse.ArgumentParser:
     add_names("--dtype", metavar="D,E", help=f"{own}: {', '.join(DTYPES)}")
     add_names("--devices", metavar="K,L", help="use only devices of these kinds, such as cpu or cuda")
     size = f"size of the inputs (default: {LARGE} if there is an accelerator, otherwise {DEFAULT})"
-    parser.add_argument("--size", choices=SIZES, default=AUTO, help=size)
+    add_names("--size", default=(AUTO,), metavar="S,T", help=f"{size}; of {', '.join(SIZES)}")
+    part = "run only part I of N; --merge joins the results of all parts"
+    parser.add_argument("--part", type=_part, default=(1, 1), metavar="I/N", help=part)
     limit = "time limit for the whole run: 90 or 90s, 5m, 1h (default: %(default)g s)"
     add_duration("--budget", default=BUDGET_S, help=limit)
     add_duration("--timeout", default=TIMEOUT_S, help="time limit for one cell (default: %(default)g s)")
@@ -68,10 +74,33 @@ def _parser() -> argparse.ArgumentParser:
     choice.add_argument(
         "--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="compare the results in two folders"
     )
+    choice.add_argument(
+        "--merge", nargs="+", type=Path, metavar="DIR", help="join the results of several machines in one table"
+    )
+    price = "with --merge: rank by cost too; the price of an hour of each machine; repeat the option"
+    parser.add_argument("--cost", action="append", type=_price, default=[], metavar="MACHINE=PRICE", help=price)
     folder = "folder for results and reports (default: %(default)s)"
     parser.add_argument("--out", type=Path, default=Path("bench-results"), metavar="DIR", help=folder)
+    carried = "like --out, with a subfolder for each machine: carry DIR from one to the next, then --merge DIR"
+    parser.add_argument("--save-for", type=Path, metavar="DIR", help=carried)
     parser.add_argument("--list", action="store_true", help="list workloads and backends, then exit")
     return parser
+
+
+def _part(text: str) -> tuple[int, int]:
+    """The argument of --part."""
+    found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
+    if found is None or int(found[1]) > int(found[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a part such as 1/3, 2/3 or 3/3")
+    return int(found[1]), int(found[2])
+
+
+def _price(text: str) -> tuple[str, float]:
+    """The argument of --cost."""
+    found = re.fullmatch(r"(.+)=(\d+\.?\d*)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not MACHINE=PRICE, such as node1=2.50")
+    return found[1], float(found[2])
 
 
 def _check_writable(folder: Path) -> None:
@@ -97,16 +126,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         if options.compare:
             return _compare(options.compare, options.out)
+        out = options.save_for / _own_folder() if options.save_for else options.out
+        command = f"python -m xarrayops.bench {shlex.join(sys.argv[1:] if arguments is None else arguments)}"
+        if options.cost and not options.merge:
+            raise ValueError("argument --cost: it needs --merge")
+        if options.merge:
+            return _merge(options.merge, dict(options.cost), command, out)
         plan = _plan(options, workloads)
         if plan is None:
             parser.error("nothing selected: use --all, --backends, --workloads or --workload-file; --list shows them")
-        _check_writable(options.out)
+        _check_writable(out)
         against = _other_environment(options, plan.sources)
     except ValueError as error:
         parser.error(str(error))
-    words = sys.argv[1:] if arguments is None else arguments
-    plan = replace(plan, command=f"python -m xarrayops.bench {shlex.join(words)}")
-    return measure(plan, options.out, resume=options.resume, against=against)
+    return measure(replace(plan, command=command), out, resume=options.resume, against=against)
+
+
+def _own_folder() -> str:
+    """The name of this machine, with a digest of what its times depend on."""
+    return f"{platform.node()}-{short_digest([machine.facts(), gpus.facts(), sys.prefix])[:6]}"
 
 
 def _other_environment(options: argparse.Namespace, sources: Sequence[str]) -> Identity | None:
@@ -137,7 +175,8 @@ def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Bench
         workloads=tuple(workload for workload in workloads if {workload.name, workload.group} & set(chosen)),
         dtypes=tuple(select(DTYPES, options.dtype, "dtype")) if options.dtype else (),
         devices=tuple(options.devices),
-        size=options.size,
+        sizes=options.size if options.size == (AUTO,) else tuple(select(SIZES, options.size, "size")),
+        part=options.part,
         budget_s=options.budget,
         timeout_s=options.timeout,
         operations=options.all and options.against is None,
@@ -165,9 +204,7 @@ def measure(plan: BenchPlan, out: Path, *, resume: bool = False, against: Identi
         print(f"Interrupted before anything was measured; {out} is unchanged.", file=sys.stderr)
         return INTERRUPTED
     for results, folder in zip(found, folders, strict=True):
-        results.write(folder)
-        (folder / "report.md").write_text(markdown.report(results), encoding="utf-8")
-        (folder / "report.html").write_text(page.html(results), encoding="utf-8")
+        _write(results, folder)
     shown = console()
     new, *others = found
     if others:
@@ -183,6 +220,26 @@ def measure(plan: BenchPlan, out: Path, *, resume: bool = False, against: Identi
         print(f"{tables.INTERRUPTED} The results so far are in {out}{hint}.", file=sys.stderr)
         return INTERRUPTED
     return changed[0] if changed else 0 if any(row.measured for row in new.rows) else 1
+
+
+def _write(results: Results, folder: Path) -> None:
+    """Write the results and their reports."""
+    results.write(folder)
+    (folder / "report.md").write_text(markdown.report(results), encoding="utf-8")
+    (folder / "report.html").write_text(page.html(results), encoding="utf-8")
+
+
+def _merge(folders: Sequence[Path], prices: dict[str, float], command: str, out: Path) -> int:
+    """Join the results of several machines. Returns 1 if nothing was measured."""
+    found = machines.merged(machines.folders_of_results(folders), prices, command, tables.warnings)
+    _check_writable(out)
+    if out.resolve() in {folder.resolve() for folder in folders}:
+        raise ValueError(f"argument --out: {out} has the results of one machine; choose another folder")
+    _write(found, out)
+    shown = console()
+    terminal.show(found, shown)
+    shown.print(Text(f"{tables.summary(found)}. See {out}/report.html or {out}/report.md"))
+    return 0 if any(row.measured for row in found.rows) else 1
 
 
 def _compare(folders: Sequence[Path], out: Path) -> int:

@@ -72,12 +72,18 @@ class Row:
         The number of timed calls.
     versions : dict
         The versions of the library and of what it runs on.
+    host : str
+        The name of the machine in its network.
     machine : str
         CPU, cores, memory and operating system.
     load : float
         The load average of the minute before the run.
+    fingerprint : str
+        A digest of what the times depend on besides the cell: code, versions, machine and settings.
     key : str
-        Identifies the cell across runs: a digest of code, versions, machine and settings.
+        Identifies the cell across runs: a digest of the fingerprint and the cell.
+    label, resolution : str, float
+        The label of the machine and the resolution of its run, in results of several machines.
     """
 
     workload: str
@@ -114,9 +120,13 @@ class Row:
     versions: dict[str, str] = field(default_factory=dict)
     device_kind: str = ""
     device_label: str = ""
+    host: str = ""
     machine: str = ""
     load: float | None = None
+    fingerprint: str = ""
     key: str = ""
+    label: str = ""
+    resolution: float | None = None
 
     @property
     def measured(self) -> bool:
@@ -145,8 +155,8 @@ class Row:
 
     @property
     def place(self) -> str:
-        """Backend and device."""
-        return f"{self.backend} {self.device}".strip()
+        """Backend and device; in a table of several machines, after the label of the machine."""
+        return labelled(self.label, f"{self.backend} {self.device}".strip())
 
 
 class InterleavedRun(TypedDict):
@@ -158,6 +168,13 @@ class InterleavedRun(TypedDict):
     index: int
     pythons: list[str]
     packages: list[str]
+
+
+class TableOfMachines(TypedDict):
+    """Facts of several machines: the labels of the machines, and lines of text."""
+
+    columns: list[str]
+    lines: list[tuple[str, ...]]
 
 
 class RunEnvironment(TypedDict, total=False):
@@ -175,6 +192,12 @@ class RunEnvironment(TypedDict, total=False):
         Their versions.
     machine, gpus, gpu_states
         Facts of the machine; facts of each NVIDIA GPU; clocks, power and temperature of each GPU during the run.
+    machines
+        For results of several machines only: a table of facts, with a column for each machine.
+    prices
+        For results of several machines only: by label, the price of an hour.
+    warnings
+        For results of several machines only: the warnings of each run.
     size, size_asked
         The size of the inputs, and the size that was requested ("" if none was).
     load, others
@@ -201,6 +224,9 @@ class RunEnvironment(TypedDict, total=False):
     python: str
     xarrayops: str
     machine: dict[str, Any]
+    warnings: list[str]
+    machines: TableOfMachines
+    prices: dict[str, float]
     gpus: list[dict[str, Any]]
     gpu_states: list[dict[str, Any]]
     size: str
@@ -217,6 +243,11 @@ class RunEnvironment(TypedDict, total=False):
     operations: list[dict[str, Any]]
     resolution: float | None
     workloads: dict[str, dict[str, str]]
+
+
+def labelled(label: str, name: str) -> str:
+    """A name after the label of its machine, if it has one."""
+    return f"{label}: {name}" if label else name
 
 
 @dataclass

@@ -14,8 +14,9 @@ import pytest
 from rich.console import Console
 
 from xarrayops.bench.compare.compare import compare, exit_status
+from xarrayops.bench.compare.environments import differences
 from xarrayops.bench.compare.verdict import OUTCOMES, CellName, Verdict
-from xarrayops.bench.report.comparison import FEW, environment_difference, lines, markdown, show
+from xarrayops.bench.report.comparison import FEW, lines, markdown, show
 from xarrayops.bench.results import ENVIRONMENT, ROWS, STATUSES, Results, Row
 
 CELLS, GROUPS = 24, 4
@@ -298,17 +299,17 @@ def test_exit_status(outcomes, status):
     assert exit_status([Verdict(cell, outcome, "") for outcome in outcomes]) == status
 
 
-def test_environment_difference():
+def test_differences_of_environments():
     old = {"date": "1", "load": 0.1, "versions": {"torch": {"torch": "2.1"}}, "pools": {"numpy": [{"threads": 2}]}}
     new = {"date": "2", "load": 0.9, "versions": {"torch": {"torch": "2.2"}}, "pools": {"numpy": [{"threads": 1}]}}
     new["settings"] = {"OMP_NUM_THREADS": "1", "date": "not that of the run"}
-    assert environment_difference(Results([], old), Results([], new)) == [
+    assert differences([old, new]) == [
         ("versions.torch.torch", "2.1", "2.2"),
         ("pools.numpy.0.threads", "2", "1"),
         ("settings.OMP_NUM_THREADS", "", "1"),
         ("settings.date", "", "not that of the run"),
     ]
-    assert environment_difference(Results([], old), Results([], old)) == []
+    assert differences([old, old]) == []
 
 
 def outputs(old, new):

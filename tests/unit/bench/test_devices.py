@@ -9,11 +9,11 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.bench import __main__ as command_line
+from xarrayops.bench.compare.environments import differences
 from xarrayops.bench.measure import worker
 from xarrayops.bench.measure.answers import guarded
 from xarrayops.bench.measure.cell import CellCache
 from xarrayops.bench.place import Place
-from xarrayops.bench.report.comparison import environment_difference
 from xarrayops.bench.run import environment_run
 from xarrayops.bench.run.journal import Journal
 from xarrayops.bench.run.plan import AUTO, BenchPlan
@@ -266,7 +266,7 @@ def test_changed_switches_and_settings_are_measured_again(monkeypatch, tmp_path)
     for change in ({"settings": {}}, {"switches": {"tf32": "yes"}}):
         other, asked = results(**change)
         assert asked == 2
-        assert [name for name, *_ in environment_difference(found, other)]
+        assert [name for name, *_ in differences([found.environment, other.environment])]
 
 
 LADDER = Workload(
@@ -289,7 +289,7 @@ LADDER = Workload(
     ],
 )
 def test_sizes_are_large_with_an_accelerator(measured, monkeypatch, tmp_path, kind, asked, devices, size):
-    rows = measured(Library(DEVICE | {"kind": kind}), workloads=(LADDER,), size=asked, devices=devices)
+    rows = measured(Library(DEVICE | {"kind": kind}), workloads=(LADDER,), sizes=(asked,), devices=devices)
     assert [(row.size, row.status) for row in rows.values()] == [(size, "ok")]
 
 
@@ -298,7 +298,7 @@ def test_the_default_size_depends_on_the_machine(monkeypatch):
     monkeypatch.setattr(command_line, "measure", lambda plan, *arguments, **options: plans.append(plan) or 0)
     for arguments in ([], ["--size", "default"], ["--devices", "cuda,rocm"]):
         command_line.main(["--all", *arguments])
-    assert [plan.size for plan in plans] == [AUTO, "default", AUTO]
+    assert [plan.sizes for plan in plans] == [(AUTO,), ("default",), (AUTO,)]
     assert plans[-1].devices == ("cuda", "rocm")
 
 

@@ -319,7 +319,9 @@ class Silent:
 @pytest.mark.parametrize("sides", [1, 2])
 def test_rounds_of_the_environments_are_interleaved(tmp_path, monkeypatch, sides):
     workloads = tuple(workload for workload in WORKLOADS if workload.group in ("sum", "argmax", "transpose"))
-    plan = replace(BenchPlan(("numpy",), workloads, size="toy", budget_s=40.0).interleaved(), rounds=4, round_s=1e-3)
+    plan = replace(
+        BenchPlan(("numpy",), workloads, sizes=("toy",), budget_s=40.0).interleaved(), rounds=4, round_s=1e-3
+    )
     here = Identity.here(workloads)
     environments = [(here, Journal(tmp_path)), (replace(here, command=(sys.executable,)), Journal(tmp_path / "other"))]
     run, asked = BenchRun(plan, Silent(), environments[:sides]), []
@@ -348,7 +350,7 @@ def test_rounds_of_the_environments_are_interleaved(tmp_path, monkeypatch, sides
 
 def test_an_interrupt_leaves_the_results_of_both(tmp_path, monkeypatch, capsys):
     workloads = tuple(workload for workload in WORKLOADS if workload.group == "sum")
-    plan = BenchPlan(("numpy",), workloads, size="toy", budget_s=40.0)
+    plan = BenchPlan(("numpy",), workloads, sizes=("toy",), budget_s=40.0)
 
     def step(self, step):
         if "round 2" in step.phase:
@@ -368,7 +370,9 @@ def test_a_workload_missing_in_one_environment(tmp_path):
     workloads = tuple(workload for workload in WORKLOADS if workload.group == "sum")
     here = Identity.here(workloads)
     lacking = replace(here, digests={name: known for name, known in here.digests.items() if name != "sum"})
-    plan = replace(BenchPlan(("numpy",), workloads, size="toy", budget_s=40.0).interleaved(), rounds=2, round_s=1e-3)
+    plan = replace(
+        BenchPlan(("numpy",), workloads, sizes=("toy",), budget_s=40.0).interleaved(), rounds=2, round_s=1e-3
+    )
     environments = [(here, Journal(tmp_path)), (lacking, Journal(tmp_path / "other"))]
     new, old = run_interleaved(plan, Silent(), environments)
     found = {verdict.cell.workload: verdict for verdict in compare(old, new)}

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from xarrayops.bench.compare.ranking import regrets
-from xarrayops.bench.report import markdown, page, tables, terminal
+from xarrayops.bench.report import markdown, page, rankings, terminal
 from xarrayops.bench.results import Results, Row
 
 KNOWN = {"command": "a test", "date": "today", "roofs": [], "versions": {}, "pools": {}, "resolution": 0.1}
@@ -77,7 +77,7 @@ def test_the_row_that_is_farthest_behind():
 def test_every_report_shows_it():
     run = results(cell("a", 1.0), cell("b", 2.0), cell("a", 1.0, "v"), cell("b", 8.0, "v"), failed("b", "u"))
     lines = [("a cpu", "1.00", "2", ""), ("b cpu", "4.00", "2", "v float32 2 (8 times as long)")]
-    assert tables.regret_lines(run) == lines
+    assert rankings.regret_lines(run) == lines
     report = markdown.report(run)
     assert "## Regret\n" in report
     assert "| b cpu | 4.00 | 2 | v float32 2 (8 times as long) |" in report
@@ -87,7 +87,7 @@ def test_every_report_shows_it():
         r"Regret\s.*\n.*\n.*b cpu +4\.00 +2 +v float32 2 \(8 times as long\)", console.file.getvalue(), re.S
     )
     data = json.loads(re.search(r'id="data">(.*?)</script>', page.html(run), re.S)[1])
-    assert [tuple(line) for line in data["regret"]["lines"]] == lines
+    assert [tuple(line) for line in data["rankings"][0]["lines"]] == lines
 
 
 def test_the_title_names_the_engines():
@@ -95,7 +95,7 @@ def test_the_title_names_the_engines():
     assert "## Regret with the engines jax,torch\n" in markdown.report(
         results(*rows, settings={"XARRAYOPS_ENGINES": "jax,torch"})
     )
-    assert tables.regret_title(results(*rows, settings={"XARRAYOPS_THREADS": "2"})) == "Regret"
+    assert rankings.regret_title(results(*rows, settings={"XARRAYOPS_THREADS": "2"})) == "Regret"
 
 
 def test_nothing_is_shown_without_a_ranking():

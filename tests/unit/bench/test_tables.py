@@ -18,7 +18,7 @@ from xarrayops.bench.compare import break_even, ranking
 from xarrayops.bench.compare.ranking import resolution
 from xarrayops.bench.measure.roofline import MeasuredRooflines, Roofline, rated_memory
 from xarrayops.bench.measure.timing import median_of_rounds
-from xarrayops.bench.report import markdown, tables, terminal
+from xarrayops.bench.report import markdown, rankings, tables, terminal
 from xarrayops.bench.report.formatting import seconds_text
 from xarrayops.bench.results import STATUSES, Results, Row
 from xarrayops.bench.run.budget import CpuContention
@@ -154,7 +154,7 @@ class TestBreakeven:
         assert break_even.size(ladder("b", 0.5, 20.0, 200.0), numpy, 0.05) is None
         assert break_even.size(ladder("b", 0.5)[:1], numpy, 0.05) is None
         others = (*ladder("b", 2.0, 9.0, 50.0), *ladder("c", 2.0, 20.0, 200.0), *ladder("d", 0.1))
-        text = tables.break_even_sizes(results(*numpy, *others))
+        text = rankings.break_even_sizes(results(*numpy, *others))
         assert text == [("w float32", "b cpu: n >= 100; c cpu: at no size")]
 
 

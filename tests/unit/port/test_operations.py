@@ -49,7 +49,7 @@ class Silent:
 
 def test_a_run_measures_them_on_each_device(tmp_path):
     """The results have the rates that a forecast needs; a resumed run reads them from the journal."""
-    plan = BenchPlan(("numpy",), WORKLOADS[:1], size="toy", rounds=1, processes=1, operations=True, timeout_s=300.0)
+    plan = BenchPlan(("numpy",), WORKLOADS[:1], sizes=("toy",), rounds=1, processes=1, operations=True, timeout_s=300.0)
     found = bench(plan, Silent(), Journal(tmp_path))
     (rates,) = found.environment["operations"]
     assert (rates["backend"], rates["device"], rates["transfer_rate"]) == ("numpy", "cpu", None)

@@ -12,7 +12,8 @@ from rich.console import Console
 
 from xarrayops._cli import doctor
 from xarrayops._system import gpus
-from xarrayops.bench.report import comparison, markdown, page, tables, terminal
+from xarrayops.bench.compare.environments import differences
+from xarrayops.bench.report import markdown, page, tables, terminal
 from xarrayops.bench.results import Results, Row
 
 FACTS = """\
@@ -213,7 +214,7 @@ def test_the_reports_show_them():
 
 def test_what_differs_between_runs_is_what_stays_as_it_is():
     old, new = results(gpus=[H200], gpu_states=[{"clock_hz": 1}]), results(gpus=[EXCLUSIVE], gpu_states=[])
-    assert comparison.environment_difference(old, new) == [("gpus.0.compute_mode", "Default", "Exclusive_Process")]
+    assert differences([old.environment, new.environment]) == [("gpus.0.compute_mode", "Default", "Exclusive_Process")]
 
 
 def test_a_size_that_was_chosen_is_said():

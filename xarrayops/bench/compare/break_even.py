@@ -11,6 +11,7 @@ from typing import NamedTuple
 from xarrayops.bench.results import Row
 
 BASELINE = "numpy"
+Baseline = tuple[str, str, int, str]
 
 
 class Ahead(NamedTuple):
@@ -64,16 +65,21 @@ def size(rows: Sequence[Row], numpy: Sequence[Row], resolution: float) -> int | 
     return min(faster, default=None)
 
 
-def baselines(rows: Iterable[Row]) -> dict[tuple[str, str, int], Row]:
-    """The measured cells of NumPy by workload, dtype and size."""
-    return {(row.workload, row.dtype, row.size): row for row in rows if row.backend == BASELINE and row.measured}
+def baselines(rows: Iterable[Row]) -> dict[Baseline, Row]:
+    """The measured cells of NumPy by workload, dtype, size and machine."""
+    return {baseline_of(row): row for row in rows if row.backend == BASELINE and row.measured}
+
+
+def baseline_of(row: Row) -> Baseline:
+    """What a cell has in common with the cell of NumPy that it is compared with."""
+    return row.workload, row.dtype, row.size, row.label
 
 
 def sizes(rows: Sequence[Row], resolution: float) -> list[tuple[str, str, dict[str, int | None]]]:
-    """The break-even size of each backend and device, for each workload and dtype with several sizes."""
+    """The break-even sizes by backend and device, for each workload and dtype with several sizes on a machine."""
     found = []
-    order = sorted(rows, key=lambda row: (row.workload, row.dtype))
-    for (workload, dtype), group in groupby(order, key=lambda row: (row.workload, row.dtype)):
+    order = sorted(rows, key=lambda row: (row.workload, row.dtype, row.label))
+    for (workload, dtype, _), group in groupby(order, key=lambda row: (row.workload, row.dtype, row.label)):
         cells = list(group)
         numpy = [row for row in cells if row.backend == BASELINE]
         common = {row.size for row in numpy if row.measured}

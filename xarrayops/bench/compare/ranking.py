@@ -32,13 +32,15 @@ def resolution(rows: Sequence[Row]) -> float | None:
 def fastest(rows: Sequence[Row], resolution: float | None) -> dict[str, str]:
     """The marks of the cells of one table, by backend and device: `FASTEST`, or `TIE` for all that may be the fastest.
 
-    There are no marks where a cell has no interval yet, or where only one backend was measured.
+    There are no marks where a cell has no interval yet, or where only one backend was measured. Between machines, the
+    coarser of the two resolutions decides.
     """
     measured = [row for row in rows if row.measured]
     if len(measured) < 2 or any(row.low_s is None for row in measured):
         return {}
     best = min(measured, key=lambda row: row.median_s or 0.0)
-    first = [row for row in measured if row is best or not _is_slower(row, best, resolution or 0.0)]
+    coarser = {row.place: max(row.resolution or 0.0, best.resolution or 0.0) or resolution or 0.0 for row in measured}
+    first = [row for row in measured if row is best or not _is_slower(row, best, coarser[row.place])]
     return {row.place: FASTEST if len(first) == 1 else TIE for row in first}
 
 

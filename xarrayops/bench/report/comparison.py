@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from xarrayops._cli.terminal import SIMPLE_HEAD, Console, Table, Text
 from xarrayops.bench.compare.compare import is_interleaved
+from xarrayops.bench.compare.environments import changed_workloads, shown_differences
 from xarrayops.bench.compare.verdict import OUTCOMES, Outcome, Verdict
 from xarrayops.bench.report import markdown as md
 from xarrayops.bench.report.formatting import seconds_text
@@ -17,33 +18,7 @@ from xarrayops.bench.results import Results
 COLUMNS = ("workload", "backend and device", "old", "new", "ratio", "outcome", "reason")
 FEW = 10
 """The maximum number of undecided cells, and of unchanged cells, in the terminal. The file has all of them."""
-_VARYING = {
-    *("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s", "operations"),
-    *("interrupted", "interleaved", "gpu_states"),
-}
-"""The entries of an environment that differ between any two runs."""
-_SHOWN = ("xarrayops", "python", "machine.", "versions.", "settings.", "switches.", "gpus.")
 _STYLES: dict[Outcome, str] = {"broken": "bold red", "slower": "red", "faster": "green", "fixed": "green"}
-
-
-def environment_difference(old: Results, new: Results) -> list[tuple[str, str, str]]:
-    """The relevant entries of the environments that differ: dotted name, old value and new value ("" for none)."""
-    before, after = (dict(_entries(results.environment)) for results in (old, new))
-    names = dict.fromkeys([*before, *after])
-    return [(n, before.get(n, ""), after.get(n, "")) for n in names if before.get(n) != after.get(n)]
-
-
-def _entries(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """The leaves of nested data, with dotted names."""
-    if isinstance(value, dict):
-        inner = [(str(key), each) for key, each in value.items() if name or key not in _VARYING]
-    elif isinstance(value, list):
-        inner = [(str(i), each) for i, each in enumerate(value)]
-    else:
-        yield name, str(value)
-        return
-    for key, each in inner:
-        yield from _entries(each, f"{name}.{key}" if name else key)
 
 
 def heading(verdicts: Sequence[Verdict], old: Results, new: Results) -> list[str]:
@@ -59,9 +34,10 @@ def heading(verdicts: Sequence[Verdict], old: Results, new: Results) -> list[str
         before, after = (_own(results, "packages") for results in (old, new))
         both = f"Both use the xarrayops in {before}"
         lines.append(both if before == after else f"xarrayops: old in {before}, new in {after}")
-    if changed := _changed_workloads(old, new):
+    both_environments = (old.environment, new.environment)
+    if changed := changed_workloads(both_environments):
         lines.append(f"The code of these workloads differs between the runs: {', '.join(changed)}")
-    different = [d for d in environment_difference(old, new) if d[0].startswith(_SHOWN)]
+    different = shown_differences(both_environments)
     lines += [f"{name}: {before or 'none'}, now {after or 'none'}" for name, before, after in different]
     counts = Counter(verdict.outcome for verdict in verdicts)
     empty = counts.pop("empty", 0)
@@ -86,15 +62,6 @@ def _one_sided(old: Results, new: Results) -> list[str]:
         python = _own(results, "pythons")
         lines += [f"No cell of {backend} was measured with {python}. {why}" for backend, why in reasons.items()]
     return lines
-
-
-def _changed_workloads(old: Results, new: Results) -> list[str]:
-    """The workloads whose code is known in both runs and differs."""
-    before, after = (
-        {name: known["digest"] for name, known in results.environment.get("workloads", {}).items() if "digest" in known}
-        for results in (old, new)
-    )
-    return [name for name in before if name in after and before[name] != after[name]]
 
 
 def lines(verdicts: Sequence[Verdict], *, same: bool = False) -> list[tuple[str, ...]]:

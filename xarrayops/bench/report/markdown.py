@@ -7,7 +7,7 @@ from typing import Any
 
 from xarrayops._system import machine
 from xarrayops.bench.compare import ranking
-from xarrayops.bench.report import tables
+from xarrayops.bench.report import rankings, tables
 from xarrayops.bench.report.formatting import rate_text
 from xarrayops.bench.results import Results, RunEnvironment
 
@@ -19,15 +19,16 @@ def report(results: Results) -> str:
     """The matrix, the regret, the table of each workload, the empty cells, rooflines, versions and notes."""
     known, rows = results.environment, results.rows
     lines = ["# xarrayops benchmark", "", f"`{known['command']}`, {known['date']}: {tables.summary(results)}.", ""]
-    if rows:
+    if "machines" in known:
+        lines += table(known["machines"]["columns"], known["machines"]["lines"])
+    elif rows:
         lines += [f"{rows[0].machine}.", ""]
     for warning in tables.warnings(results):
         lines += [f"**{warning}**", ""]
     lines += _matrix(results)
-    regret = tables.regret_lines(results)
-    if regret:
-        lines += [f"## {tables.regret_title(results)}", "", *table(tables.REGRET_COLUMNS, regret)]
-    sizes = tables.break_even_sizes(results)
+    for name, columns, drawn in rankings.rankings(results):
+        lines += [f"## {name}", "", *table(columns, drawn)]
+    sizes = rankings.break_even_sizes(results)
     if sizes:
         lines += ["## Sizes at which a backend is faster than NumPy", "", *table(("workload", "size"), sizes)]
     for head, drawn in tables.tables(results):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 from xarrayops._cli.doctor import device_text
 from xarrayops._system import evidence, texts
 from xarrayops.bench.compare import break_even
-from xarrayops.bench.compare.ranking import CLEARLY_SLOWER, QUANTILE, fastest, regrets
+from xarrayops.bench.compare.ranking import CLEARLY_SLOWER, QUANTILE, fastest
 from xarrayops.bench.measure.cell import TRANSFERS
 from xarrayops.bench.place import MAX_CACHE_BYTES, METHOD
 from xarrayops.bench.report.formatting import bytes_text, rate_text, seconds_text, shapes_text
-from xarrayops.bench.results import Results, Row, RunEnvironment
+from xarrayops.bench.results import Results, Row, RunEnvironment, labelled
 from xarrayops.bench.run.plan import AUTO, LARGE, NO_ACCELERATORS, PROCESSES
 
 COLUMNS = (
@@ -25,7 +25,6 @@ NO_INTERVAL = "1 round"
 INTERRUPTED = "The run was interrupted."
 BUSY_LOAD, CONTENTION, COARSE_RESOLUTION = 0.5, 0.1, 0.5
 """Limits for warnings: load per CPU before the run, share of CPU time of other programs during the run, resolution."""
-REGRET_COLUMNS = ("backend and device", "regret", "rows", "farthest behind")
 MISSING_COLUMNS = ("backend", "workloads", "status", "reason", "fix")
 NOTES = (
     "time: median of a call over interleaved rounds. Workloads and backends alternate in random order. Each answer is "
@@ -97,7 +96,9 @@ def doubts(rows: Sequence[Row]) -> str | None:
 
 
 def warnings(results: Results) -> list[str]:
-    """The warnings to read before the numbers."""
+    """The warnings to read before the numbers; for several machines, those of each run."""
+    if "warnings" in results.environment:
+        return results.environment["warnings"]
     cut = f"{INTERRUPTED} The report shows the results so far." if results.environment.get("interrupted") else None
     return [warning for warning in (cut, disturbance(results), doubts(results.rows)) if warning]
 
@@ -114,22 +115,25 @@ def title(row: Row) -> str:
     return ", ".join(part for part in (f"{row.workload}: {row.dtype}", shapes_text(row.shape)) if part)
 
 
-def matrix(results: Results) -> tuple[list[str], list[tuple[str, list[tuple[str, str]]]]]:
+def matrix(
+    results: Results, text: Callable[[float | None], str] = seconds_text
+) -> tuple[list[str], list[tuple[str, list[tuple[str, str]]]]]:
     """The backends and devices, and a line for each workload, dtype and size with the text and mark of each cell.
 
-    The text is the time or the status. Unavailable backends have no column; they are in the table of empty cells.
+    The text is that of the time, or the status. Unavailable backends have no column; they are in the table of empty
+    cells.
     """
     places = list(dict.fromkeys(row.place for row in results.rows if row.device))
     lines = []
     for head, rows in groups(results.rows):
         marks = fastest(rows, results.environment.get("resolution"))
-        texts = {row.place: (seconds_text(row.median_s), marks.get(row.place, "")) for row in rows if row.measured}
+        texts = {row.place: (text(row.median_s), marks.get(row.place, "")) for row in rows if row.measured}
         texts |= {row.place: (row.status, "missing") for row in rows if not row.measured}
-        lines.append((_name(head), [texts.get(place, ("", "")) for place in places]))
+        lines.append((row_name(head), [texts.get(place, ("", "")) for place in places]))
     return places, lines
 
 
-def _name(row: Row) -> str:
+def row_name(row: Row) -> str:
     """Workload, dtype and size."""
     return f"{row.workload} {row.dtype} {row.size}"
 
@@ -141,14 +145,13 @@ def tables(results: Results) -> Iterator[tuple[Row, list[tuple[str, ...]]]]:
         marks = fastest(rows, results.environment.get("resolution"))
         measured = sorted((row for row in rows if row.measured), key=lambda row: row.median_s or 0.0)
         if measured:
-            base = numpy.get((head.workload, head.dtype, head.size))
-            yield head, [cells(row, marks, base) for row in measured]
+            yield head, [cells(row, marks, numpy.get(break_even.baseline_of(row))) for row in measured]
 
 
 def cells(row: Row, marks: dict[str, str], numpy: Row | None = None) -> tuple[str, ...]:
     """A measured row as text, under `COLUMNS`."""
     return (
-        row.backend,
+        labelled(row.label, row.backend),
         device_text(row.device, row.device_kind, row.device_label),
         seconds_text(row.median_s),
         NO_INTERVAL if row.low_s is None else f"{seconds_text(row.low_s)} to {seconds_text(row.high_s)}",
@@ -171,35 +174,6 @@ def _roofline_text(row: Row) -> str:
     return f"not trusted ({fraction})" if row.roof_doubt else fraction
 
 
-def regret_lines(results: Results) -> list[tuple[str, ...]]:
-    """The regret of each backend and device as text, under `REGRET_COLUMNS`."""
-    found = regrets((rows for _, rows in groups(results.rows)), results.environment.get("resolution"))
-    return [
-        (
-            regret.place,
-            f"{regret.factor:.2f}",
-            str(regret.rows),
-            f"{_name(regret.behind)} ({regret.most:.3g} times as long)" if regret.behind else "",
-        )
-        for regret in found
-    ]
-
-
-def regret_title(results: Results) -> str:
-    """The heading of the regret, which names the engines of the run."""
-    engines = results.environment.get("settings", {}).get("XARRAYOPS_ENGINES")
-    return f"Regret with the engines {engines}" if engines else "Regret"
-
-
-def break_even_sizes(results: Results) -> list[tuple[str, ...]]:
-    """For each workload with several sizes, the size at which each backend becomes faster than NumPy, as text."""
-    lines: list[tuple[str, ...]] = []
-    for workload, dtype, by_place in break_even.sizes(results.rows, results.environment.get("resolution") or 0.0):
-        texts = (f"{place}: {'at no size' if n is None else f'n >= {n}'}" for place, n in by_place.items())
-        lines.append((f"{workload} {dtype}", "; ".join(texts)))
-    return lines
-
-
 def missing(rows: Sequence[Row], most: int | None = None) -> list[tuple[str, ...]]:
     """The empty cells under `MISSING_COLUMNS`. Workloads with the same reason share a line.
 
@@ -209,8 +183,8 @@ def missing(rows: Sequence[Row], most: int | None = None) -> list[tuple[str, ...
     for row in rows:
         if not row.measured:
             names = lines.setdefault((row.place, row.status, row.reason, row.fix), [])
-            names.append(_name(row))
-    every = len(set(map(_name, rows)))
+            names.append(row_name(row))
+    every = len(set(map(row_name, rows)))
     return [
         (place, "all" if len(names) == every else _listed(names, most), status, reason, fix)
         for (place, status, reason, fix), names in lines.items()

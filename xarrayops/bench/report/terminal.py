@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xarrayops._cli import arguments
 from xarrayops._cli.terminal import SIMPLE_HEAD, Console, Table, Text
 from xarrayops.bench.compare import ranking
-from xarrayops.bench.report import tables
+from xarrayops.bench.report import rankings, tables
 from xarrayops.bench.results import Results
 
 _LEFT = ("backend", "device", "")
@@ -16,8 +16,6 @@ _COMMAND = len("'xarrayops[cupy-cuda12x]'")
 """The longest word of a command that users copy."""
 _GAP = 2  # between columns: padding and box
 _STYLES = {ranking.FASTEST: "bold green", ranking.TIE: "green", "missing": "dim", "": ""}
-_SIGNS = {ranking.FASTEST: " *", ranking.TIE: " =", "missing": "  ", "": "  "}
-LEGEND = "*: fastest, =: tie"
 FEW = 6
 """The maximum number of tables, and of workloads in a line of empty cells. The report shows all of them."""
 
@@ -29,9 +27,11 @@ def show(results: Results, console: Console) -> None:
         _matrix(results, console)
     else:
         _tables(drawn, console)
-    regret = tables.regret_lines(results)
-    if regret:
-        console.print(_table(tables.regret_title(results), tables.REGRET_COLUMNS, regret))
+    for title, columns, lines in rankings.rankings(results):
+        console.print(_table(title, columns, lines))
+    known = results.environment.get("machines")
+    if known:
+        console.print(_table("Machines", known["columns"], known["lines"]))
     absent = tables.missing(results.rows, FEW)
     if absent:
         table = _table("Not measured", tables.MISSING_COLUMNS, absent)
@@ -44,7 +44,7 @@ def show(results: Results, console: Console) -> None:
 def _matrix(results: Results, console: Console) -> None:
     """One line for each workload, dtype and size; a column for each backend and device."""
     places, lines = tables.matrix(results)
-    table = _table(f"Time of a call ({LEGEND})", ("workload, dtype, size",))
+    table = _table(f"Time of a call ({rankings.LEGEND})", ("workload, dtype, size",))
     for place in places:
         table.add_column(place, justify="right")
     group = ""
@@ -52,7 +52,7 @@ def _matrix(results: Results, console: Console) -> None:
         if group and name.split()[0] != group:
             table.add_section()
         group = name.split()[0]
-        table.add_row(Text(name), *(Text(text + _SIGNS[mark], style=_STYLES[mark]) for text, mark in drawn))
+        table.add_row(Text(name), *(Text(text + rankings.SIGNS[mark], style=_STYLES[mark]) for text, mark in drawn))
     console.print(table)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Collection, Iterable, Iterator
 from time import monotonic
 from typing import Any
@@ -15,7 +16,7 @@ from xarrayops.bench.run.budget import Budget
 from xarrayops.bench.run.environment import Identity
 from xarrayops.bench.run.journal import Journal
 from xarrayops.bench.run.plan import BenchPlan
-from xarrayops.bench.run.record import Record, short_digest
+from xarrayops.bench.run.record import Record, resume, short_digest
 from xarrayops.bench.workload import FLOATS
 
 Report = Callable[[str], None]
@@ -25,8 +26,6 @@ IMPORT_S = 300.0
 FIRST_S = 120.0
 """The additional time limit for the first answer of a process, which includes shared compilation."""
 _CODE = ("code", "versions")
-_RETRIED = ("timeout", "out-of-memory", "crashed", "interrupted")
-"""The statuses that a resumed run measures again: more time or memory may have fixed them."""
 
 
 class EnvironmentRun:
@@ -48,6 +47,7 @@ class EnvironmentRun:
     ) -> None:
         self.plan, self.identity, self.journal, self.budget = plan, identity, journal, budget
         self.rooflines, self.label = rooflines, label
+        self.host = platform.node()
         self.machine, self.load = machine.summary(machine.facts()), machine.load()
         self.gpus = gpus.facts()
         self.handshakes: dict[str, dict[str, Any]] = {}
@@ -122,6 +122,7 @@ class EnvironmentRun:
 
     def create_records(self) -> None:
         """Create a record for each cell, and apply the events of a resumed run."""
+        fingerprints = {name: short_digest(self.conditions(name)) for name in self.handshakes}
         for workload, dtype, n in self.plan.cells():
             code = self.identity.digests.get(workload.name)
             for name, handshake in self.handshakes.items():
@@ -138,13 +139,14 @@ class EnvironmentRun:
                         versions=handshake.get("versions", {}),
                         device_kind=device.get("kind", ""),
                         device_label=device.get("label", ""),
+                        host=self.host,
                         machine=self.machine,
                         load=self.load,
+                        fingerprint=fingerprints[name],
                         **self.budget.exceeded(),
                     )
-                    row.key = short_digest(
-                        [*self.conditions(name), workload.name, code, row.device, dtype, n, self.plan.round_s]
-                    )
+                    cell = (workload.name, code, row.device, dtype, n, self.plan.round_s)
+                    row.key = short_digest([row.fingerprint, *cell])
                     record = Record(row, device)
                     if handshake["status"] != "ok":
                         record.fail(handshake)
@@ -155,10 +157,7 @@ class EnvironmentRun:
                         reason = f"the xarrayops of {self.identity.prefix} has no such workload"
                         record.fail(failure("not-installed", reason, "Leave out the workload."))
                     self.records.append(record)
-        known = {record.row.key: record for record in self.records if record.device}
-        for event in self.journal.earlier:
-            if event.get("cell") in known and event["status"] not in _RETRIED:
-                known[event["cell"]].apply(event)
+        resume(self.records, self.journal.earlier)
 
     def conditions(self, backend: str) -> list[Any]:
         """The conditions under which a time of a backend stays valid: code, versions, machine and settings."""

@@ -33,14 +33,16 @@ class BenchPlan:
 
     ``sources`` are the modules and files that define the workloads. Without ``dtypes``, each workload uses its own.
     ``devices`` are the selected kinds of devices; empty selects all. With ``operations``, the kinds of operations are
-    measured on each device, for the forecasts of `xarrayops.port`.
+    measured on each device, for the forecasts of `xarrayops.port`. ``sizes`` are names of sizes, or `AUTO` alone.
+    ``part`` (i, n) selects every n-th cell from the i-th on.
     """
 
     backends: tuple[str, ...]
     workloads: tuple[Workload, ...] = WORKLOADS
     dtypes: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
-    size: str = DEFAULT
+    sizes: tuple[str, ...] = (DEFAULT,)
+    part: tuple[int, int] = (1, 1)
     budget_s: float = BUDGET_S
     timeout_s: float = TIMEOUT_S
     processes: int = PROCESSES
@@ -62,16 +64,18 @@ class BenchPlan:
     def sized(self, devices: Iterable[dict[str, Any]]) -> BenchPlan:
         """The plan with a size that fits these devices, if none was requested."""
         accelerated = any(device["kind"] not in NO_ACCELERATORS for device in self.chosen(devices))
-        return self if self.size != AUTO else replace(self, size=LARGE if accelerated else DEFAULT)
+        return self if self.sizes != (AUTO,) else replace(self, sizes=(LARGE if accelerated else DEFAULT,))
 
     def cells(self) -> list[tuple[Workload, str, int]]:
-        """Every workload with its dtypes and sizes."""
-        return [
+        """Every workload with its dtypes and sizes; those of this part of the run."""
+        found = [
             (workload, dtype, n)
             for workload in self.workloads
             for dtype in workload.selected_dtypes(self.dtypes)
-            for n in workload.ladder(self.size)
+            for n in sorted({n for size in self.sizes for n in workload.ladder(size)})
         ]
+        first, step = self.part
+        return found[first - 1 :: step]
 
 
 class Step(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +15,9 @@ from xarrayops.bench.results import Row
 
 DOUBTFUL_FRACTION = 1.05
 """Beyond this fraction the roofline is not trusted. Smaller excesses are within the noise of both measurements."""
+
+_RETRIED = ("timeout", "out-of-memory", "crashed", "interrupted")
+"""The statuses that a resumed run measures again: more time or memory may have fixed them."""
 
 
 @dataclass
@@ -101,6 +104,14 @@ class Record:
         is_doubtful = roof != "launch" and fraction > DOUBTFUL_FRACTION
         doubt = f"the cell reached {fraction:.0%} of the measured {roof} limit" if is_doubtful else ""
         return replace(row, roof=roof, roof_throughput=amount / bounds[roof], roof_fraction=fraction, roof_doubt=doubt)
+
+
+def resume(records: Iterable[Record], events: Iterable[dict[str, Any]]) -> None:
+    """Apply the events of the earlier run to the records of their cells."""
+    known = {record.row.key: record for record in records if record.device}
+    for event in events:
+        if event.get("cell") in known and event["status"] not in _RETRIED:
+            known[event["cell"]].apply(event)
 
 
 def short_digest(parts: Sequence[Any]) -> str:

@@ -61,7 +61,7 @@ class BenchRun:
     """The state of one run: its environments, and the time left."""
 
     def __init__(self, plan: BenchPlan, observer: Observer, environments: Sequence[tuple[Identity, Journal]]) -> None:
-        self.plan, self.observer, self.requested_size = plan, observer, plan.size
+        self.plan, self.observer, self.requested_sizes = plan, observer, plan.sizes
         self.date, self.budget, self.contention = datetime.now(UTC), Budget(plan.budget_s), CpuContention()
         self.machine = machine.facts()
         self.gpu_states: list[dict[str, Any]] = []
@@ -231,8 +231,8 @@ class BenchRun:
             "machine": self.machine,
             "gpus": environment.gpus,
             "gpu_states": self.gpu_states,
-            "size": self.plan.size,
-            "size_asked": self.requested_size,
+            "size": ",".join(self.plan.sizes),
+            "size_asked": ",".join(self.requested_sizes),
             "load": environment.load,
             "others": self.contention.share(worker.process.pid for worker in workers if worker.alive),
             "settings": own_settings() | settings,

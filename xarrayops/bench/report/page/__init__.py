@@ -12,10 +12,11 @@ from importlib.resources import files
 from typing import Any
 
 from xarrayops.bench.compare import break_even, compare, ranking
+from xarrayops.bench.compare.environments import differences
 from xarrayops.bench.compare.verdict import CellName, Verdict
 from xarrayops.bench.measure.roofline import device_name
-from xarrayops.bench.report import comparison, tables
-from xarrayops.bench.results import Results
+from xarrayops.bench.report import comparison, rankings, tables
+from xarrayops.bench.results import Results, Row, labelled
 from xarrayops.plugin import Device
 
 _SCRIPTS = ("dom", "numbers", "model", "matrix", "detail", "chart", "sizes", "roofline", "facts", "start")
@@ -57,11 +58,9 @@ def _content(results: Results, baseline: Results | None) -> dict[str, Any]:
         "environment": known,
         "summary": tables.summary(results),
         "warnings": tables.warnings(results),
-        "regret": {
-            "title": tables.regret_title(results),
-            "columns": tables.REGRET_COLUMNS,
-            "lines": tables.regret_lines(results),
-        },
+        "rankings": [
+            dict(zip(("title", "columns", "lines"), table, strict=True)) for table in rankings.rankings(results)
+        ],
         "missing": {"columns": tables.MISSING_COLUMNS, "lines": tables.missing(results.rows)},
         "notes": tables.notes(results),
         "gpus": {"columns": tables.GPU_COLUMNS, "lines": tables.gpu_lines(known)},
@@ -70,7 +69,7 @@ def _content(results: Results, baseline: Results | None) -> dict[str, Any]:
         else {
             "columns": comparison.COLUMNS,
             "lines": comparison.lines(verdicts, same=compare.is_interleaved(baseline, results)),
-            "differences": comparison.environment_difference(baseline, results),
+            "differences": differences([baseline.environment, results.environment]),
         },
     }
 
@@ -86,20 +85,25 @@ def _derived(results: Results, verdicts: Sequence[Verdict]) -> list[dict[str, An
         for place, size in by_place.items()
     }
     derived = []
-    for head, rows in tables.groups(results.rows):
+    for _, rows in tables.groups(results.rows):
         marks = ranking.fastest(rows, resolution)
-        base = numpy.get((head.workload, head.dtype, head.size))
         derived += [
             {
                 "mark": marks.get(row.place, ""),
-                "roof_device": device_name(row.device_kind, Device(row.device_kind, row.device, None).index),
-                "ahead": break_even.ahead(row, base),
+                "roof_device": labelled(
+                    row.label, device_name(row.device_kind, Device(row.device_kind, row.device, None).index)
+                ),
+                "ahead": break_even.ahead(row, numpy.get(break_even.baseline_of(row))),
                 "wins_from": sizes.get((row.workload, row.dtype, row.place)),
                 "earlier": changes.get(CellName.of(row)),
             }
             for row in rows
         ]
     return derived
+
+
+def _roof_device(row: Row) -> str:
+    return device_name(row.device_kind, Device(row.device_kind, row.device, None).index)
 
 
 def _embedded(data: Any) -> str:

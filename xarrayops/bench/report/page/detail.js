@@ -5,7 +5,7 @@ function openDetail(row) {
   dialog.replaceChildren(
     el("form", { method: "dialog" }, el("button", { class: "close", "aria-label": "Close" }, "×")),
     el("h2", { id: "detail-title" }, row.workload),
-    el("p", { class: "lead" }, `${row.backend} ${deviceText(row)}`.trim(), ` · n = ${count(row.size)} · ${row.dtype}`,
+    el("p", { class: "lead" }, ofMachine(row, `${row.backend} ${deviceText(row)}`.trim()), ` · n = ${count(row.size)} · ${row.dtype}`,
       row.shape.length > 0 && ` · ${shapes(row.shape)}`),
     ...(measured(row) ? measuredDetail(row) : missingDetail(row)),
     ...workloadDetail(row),
@@ -82,7 +82,7 @@ const errorFact = (row) =>
   row.error == null ? "" : `${small(row.error)}${row.tolerance == null ? "" : ` (tolerance ${small(row.tolerance)})`}`;
 
 function numpyFact(row) {
-  const numpy = numpyOf(lineByName.get(lineName(row)));
+  const numpy = numpyOf(row);
   if (!numpy || numpy === row) return "";
   const faster = row.median_s < numpy.median_s;
   return `${times(faster ? numpy.median_s / row.median_s : row.median_s / numpy.median_s)} ${faster ? "faster" : "slower"}`;

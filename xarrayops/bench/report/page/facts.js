@@ -1,7 +1,7 @@
 // Facts of the whole run: the headline, the regret, the empty cells, the environment, and the comparison.
 
 function drawHeadline() {
-  byId("machine").textContent = rows.find((row) => row.machine)?.machine ?? "";
+  byId("machine").textContent = unique(rows.map((row) => row.label || row.machine)).filter(Boolean).join(", ");
   byId("provenance").append(dateText(environment.date), " ", environment.command ? el("code", {}, environment.command) : "");
   const here = rows.filter((row) => row.device);
   const filled = here.filter(measured).length;
@@ -41,12 +41,11 @@ function doubts() {
 }
 
 function drawRegret() {
-  const { title, columns, lines } = data.regret;
-  if (!lines.length) return;
+  if (!data.rankings.length) return;
   byId("regret").hidden = false;
   document.querySelector('nav a[href="#regret"]').hidden = false;
-  byId("regret-title").textContent = title;
-  byId("regret-table").append(table(title, columns, lines));
+  byId("regret-tables").append(...data.rankings.flatMap(({ title, columns, lines }) =>
+    [el("h3", {}, title), el("div", { class: "frame" }, table(title, columns, lines))]));
 }
 
 function drawMissing() {
@@ -66,12 +65,14 @@ function drawEnvironment() {
     lines.length > 0 && [el("h3", {}, title), el("div", { class: "frame" }, table(title, columns, lines))];
   const listed = (title, known = {}) => framed(title, ["Name", "Value"],
     Object.entries(known).map(([name, value]) => [named(name), plain(value, name)]));
-  const { machine, settings, versions, devices = {}, pools = {}, roofs = [], switches = {}, gpus = [] } = environment;
+  const { machine, settings, versions, devices = {}, pools = {}, roofs = [], switches = {}, gpus = [],
+    machines = { columns: [], lines: [] } } = environment;
   const attributes = Object.entries(devices).flatMap(([name, own]) => own
     .filter((device) => Object.keys(device.attributes ?? {}).length)
     .map((device) => [`${name} ${device.name}`, plain(device.attributes)]));
   const kernels = Object.entries(pools).map(([name, own]) => [name, own.map(poolText).join("; ")]);
   byId("environment-tables").append(...[
+    framed("Machines", machines.columns, machines.lines),
     listed("Machine", machine), listed("Versions", versions), listed("Settings", settings),
     listed("Precision switches", switches),
     framed("GPUs (reported by the driver)", ["GPU", "Attributes"],

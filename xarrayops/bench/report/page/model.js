@@ -6,7 +6,8 @@ const derived = new Map(rows.map((row, i) => [row, data.derived[i]]));
 const resolution = environment.resolution;
 const NOT_HERE = ["not-installed", "no-device"];
 
-const placeName = (row) => `${row.backend} ${row.device}`.trim();
+const ofMachine = (row, name) => (row.label ? `${row.label}: ${name}` : name);
+const placeName = (row) => ofMachine(row, `${row.backend} ${row.device}`.trim());
 const lineName = (row) => JSON.stringify([row.workload, row.size, row.dtype]);
 const measured = (row) => row?.status === "ok" && row.median_s != null;
 const cellTitle = (row) => `${row.workload}, n = ${count(row.size)}, ${row.dtype}`;
@@ -31,7 +32,7 @@ const places = (() => {
   return [...groupBy(rows, placeName)].map(([name, own]) => ({
     name,
     device: deviceText(own[0]),
-    backend: own[0].backend,
+    backend: ofMachine(own[0], own[0].backend),
     here: own.some((row) => !NOT_HERE.includes(row.status)),
     series: own.some(measured) ? series++ : null,
   }));
@@ -62,4 +63,6 @@ function ratio(row, reference) {
   return measured(row) && measured(other) ? row.median_s / other.median_s : null;
 }
 
-const numpyOf = (line) => [...line.cells.values()].find((row) => row.backend === "numpy" && measured(row));
+/** The measured cell of NumPy with the same work on the same machine. */
+const numpyOf = (row) => [...lineByName.get(lineName(row)).cells.values()]
+  .find((other) => other.backend === "numpy" && other.label === row.label && measured(other));
