@@ -51,15 +51,8 @@ def _matrix(results: Results) -> list[str]:
     drawn = [(name, *cells) for name, cells in matrix_rows(lines)]
     statuses = {row.status for row in results.rows if row.device}
     why = [f"- _{status}_: {meaning}" for status, meaning in MEANINGS.items() if status in statuses]
-    return [
-        "## All cells",
-        "",
-        LEGEND,
-        "",
-        *why,
-        *([""] if why else []),
-        *table(("workload, dtype, size", *places), drawn),
-    ]
+    legend = [LEGEND, "", *why, ""] if why else [LEGEND, ""]
+    return ["## All cells", "", *legend, *table(("workload, dtype, size", *places), drawn)]
 
 
 def matrix_rows(lines: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple[str, list[str]]]:
