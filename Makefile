@@ -148,10 +148,10 @@ cupy-signatures: ## compare the CuPy backend and its stand-in with the real CuPy
 	.venv-cupy/bin/python tools/cupy_signatures.py --check
 	.venv-cupy/bin/python -m pytest -q tests/standins/real_cupy_suite.py
 
-compile-devices: ## compile all paths for CUDA, ROCm and TPU without a device; an hour, ARGUMENTS="--only xla_cuda"
+compile-devices: ## compile all paths for CUDA, ROCm and TPU without a device; an hour, 9 GB, ARGUMENTS="--only xla_cuda"
 	$(PYTHON) -m benchmarks.compile_devices $(ARGUMENTS)
 
-gpu:             ## probes, tests and benchmark on the accelerators that $(PYTHON)'s libraries see, in GPU_SECONDS
+gpu:             ## probes, tests and benchmark on the accelerators that the libraries of PYTHON=python3 see; GPU_SECONDS=570
 	@$(PYTHON) tools/gpu.py .venv-gpu $(GPU_OUT) --seconds $(GPU_SECONDS)
 
 gpu-list:        ## what make gpu runs, and what of it on which device; after make gpu has made its environment

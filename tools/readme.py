@@ -41,6 +41,8 @@ TABLES = {
     "support": (ROOT / "README.md", PAGES / "support.md"),
     "devices": (ROOT / "README.md",),
     "evidence": (PAGES / "support.md",),
+    "failed on devices": (PAGES / "support.md",),
+    "random on devices": (ROOT / "docs" / "guides" / "random.md",),
     "conformance": (PAGES / "support.md",),
     "suites": (PAGES / "support.md",),
     "compat": (ROOT / "docs" / "guides" / "library-authors.md",),
@@ -61,6 +63,7 @@ TABLES = {
 }
 """The pages with each table."""
 EXCHANGE = PAGES / "exchange.md"
+DEVICES = PAGES / "devices.md"
 FROM_NUMPY = ROOT / "docs" / "guides" / "from-numpy.md"
 PICTURE = ROOT / "docs" / "bench.svg"
 BENCH = "cpu-2-cores"
@@ -348,6 +351,8 @@ def main() -> int:
         "support": support_rows(old),
         "devices": markdown_rows(evidence.short_rows(proven)),
         "evidence": markdown_rows(evidence.long_rows(proven)),
+        "failed on devices": markdown_rows(evidence.failed_rows()),
+        "random on devices": markdown_rows(evidence.random_rows()),
         "conformance": conformance_rows(),
         "suites": suite_rows(),
         "compat": compat_rows(),
@@ -372,6 +377,7 @@ def main() -> int:
     pages[EXCHANGE] = report.markdown(json.loads((RESULTS / "exchange.json").read_text()))
     pages[FROM_NUMPY] = numpy_page.page()
     pages[evidence.DATA] = evidence.written(proven)
+    pages[DEVICES] = evidence.page(proven)
     pages[PICTURE] = picture.svg(bench)
     stale = [page for page, current in pages.items() if not page.exists() or page.read_text() != current]
     for page in stale:

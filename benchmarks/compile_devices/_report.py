@@ -12,7 +12,6 @@ from threading import Lock
 from typing import Any
 
 from benchmarks.compile_devices._workers import Case, Record, compile_cases
-from xarrayops._system import machine
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "compiled"
@@ -27,12 +26,14 @@ def run(
     versions: Mapping[str, str],
     arguments: Namespace,
     *,
+    targets: Sequence[str],
     environment: Mapping[str, str] | None = None,
     declared: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Compile the cases of a step that are not kept from an earlier run, write the evidence, and return it.
 
-    ``declared`` has the reason for each row or operation that must fail.
+    ``targets`` names the devices, with their architectures; ``declared`` has the reason for each row or operation that
+    must fail.
     """
     module = f"benchmarks.compile_devices.{step}"
     cases = [case for case in cases if arguments.cases in _name(case)]
@@ -40,7 +41,8 @@ def run(
     missing = [case for case in cases if _name(case) not in journal.records]
     compile_cases(module, missing, arguments, journal.keep, environment)
     records = [_as_declared(journal.records[_name(case)], declared or {}) for case in cases]
-    found = evidence(step, versions, records)
+    print(f"{step}: {sum(record.get('seconds', 0.0) for record in records):.0f} s of CPU time")
+    found = evidence(step, targets, versions, records)
     if not arguments.cases:
         write(step, found)
     return found
@@ -56,21 +58,22 @@ def _as_declared(record: Record, declared: Mapping[str, str]) -> Record:
     return {**record, "state": "failed", "reason": f"it works, but is declared: {reason}"}
 
 
-def evidence(step: str, versions: Mapping[str, str], records: Sequence[Record]) -> dict[str, Any]:
-    """The evidence of a step: the machine, versions, counts and records."""
+def evidence(
+    step: str, targets: Sequence[str], versions: Mapping[str, str], records: Sequence[Record]
+) -> dict[str, Any]:
+    """The evidence of a step: targets, versions, counts and records, without what differs between equal runs."""
     rows: dict[str, set[str]] = {}
     for record in records:
         if "row" in record:
             rows.setdefault(record["row"], set()).add(record["state"])
     return {
         "step": step,
-        "machine": machine.summary(machine.facts()),
+        "targets": list(targets),
         "versions": dict(versions),
         "counts": _counts(record["state"] for record in records),
         "rows": _counts(max(states, key=STATES.index) for states in rows.values()),
         "operations": _counts(record["state"] for record in records if "operation" in record),
-        "cpu_seconds": round(sum(record.get("seconds", 0.0) for record in records)),
-        "records": list(records),
+        "records": [{name: value for name, value in record.items() if name != "seconds"} for record in records],
     }
 
 

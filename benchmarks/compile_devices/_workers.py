@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,8 @@ from typing import Any
 from xarrayops._system.process import Worker, die_with_parent, keep_stdout
 
 _START_S = 180.0
+_LOGGED = re.compile(r"\b[EFIW]\d{4} [\d:.]+ +\d+ ")
+"""The time and the process before a message of XLA, which differ between equal runs."""
 Case = dict[str, Any]
 Record = dict[str, Any]
 
@@ -51,7 +54,8 @@ def compile_cases(
                     worker = start(module, environment=environment)
                 found = worker.ask(case, arguments.seconds)
                 if "status" in found:  # the worker died, or took too long
-                    found = {"state": "failed", "reason": f"{found['status']}: {found['reason']}"[:300]}
+                    reason = _LOGGED.sub("", f"{found['status']}: {found['reason']}")
+                    found = {"state": "failed", "reason": reason[:300]}
                 keep({**case, **found})
         except Empty:
             pass

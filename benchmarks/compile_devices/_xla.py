@@ -22,7 +22,6 @@ from xarrayops.testing._suite.suite import rows
 from xarrayops.testing._suite.table import supported_cases
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
-ENVIRONMENT = {"JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3"}
 DUMP = tempfile.mkdtemp(prefix="compiled-")
 """The folder of this process to which XLA writes what it has generated."""
 

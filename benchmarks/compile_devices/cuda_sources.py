@@ -42,6 +42,13 @@ DRAWS = (
     Draw("integers", "int64", -(2**63), 2**64 - 5),
     Draw("integers", "uint64", 0, 2**64),
 )
+FUNCTIONS = {
+    "uniform": "random.random",
+    "bits": "random.Generator.bits",
+    "keys": "random.split",
+    **{kind: f"random.{kind}" for kind in ("normal", "exponential", "integers")},
+}
+"""The function of each kind of draw; keys of other functions are drawn by the same source."""
 KINDS = tuple(dict.fromkeys((draw.kind, draw.dtype) for draw in (*DRAWS, device_random.KEYS)))
 # A source that no architecture before 8.0 has instructions for; nvcc's default is an older one.
 TENSOR_CORES = """
@@ -66,33 +73,35 @@ def main(arguments: Namespace) -> dict[str, Any]:
     cases: list[Case] = [
         *({"operation": name, "device": each} for name in sources() for each in (*ARCHITECTURES, "no device")),
         *(
-            {"operation": f"random {kind}", "dtype": dtype, "device": f"{each} by NVRTC {version}"}
+            {"operation": FUNCTIONS[kind], "dtype": dtype, "device": f"{each} by NVRTC {version}"}
             for version in ("12", "13")
             for each in ARCHITECTURES
             for kind, dtype in KINDS
         ),
-        *({"operation": f"random {kind}", "dtype": dtype, "device": "gfx942 by clang"} for kind, dtype in KINDS),
+        *({"operation": FUNCTIONS[kind], "dtype": dtype, "device": "gfx942 by clang"} for kind, dtype in KINDS),
         *({"operation": f"bits of {tuple(draw)}", "dtype": draw.dtype, "device": "cpu"} for draw in DRAWS),
     ]
     versions = {name: metadata.version(name) for name in PACKAGES}
     (nvcc,) = _package("nvidia", "cu13/bin/nvcc")
     with TemporaryDirectory() as folder:  # otherwise the user's cache of built kernels has them already
         environment = {"XARRAYOPS_CACHE": folder, "NVCC": str(nvcc)}
-        return _report.run("cuda_sources", cases, versions, arguments, environment=environment)
+        targets = [*ARCHITECTURES, "gfx942"]
+        return _report.run("cuda_sources", cases, versions, arguments, targets=targets, environment=environment)
 
 
 def compiled(case: Case) -> Record:
     """Compile a case and check what came of it."""
-    operation, device = case["operation"], case["device"]
+    operation, device, found = case["operation"], case["device"], {}
     if device == "cpu":
+        found["numbers"] = COUNT
         reason = _different_bits(next(draw for draw in DRAWS if operation == f"bits of {tuple(draw)}"))
     elif " by " in device:
-        source = device_random.source(operation.removeprefix("random "), case["dtype"])
+        source = device_random.source(next(kind for kind in FUNCTIONS if FUNCTIONS[kind] == operation), case["dtype"])
         target, _, version = device.partition(" by NVRTC ")
         reason = _of_ptx(ptx(source, target, version)) if version else _of_ir(*_by_clang(source))
     else:
         reason = _by_nvcc(sources()[operation], [ARCHITECTURES[device]] if device in ARCHITECTURES else [])
-    return {"state": "failed", "reason": reason} if reason else {"state": "compiled"}
+    return {"state": "failed", "reason": reason, **found} if reason else {"state": "compiled", **found}
 
 
 @cache

@@ -40,7 +40,8 @@ def main(arguments: Namespace) -> dict[str, Any]:
         *({"operation": name, "device": "v5e"} for name in OPERATIONS),
     ]
     versions = _xla.versions("libtpu") | _exporter().ask({"versions": True}, _EXPORT_S)["versions"]
-    return _report.run("torch_xla_tpu", cases, versions, arguments, environment=xla_tpu.ENVIRONMENT)
+    targets = [xla_tpu.target("v5e")]
+    return _report.run("torch_xla_tpu", cases, versions, arguments, targets=targets, environment=xla_tpu.ENVIRONMENT)
 
 
 @cache

@@ -20,8 +20,6 @@ from benchmarks.compile_devices._workers import Case, Record
 TOPOLOGIES = {"v5e": "v5e:2x2", "v6e": "v6e:2x2"}
 """The rows are compiled for the first, the operations for both."""
 ENVIRONMENT = {
-    **_xla.ENVIRONMENT,
-    "TPU_SKIP_MDS_QUERY": "1",
     "TPU_WORKER_HOSTNAMES": "localhost",
     "TPU_WORKER_ID": "0",
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
@@ -67,7 +65,15 @@ def main(arguments: Namespace) -> dict[str, Any]:
     cases += [{"operation": name, "device": first} for name in _WIDE]
     gaps = LACKING["tpu"]
     declared = {**{name: str(gaps[name]) for name in ("linalg.eig", "linalg.eigvals")}, **_WIDE_FAILS}
-    return _report.run("xla_tpu", cases, _xla.versions("libtpu"), arguments, environment=ENVIRONMENT, declared=declared)
+    targets, versions = list(map(target, TOPOLOGIES)), _xla.versions("libtpu")
+    return _report.run(
+        "xla_tpu", cases, versions, arguments, targets=targets, environment=ENVIRONMENT, declared=declared
+    )
+
+
+def target(name: str) -> str:
+    """A TPU with its topology."""
+    return f"TPU {name} ({TOPOLOGIES[name].partition(':')[2]})"
 
 
 @cache

@@ -58,7 +58,8 @@ def diagnose() -> dict[str, Any]:
         known["backends"] = []
         warnings.append(str(error))
     known["optional"] = optional_packages()
-    known["evidence"] = evidence.lines((b["name"], d["kind"]) for b in known["backends"] for d in b.get("devices", ()))
+    found = ((b["name"], d["kind"]) for b in known["backends"] for d in b.get("devices", ()))
+    known["evidence"] = [evidence.summary(), *evidence.lines(found)]
     for backend in known["backends"]:
         known["settings"] |= backend.pop("settings", {})
     known["pools"] = _merge_pools(known["backends"])

@@ -25,6 +25,19 @@ Status = Literal[
 ]
 """The status of a cell: "ok", or the code of the reason why it was not measured."""
 STATUSES: tuple[Status, ...] = get_args(Status)
+MEANINGS: dict[Status, str] = {
+    "not-installed": "the library is not installed",
+    "no-device": "the library has no device here",
+    "unsupported": "the library does not support it",
+    "out-of-memory": "the memory did not suffice",
+    "timeout": "no answer within the time limit of a cell, --timeout",
+    "crashed": "the process ended",
+    "wrong-answer": "the answer differs from the oracle's",
+    "not-synchronised": "the timer does not wait for the work of the library, so its times are not shown",
+    "over-budget": "the time of the run ended before",
+    "interrupted": "the run was interrupted before",
+}
+"""Why a cell with a status other than "ok" was not measured."""
 ROWS, ENVIRONMENT = "results.jsonl", "environment.json"
 
 

@@ -20,7 +20,7 @@ from xarrayops.bench.measure.roofline import MeasuredRooflines, Roofline, rated_
 from xarrayops.bench.measure.timing import median_of_rounds
 from xarrayops.bench.report import markdown, rankings, tables, terminal
 from xarrayops.bench.report.formatting import seconds_text
-from xarrayops.bench.results import STATUSES, Results, Row
+from xarrayops.bench.results import MEANINGS, STATUSES, Results, Row
 from xarrayops.bench.run.budget import CpuContention
 from xarrayops.bench.run.record import Record, short_digest
 
@@ -338,6 +338,14 @@ def test_times_are_shown_where_the_roofline_is_not_trusted():
 
 def test_reason_codes():
     assert len(set(STATUSES)) == 11
+    assert {"ok", *MEANINGS} == {*STATUSES}
+
+
+def test_the_statuses_of_the_matrix_are_explained():
+    late = Row(workload="w", backend="jax", device="cuda:0", dtype="float32", size=2, status="timeout")
+    text = markdown.report(results(row("torch", 1.0), late))
+    assert f"- _timeout_: {MEANINGS['timeout']}\n" in text
+    assert "- _crashed_:" not in text
 
 
 def test_digests():

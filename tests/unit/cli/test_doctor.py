@@ -110,10 +110,13 @@ def test_the_evidence_for_accelerators_is_shown(monkeypatch, capsys):
     found = {"name": "torch", "available": True, "devices": devices}
     monkeypatch.setattr(doctor, "examine_all", lambda names: [found])
     known = doctor.diagnose()
-    (line,) = known["evidence"]
+    all_kinds, line = known["evidence"]
+    assert "jax: cuda run and compiled" in all_kinds, "also of kinds that this machine lacks"
     assert line.startswith("xarrayops with torch on cuda: run on NVIDIA")
     doctor.show(known)
-    assert line in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert all_kinds in text
+    assert line in text
 
 
 def test_the_environment_of_every_library_is_shown(broken_libraries):

@@ -9,7 +9,7 @@ from xarrayops._system import machine
 from xarrayops.bench.compare import ranking
 from xarrayops.bench.report import rankings, tables
 from xarrayops.bench.report.formatting import rate_text
-from xarrayops.bench.results import Results, RunEnvironment
+from xarrayops.bench.results import MEANINGS, Results, RunEnvironment
 
 LEGEND = "Median time of a call. Bold: the fastest. =: a tie with the fastest. Italics: not measured, with the status."
 _MARKS = {ranking.FASTEST: "**{}**", ranking.TIE: "{} =", "missing": "_{}_", "": "{}"}
@@ -50,7 +50,10 @@ def _matrix(results: Results) -> list[str]:
     if not places:
         return []
     drawn = [(name, *cells) for name, cells in matrix_rows(lines)]
-    return ["## All cells", "", LEGEND, "", *table(("workload, dtype, size", *places), drawn)]
+    statuses = {row.status for row in results.rows if row.device}
+    why = [f"- _{status}_: {meaning}" for status, meaning in MEANINGS.items() if status in statuses]
+    legend = [LEGEND, "", *why, ""] if why else [LEGEND, ""]
+    return ["## All cells", "", *legend, *table(("workload, dtype, size", *places), drawn)]
 
 
 def matrix_rows(lines: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple[str, list[str]]]:
