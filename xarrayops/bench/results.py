@@ -78,6 +78,8 @@ class Row:
         at that limit; the fraction of it that was reached, more than 1 where the roofline was measured too low.
     roof_doubt : str
         Why the roofline is not trusted; empty if it is. The time is valid in either case.
+    note : str
+        How the cell differs from a program with the default settings, such as JAX's 64-bit types switched on.
     medians_s : list of lists of float
         The median of each round, by process. The processes of a backend run one after the other. Empty for a process
         that did not measure the cell.
@@ -128,6 +130,7 @@ class Row:
     roof_throughput: float | None = None
     roof_fraction: float | None = None
     roof_doubt: str = ""
+    note: str = ""
     medians_s: list[list[float]] = field(default_factory=list)
     calls: int = 0
     versions: dict[str, str] = field(default_factory=dict)

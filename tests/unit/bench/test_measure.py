@@ -156,6 +156,18 @@ def test_a_failing_start_of_a_library_is_reported_by_its_cells(monkeypatch):
     assert worker.handshake("numpy")["status"] == "ok"
 
 
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_float64_of_jax_is_measured_with_64_bit_types_on(dtype, wide):
+    jax = pytest.importorskip("jax")
+    command = {"do": "measure", "workload": "matmul", "device": "cpu:0", "kind": "cpu", "dtype": dtype, "size": 4}
+    with jax.enable_x64(wide):
+        found = worker.handle(command | {"seconds": 1e-4, "cold": False}, "jax", BY_NAME, cell.CellCache())
+        assert bool(jax.config.jax_enable_x64) is wide
+    assert found["status"] == "ok"
+    assert ("64-bit types on" in found["first"]["note"]) is (dtype == "float64" and not wide)
+
+
 def test_every_cpu_fills_its_caches(monkeypatch):
     Place("numpy", "cpu", "cpu").fill_caches()
     before = place._host_memory().copy()

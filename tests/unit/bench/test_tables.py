@@ -250,6 +250,14 @@ def test_tables_fit_the_terminal(width):
     assert "…" not in text
 
 
+def test_a_cell_with_a_note_is_marked():
+    found = results(timed("a", [1.0] * 4, [1.0] * 4, note="64-bit types on"), timed("b", [2.0] * 4, [2.0] * 4))
+    for text in (shown(found), markdown.report(found)):
+        assert "1.00 s †" in text
+        assert "2.00 s †" not in text
+        assert "†: 64-bit types on." in text
+
+
 def test_many_tables_become_one_matrix():
     rows = [
         timed(backend, [0.99 * time * n, time * n, 1.01 * time * n], [time * n] * 3, size=n)

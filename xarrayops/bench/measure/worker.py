@@ -28,6 +28,7 @@ from xarrayops.bench.workload import Workload
 from xarrayops.bench.workload_sources import file_of, library_digest, load
 from xarrayops.errors import BackendNotFound, InvalidBackend
 from xarrayops.plugin import Device
+from xarrayops.plugin.runs import RunMode
 
 
 def handshake(backend: str) -> dict[str, Any]:
@@ -70,7 +71,11 @@ def described(backend: Backend, device: Device) -> dict[str, Any]:
 def handle(command: dict[str, Any], backend: str, workloads: dict[str, Workload], cells: CellCache) -> dict[str, Any]:
     """The answer to a command. "device_works" is False if the device can no longer be used in this process."""
     place = Place(backend, command["device"], command["kind"])
-    found = _handle(command, place, workloads, cells)
+    mode = _mode(backend, command.get("dtype"))
+    with mode.context():
+        found = _handle(command, place, workloads, cells)
+    if "first" in found:
+        found["first"]["note"] = mode.note
     place.release()  # the parent now freezes this process
     if found["status"] == "ok" or place.kind == "cpu" or works(place):
         return found
@@ -78,6 +83,13 @@ def handle(command: dict[str, Any], backend: str, workloads: dict[str, Workload]
         reason = f"{found['reason']}; the device no longer works in this process"
         found |= {"status": "crashed", "reason": reason, "fix": REPORT_BUG}
     return {**found, "device_works": False}
+
+
+def _mode(backend: str, dtype: str | None) -> RunMode:
+    """The mode that has a dtype which the library lacks otherwise, as JAX has 64-bit types that can be switched on."""
+    functions = find.named(backend).functions
+    lacks = dtype is not None and functions["import_refusal"](dtype) is not None
+    return functions["run_modes"]()[0] if lacks else RunMode()
 
 
 def works(place: Place) -> bool:

@@ -20,6 +20,8 @@ COLUMNS = (
     *("backend", "device", "time", "interval", "throughput", "of roofline", "cold", "first call", "transfer"),
     *("wins after", "peak memory", "error", ""),
 )
+NOTED = " †"
+"""After the time of a cell that has a note."""
 NO_INTERVAL = "1 round"
 """The entry under "interval" for a cell with a single round."""
 INTERRUPTED = "The run was interrupted."
@@ -58,7 +60,16 @@ NOTES = (
 def notes(results: Results) -> list[str]:
     """How to read the reports, and what is known of xarrayops on these kinds of devices."""
     devices = results.environment.get("devices", {})
-    return [*NOTES, *evidence.lines((name, each["kind"]) for name, found in devices.items() for each in found)]
+    return [
+        *cell_notes(results.rows),
+        *NOTES,
+        *evidence.lines((name, each["kind"]) for name, found in devices.items() for each in found),
+    ]
+
+
+def cell_notes(rows: Sequence[Row]) -> list[str]:
+    """What `NOTED` means in these rows."""
+    return [f"{NOTED.strip()}: {note}." for note in dict.fromkeys(row.note for row in rows) if note]
 
 
 def disturbance(results: Results) -> str | None:
@@ -127,10 +138,15 @@ def matrix(
     lines = []
     for head, rows in groups(results.rows):
         marks = fastest(rows, results.environment.get("resolution"))
-        texts = {row.place: (text(row.median_s), marks.get(row.place, "")) for row in rows if row.measured}
+        texts = {row.place: (text(row.median_s) + noted(row), marks.get(row.place, "")) for row in rows if row.measured}
         texts |= {row.place: (row.status, "missing") for row in rows if not row.measured}
         lines.append((row_name(head), [texts.get(place, ("", "")) for place in places]))
     return places, lines
+
+
+def noted(row: Row) -> str:
+    """The sign of a cell that has a note."""
+    return NOTED if row.note else ""
 
 
 def row_name(row: Row) -> str:
@@ -153,7 +169,7 @@ def cells(row: Row, marks: dict[str, str], numpy: Row | None = None) -> tuple[st
     return (
         labelled(row.label, row.backend),
         device_text(row.device, row.device_kind, row.device_label),
-        seconds_text(row.median_s),
+        seconds_text(row.median_s) + noted(row),
         NO_INTERVAL if row.low_s is None else f"{seconds_text(row.low_s)} to {seconds_text(row.high_s)}",
         rate_text(row.throughput, row.throughput_unit),
         _roofline_text(row),

@@ -27,6 +27,8 @@ def show(results: Results, console: Console) -> None:
         _matrix(results, console)
     else:
         _tables(drawn, console)
+    for note in tables.cell_notes(results.rows):
+        console.print(Text(note))
     for title, columns, lines in rankings.rankings(results):
         console.print(_table(title, columns, lines))
     known = results.environment.get("machines")

@@ -28,6 +28,7 @@ function missingDetail(row) {
 function measuredDetail(row) {
   return [
     row.roof_doubt && el("p", { class: "warning" }, `The roofline is not trusted (${row.roof_doubt}). The time is valid.`),
+    row.note && el("p", {}, `${row.note}.`),
     el("p", { class: "headline" }, seconds(row.median_s), " ", el("span", { class: "rank" }, rank(row))),
     timesTable(row),
     facts(row),

@@ -166,7 +166,7 @@ function drawTime(row) {
   const number = view.compare === "fastest" && mark === "fastest" ? "" : times(part);
   const before = view.compare === "earlier" ? null : earlier?.ratio;
   return [
-    el("span", { class: "time" }, seconds(row.median_s)),
+    el("span", { class: "time" }, seconds(row.median_s), row.note && " †"),
     el("span", { class: "ratio" }, [words, number].filter(Boolean).join(" ") || "–"),
     before && el("span", { class: "before" }, `${TREND[earlier.outcome]} ${times(before)} of earlier`),
   ];
@@ -191,7 +191,7 @@ function tipOf(row) {
   const why = [`${placeName(row)}: ${row.status}`, row.reason, row.fix && `Fix: ${row.fix}`];
   if (!measured(row)) return why.filter(Boolean).join("\n");
   return [
-    `${placeName(row)}: ${seconds(row.median_s)}`,
+    `${placeName(row)}: ${seconds(row.median_s)}`, row.note,
     cellTitle(row),
     row.low_s != null && `interval ${seconds(row.low_s)} to ${seconds(row.high_s)}`,
     row.throughput != null && rate(row.throughput, row.throughput_unit),
