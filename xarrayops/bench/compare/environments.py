@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from xarrayops.bench.results import RunEnvironment
+from xarrayops.bench.environment import RunEnvironment
 
 _VARYING = {
     *("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s", "operations"),

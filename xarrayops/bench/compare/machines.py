@@ -9,7 +9,8 @@ from typing import Any
 
 from xarrayops.bench.compare.environments import changed_workloads, differences, shown_differences
 from xarrayops.bench.compare.verdict import CellName
-from xarrayops.bench.results import ROWS, Results, Row, RunEnvironment, labelled
+from xarrayops.bench.environment import RunEnvironment
+from xarrayops.bench.results import ROWS, Results, Row, labelled
 
 _SECONDS_OF_AN_HOUR, _CALLS = 3600.0, 1e6
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from xarrayops._system import machine
 from xarrayops.bench.compare import ranking
+from xarrayops.bench.environment import RunEnvironment
 from xarrayops.bench.report import rankings, tables
 from xarrayops.bench.report.formatting import rate_text
-from xarrayops.bench.results import MEANINGS, Results, RunEnvironment
+from xarrayops.bench.results import MEANINGS, Results
 
 LEGEND = "Median time of a call. Bold: the fastest. =: a tie with the fastest. Italics: not measured, with the status."
 _MARKS = {ranking.FASTEST: "**{}**", ranking.TIE: "{} =", "missing": "_{}_", "": "{}"}

@@ -10,10 +10,11 @@ from xarrayops._cli.doctor import device_text
 from xarrayops._system import evidence, texts
 from xarrayops.bench.compare import break_even
 from xarrayops.bench.compare.ranking import CLEARLY_SLOWER, QUANTILE, fastest
+from xarrayops.bench.environment import RunEnvironment
 from xarrayops.bench.measure.cell import TRANSFERS
 from xarrayops.bench.place import MAX_CACHE_BYTES, METHOD
 from xarrayops.bench.report.formatting import bytes_text, rate_text, seconds_text, shapes_text
-from xarrayops.bench.results import Results, Row, RunEnvironment, labelled
+from xarrayops.bench.results import Results, Row, labelled
 from xarrayops.bench.run.plan import AUTO, LARGE, NO_ACCELERATORS, PROCESSES
 
 COLUMNS = (

@@ -12,8 +12,9 @@ from xarrayops._cli.doctor import own_settings
 from xarrayops._system import gpus, machine
 from xarrayops._system.process import failure
 from xarrayops.bench.compare.ranking import resolution
+from xarrayops.bench.environment import InterleavedRun, RunEnvironment
 from xarrayops.bench.measure.roofline import MeasuredRooflines
-from xarrayops.bench.results import InterleavedRun, Results, Row, RunEnvironment
+from xarrayops.bench.results import Results, Row
 from xarrayops.bench.run.budget import Budget, CpuContention
 from xarrayops.bench.run.environment import Identity
 from xarrayops.bench.run.environment_run import EnvironmentRun
