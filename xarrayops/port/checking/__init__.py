@@ -197,7 +197,7 @@ def _notes(rates: Sequence[Rates], missing: Mapping[str, str]) -> tuple[str, ...
     coarse = dict.fromkeys(each.backend for each in rates if each.is_coarse)
     notes = [f"{backend}: no forecast, because {reason}" for backend, reason in reasons.items()]
     if days := sorted({each.measured for each in rates} - {""}):
-        notes.append(f"this machine was measured on {' and '.join(days)}. Instead: --remeasure measures it again")
+        notes.append(f"this machine was measured on {' and '.join(days)}; use --remeasure to measure it again")
     if coarse:
         notes.append(
             f"coarse forecasts for {', '.join(coarse)}: these results have the time of the smallest call and the "
