@@ -252,6 +252,7 @@ def test_a_call_gives_a_forecast(program, capsys, tmp_path):
     data = json.loads(capsys.readouterr().out)
     assert {forecast["backend"] for forecast in data["forecasts"]} == {"numpy", "torch", "jax"}
     assert [note.partition(":")[0] for note in data["notes"]] == [
+        "annotations such as x",
         "cupy",
         "dask",
         "coarse forecasts for numpy, torch, jax",
