@@ -160,8 +160,6 @@ class Comparison:
 
     def _compared(self, setup: Setup, *, replay: bool) -> Outcome:
         try:
-            if setup.mode.traces:  # a first call looks up functions, which PyTorch's compiler traces otherwise again
-                self._run(self.port, setup._replace(mode=setup.mode.eager))
             got = self._run(self.port, setup)
         except XArrayOpsError as gap:  # the library cannot hold the arguments
             return Outcome(setup.name, "unsupported", first_line(gap))
