@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.find import NON_ARRAY_TYPES, SCALARS, publish as publish, resolved as resolved
-from xarrayops._core.backends.resolved import enter
 from xarrayops._core.backends.integer_inputs import CASTING, casting_integers
 from xarrayops._core.backends.numpy_scalars import as_number, converting_scalars, with_python_numbers
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.backends.resolved import enter
 from xarrayops._core.dispatch.arguments import (
     OPTIONS,
     PUBLIC_NAMES,

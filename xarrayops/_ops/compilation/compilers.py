@@ -147,12 +147,10 @@ _PLACE = re.compile(r'File "([^"]+)", line (\d+)|([^\s:]+\.py):(\d+)')
 
 def untraceable(call: str, compiler: str, error: Exception, function: Callable[..., Any]) -> Unsupported:
     """The error for a function that a compiler cannot trace: its reason, and the line of the function."""
-    reason = reason_of(error)
-    advice = (
-        "xo.where, xo.cond, xo.while_loop or xo.scan for control flow on values, functions of xarrayops instead of "
-        'NumPy, or when="never"'
-    )
-    text = reason if "Instead: " in reason else f"{reason}. Instead: {advice}"
+    text = reason_of(error)
+    if "Instead: " not in text:
+        text += ". Instead: xo.where, xo.cond, xo.while_loop or xo.scan for control flow on values, functions of "
+        text += 'xarrayops instead of NumPy, or when="never"'
     return Unsupported(f"{call}: {compiler} cannot compile it{place_of(error, function)}: {text}")
 
 

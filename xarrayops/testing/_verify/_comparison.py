@@ -123,8 +123,8 @@ class Comparison:
                 count = int(np.sum(self.spread[path] > large))
             if count:
                 self.notes.append(
-                    f"{path}: for {count} of {exact.data.size} elements the comparison has little meaning, because random "
-                    f"rounding changes them by more than a thousandth, or the reference gives other values in each run"
+                    f"{path}: for {count} of {exact.data.size} elements the comparison has little meaning: random "
+                    f"rounding changes them by more than a thousandth, or the reference changes in each run"
                 )
 
     def report(self, ways: Sequence[Setup], *, replay: bool, progress: Callable[[str], object]) -> Report:
