@@ -103,6 +103,12 @@ def is_traced() -> bool:
 
 
 @constant_while_tracing
+def untraced(name: str, function: Callable[..., Any], reason: str) -> str:
+    """The name in `resolved` of a function for torch.compile, which traces neither it nor what it calls."""
+    return publish(name, sys.modules["torch"].compiler.disable(function, reason=reason))
+
+
+@constant_while_tracing
 def _tracing_test() -> str:
     """The name in `resolved` of the function that answers `is_traced`, which torch.compile evaluates."""
     known = vars(resolved)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from xarrayops._core.backends import find
-from xarrayops._core.backends.resolved import is_traced, publish, resolved
+from xarrayops._core.backends.resolved import is_traced, resolved, untraced
 from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._ops.arrays import is_lazy
 from xarrayops._ops.exchange.convert import convert
@@ -18,7 +17,6 @@ from xarrayops._ops.transformations.arguments import name_of
 from xarrayops._ops.transformed import transformed
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
-from xarrayops.plugin.candidates import constant_while_tracing
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
 from xarrayops.plugin.nested import VALUES, arrays_in, fill, is_array
 
@@ -82,15 +80,8 @@ def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[
 
 
 def _called(function: Callable[..., Any], result: Any, /, *args: Any, **kwargs: Any) -> Any:
-    call = getattr(resolved, _untraced_call()) if is_traced() else _call
+    call = getattr(resolved, untraced("on_host", _call, _BREAK)) if is_traced() else _call
     return call(function, result, *args, **kwargs)
-
-
-@constant_while_tracing
-def _untraced_call() -> str:
-    """The name in `resolved` of `_call` for torch.compile, which neither traces it nor the function that it calls."""
-    call = sys.modules["torch"].compiler.disable(_call, reason=_BREAK)
-    return publish("on_host", call)
 
 
 def _call(function: Callable[..., Any], result: Any, /, *args: Any, **kwargs: Any) -> Any:

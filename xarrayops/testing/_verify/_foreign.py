@@ -13,7 +13,7 @@ from xarrayops.testing._verify._values import is_installed
 
 Call = Callable[..., Any]
 """It gets a function and its arguments."""
-_ROUNDING = ("numpy", "xarrayops", "xarrayops_backends", "array_api_compat")
+_ROUNDING = ("numpy", "xarrayops", "array_api_compat")
 """The packages whose functions call those of NumPy step by step."""
 
 
