@@ -19,7 +19,7 @@ EDITS = {
     ),
     "moments": (
         (
-            "np.array([np.mean(x[np.asarray(rng.integers(0, len(x), size=len(x)), like=np.empty(0))])",
+            "np.array([np.mean(x[rng.integers(0, len(x), size=len(x))])",
             "np.stack([np.mean(x[np.asarray(rng.integers(0, len(x), size=len(x)), like=x)])",
         ),
     ),
@@ -34,7 +34,10 @@ EDITS = {
         ("self.total = self.total + x", "self.total = np.asarray(self.total, like=x) + x"),
         ("np.eye(k)[labels]", "np.eye(k, like=labels)[labels]"),
     ),
-    "solvers": (("c, s = np.cos(angle), np.sin(angle)", "c, s = float(np.cos(angle)), float(np.sin(angle))"),),
+    "solvers": (
+        ("c, s = np.cos(angle), np.sin(angle)", "c, s = float(np.cos(angle)), float(np.sin(angle))"),
+        ("np.cumsum(rng.normal(size=n))", "np.cumsum(np.asarray(rng.normal(size=n), like=np.empty(0)))"),
+    ),
 }
 """The edits of each file by hand."""
 FAULTS: dict[str, tuple[tuple[str, str, str], ...]] = {

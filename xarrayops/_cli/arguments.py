@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from xarrayops._cli.terminal import HINT, Console, Table, Text
+from xarrayops._cli.terminal import Console, Table, Text
 from xarrayops.errors import available_names
 
 INTERRUPTED = 130
@@ -34,9 +33,7 @@ def seconds(text: str) -> float:
 
 
 def console() -> Console:
-    """The console for results: as wide as the terminal; a fixed width for files. Without rich, a hint is printed."""
-    if HINT:
-        print(HINT, file=sys.stderr)
+    """The console for results: as wide as the terminal; a fixed width for files."""
     terminal = Console(highlight=False)
     return terminal if terminal.is_terminal else Console(highlight=False, width=_WIDTH_OF_FILES)
 

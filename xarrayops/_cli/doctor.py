@@ -171,7 +171,7 @@ def _merge_pools(backends: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def show(known: dict[str, Any]) -> None:
     """Print what `diagnose` found."""
     from xarrayops._cli.arguments import console, table
-    from xarrayops._cli.terminal import Text
+    from xarrayops._cli.terminal import HINT, Text
 
     shown = console()
     for line in _heading(known):
@@ -188,6 +188,8 @@ def show(known: dict[str, Any]) -> None:
     for warning in known["warnings"]:
         # not wrapped, so that a command in it can be copied
         shown.print(Text(f"WARNING: {warning}", style="bold yellow"), soft_wrap=True)
+    if HINT:
+        shown.print(Text(HINT), soft_wrap=True)
 
 
 def _heading(known: dict[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 import xarrayops as xo
 from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
+from xarrayops._core.backends.resolved import enter
 from xarrayops._core.modes.defaults import floating_dtype
 from xarrayops.errors import Unsupported
 from xarrayops.numpy import _operands as ops
@@ -71,7 +72,7 @@ def _known_promotion(key: tuple[Any, ...]) -> tuple[str | None, bool] | None:
 
 @constant_while_tracing
 def _keep_promotion(key: tuple[Any, ...], dtype: str | None, is_agreed: bool) -> tuple[str | None, bool]:
-    _harmonised[key] = dtype, is_agreed
+    enter(_harmonised, key, (dtype, is_agreed))
     return dtype, is_agreed
 
 

@@ -126,6 +126,8 @@ def _rewrite(arguments: argparse.Namespace) -> int:
     if direct:
         served = f"SciPy takes the arrays of every library in {counted(direct, 'call')}"
         show(f"{served}: --scipy-array-api leaves them as they are")
+    for note in result.notes:
+        show(note)
     show(f"{out}: {counted(len(result.edits), 'edit')}, {counted(len(result.todos), 'place')} to decide")
     return 0
 

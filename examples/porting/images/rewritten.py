@@ -89,7 +89,7 @@ def features(counts, radius=12):
     table = xo.at(table)[:, 2].set(np.max(images, (1, 2)), copy=None)
     table = xo.at(table)[:, 3].set(brightness(images), copy=None)
     table = xo.at(table)[:, 4].set(np.mean(edges, (1, 2)), copy=None)
-    table = xo.at(table)[:, 5].set(np.sum((even * edges), (1, 2)) / np.sum(edges, (1, 2)), copy=None)
+    table = xo.at(table)[:, 5].set(np.sum(even * edges, (1, 2)) / np.sum(edges, (1, 2)), copy=None)
     table -= np.mean(table, 0)
     table /= np.std(table, 0)
     return table, hot

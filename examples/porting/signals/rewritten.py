@@ -17,7 +17,7 @@ def remove_drift(x):
     """Subtract the line of least squares from each channel, in place."""
     t = np.arange(x.shape[1], like=x)
     t = t - np.mean(t)
-    slope = np.sum((x * t), 1) / np.sum((t**2))
+    slope = np.sum(x * t, 1) / np.sum(t**2)
     # TODO(port): x is written in place (the caller passes x, and sees the change); JAX and Dask cannot. Instead: x = xo.at(x)[...].assign(x - np.mean(x, 1)[:, None])  # other variables keep the old array
     x[...] -= np.mean(x, 1)[:, None]
     # TODO(port): x is written in place (the caller passes x, and sees the change); JAX and Dask cannot. Instead: x = xo.at(x)[...].assign(x - slope[:, None] * t)  # other variables keep the old array

@@ -58,12 +58,12 @@ NOT_FOR_COMPILED_FUNCTIONS = {
 PROGRAM = """
 import json, os, signal, sys, warnings
 import numpy
-LIBRARY, variables, calls = json.loads(sys.argv[1])
+LIBRARY, variables, calls, IS_BROKEN = json.loads(sys.argv[1])
 import xarrayops as xo, xarrayops.numpy as np
 if LIBRARY == "torch":
     import torch, torch._dynamo
     make, reset = torch.asarray, torch._dynamo.reset
-    compiled = lambda function: torch.compile(function, fullgraph=True, backend="eager")
+    compiled = lambda function: torch.compile(function, fullgraph=not IS_BROKEN, backend="eager")
 else:
     import jax
     from jax import numpy as jnp
@@ -87,7 +87,10 @@ def outcome(call):
         for name, (real, imag) in variables.items()
     }
     scope = {"xo": xo, "np": np, "LIBRARY": LIBRARY}
-    function = eval(f"lambda {', '.join(arrays)}: {call}", scope)
+    body = f"({call}, graph_break())[0]" if IS_BROKEN else call
+    if IS_BROKEN:
+        scope["graph_break"] = torch._dynamo.graph_break
+    function = eval(f"lambda {', '.join(arrays)}: {body}", scope)
     error = None
     try:
         found = compiled(function)(*arrays.values())

@@ -90,6 +90,36 @@ def test_what_may_be_an_array_is_not_ready(body, tmp_path):
     assert {each.backend: each.verdict for each in check(tmp_path / "program.py").verdicts}["torch"] == "small fixes"
 
 
+OPEN = """import numpy as np
+from scipy.signal import filtfilt
+def f(x, b: np.ndarray, name="a", n=3):
+    t = np.linspace(0, 1, n)
+    return filtfilt(b, b, x).std(0) + x[::-1] + np.matrix(t)
+"""
+
+
+def test_a_verdict_names_each_kind_of_its_findings(tmp_path):
+    (tmp_path / "program.py").write_text(OPEN)
+    report = check(tmp_path / "program.py")
+    for backend, _, reasons in report.verdicts:
+        kinds = {each.kind for each in report.findings if backend in each.backends}
+        assert {reason.removeprefix("perhaps ").partition(":")[0] for reason in reasons} == kinds
+    (torch,) = (each for each in report.verdicts if each.backend == "torch")
+    assert {"name: 1 (first in line 5)", "perhaps method: 1 (first in line 5)"} <= {*torch.reasons}
+
+
+def test_guesses_ask_once_for_annotations(tmp_path, capsys):
+    path, out = tmp_path / "program.py", tmp_path / "out.py"
+    asked = "annotations such as x: np.ndarray or n: int make the result more precise; without them: x of f"
+    path.write_text(OPEN)
+    assert [*check(path).notes] == [asked]
+    for given in (["check", str(path)], ["rewrite", str(path), "-o", str(out)]):
+        assert command_line.main(given) == 0
+        assert capsys.readouterr().out.count(asked) == 1
+    path.write_text(OPEN.replace("(x,", "(x: np.ndarray,"))
+    assert not check(path).notes
+
+
 OTHER_LINES = """import numpy as np
 def other(x: np.ndarray):
     for i in range(3):
@@ -252,6 +282,7 @@ def test_a_call_gives_a_forecast(program, capsys, tmp_path):
     data = json.loads(capsys.readouterr().out)
     assert {forecast["backend"] for forecast in data["forecasts"]} == {"numpy", "torch", "jax"}
     assert [note.partition(":")[0] for note in data["notes"]] == [
+        "annotations such as x",
         "cupy",
         "dask",
         "coarse forecasts for numpy, torch, jax",

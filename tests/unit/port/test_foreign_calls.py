@@ -41,10 +41,10 @@ def test_the_advice_runs_with_all_arguments(tmp_path, call):
 
 
 TAKES = {
-    "scipy.fft.rfft(x)": "scipy.fft.rfft itself takes arrays of cupy, dask, jax, torch with SCIPY_ARRAY_API=1",
-    "scipy.ndimage.label(x)": "jax, torch in host memory with SCIPY_ARRAY_API=1, if all its arrays are of one",
+    "scipy.fft.rfft(x)": "takes NumPy's arrays, and also arrays of cupy, dask, jax and torch with SCIPY_ARRAY_API=1",
+    "scipy.ndimage.label(x)": "jax (on the CPU) and torch (on the CPU) with SCIPY_ARRAY_API=1, if all of its arrays",
     "scipy.linalg.expm(x)": "scipy.linalg.expm takes NumPy's arrays",
-    "sklearn.decomposition.PCA(2).fit(x)": "cupy, torch with SCIPY_ARRAY_API=1 and sklearn.set_config(array_api_d",
+    "sklearn.decomposition.PCA(2).fit(x)": "cupy and torch with SCIPY_ARRAY_API=1 and sklearn.set_config(array_api_d",
     "sklearn.cluster.DBSCAN().fit(x)": "sklearn.cluster.DBSCAN().fit takes NumPy's arrays",
     "cv2.blur(x, (3, 3))": "cv2.blur takes NumPy's arrays",
     "unheard_of.f(x)": "unheard_of.f takes NumPy's arrays",

@@ -25,6 +25,7 @@ from xarrayops._core.backends.entry_points import (
     names as names,
     unknown as unknown,
 )
+from xarrayops._core.backends.resolved import enter
 from xarrayops._surface import BACKENDS
 from xarrayops.errors import BackendNotFound, InvalidBackend
 from xarrayops.plugin.arrays import Gap, Record
@@ -71,7 +72,7 @@ def load_named(name: str) -> Backend:
     if module is None:
         raise unknown(name)
     try:
-        by_name[name] = load(module)
+        backend = load(module)
     except (InvalidBackend, Warning):  # a filter may turn the warning of known bugs into an error
         raise
     except ModuleNotFoundError as error:
@@ -82,7 +83,8 @@ def load_named(name: str) -> Backend:
         raise BackendNotFound(
             f"backend {name!r} cannot be imported: {error}. {install_hint(entry_points()[name])}"
         ) from error
-    return by_name[name]
+    enter(by_name, name, backend)
+    return backend
 
 
 def load_imported() -> None:
@@ -102,7 +104,7 @@ def examine(cls: type) -> Backend | None:
         if issubclass(cls, backend.module.ARRAY_TYPES):
             gap = backend.functions["refuse_class"](cls)
             if gap is None:
-                by_class[cls] = backend
+                enter(by_class, cls, backend)
                 return backend
     _other_classes[cls] = gap
     return None
@@ -110,11 +112,12 @@ def examine(cls: type) -> Backend | None:
 
 def examine_container(cls: type) -> Backend | None:
     """The backend whose library defines this class of sparse containers, or None."""
-    if cls not in by_container:
-        libraries = ((base, backend) for base, backend in _libraries_of(cls) if backend.sparse_classes)
-        found = (b for base, b in libraries if f"{base.__module__}.".startswith(f"{b.sparse_classes}."))
-        by_container[cls] = next(found, None)
-    return by_container[cls]
+    if cls in by_container:
+        return by_container[cls]
+    libraries = ((base, backend) for base, backend in _libraries_of(cls) if backend.sparse_classes)
+    found = next((b for base, b in libraries if f"{base.__module__}.".startswith(f"{b.sparse_classes}.")), None)
+    enter(by_container, cls, found)
+    return found
 
 
 def _libraries_of(cls: type) -> Iterator[tuple[type, Backend]]:

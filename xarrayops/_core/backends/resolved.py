@@ -25,10 +25,26 @@ _number = count()
 
 
 def publish(name: str, value: Any) -> str:
-    """Store an object in `resolved`, and return its name there."""
+    """Store an object in `resolved`, and return its name there. While Dynamo runs, the first object of a name stays."""
     name = name.replace(".", "_")  # Dynamo would read a dot as an attribute of an attribute
-    setattr(resolved, name, value)
+    if not (_runs_in_dynamo() and hasattr(resolved, name)):
+        setattr(resolved, name, value)
     return name
+
+
+def enter(table: dict[Any, Any], key: Any, value: Any) -> None:
+    """Enter a value in a table that compiled functions read, unless Dynamo runs.
+
+    Dynamo traces a function again after a graph break, and must find the same entries: it compares the two traces.
+    """
+    if not _runs_in_dynamo():
+        table[key] = value
+
+
+def _runs_in_dynamo() -> bool:
+    """Whether Dynamo runs in this thread, and calls a function while it traces another one."""
+    guards = sys.modules.get("torch._guards")
+    return guards is not None and guards.TracingContext.try_get() is not None
 
 
 def known_as(instance: Any) -> str:
@@ -67,19 +83,29 @@ class computed_once(Generic[T]):  # noqa: N801 - a decorator, like functools.cac
 
 
 _computed: dict[tuple[str, str], Any] = {}
+"""The values that compiled functions find without a call."""
+_values: dict[tuple[str, str], Any] = {}
 
 
 @constant_while_tracing
 def _compute(name: str, key: str) -> str:
-    instance = owners[key]
-    value = getattr(type(instance), name)._function(instance)
-    return publish(f"{name} of {key}", _computed.setdefault((name, key), value))
+    if (name, key) not in _values:
+        instance = owners[key]
+        _values.setdefault((name, key), getattr(type(instance), name)._function(instance))
+    enter(_computed, (name, key), _values[name, key])
+    return publish(f"{name} of {key}", _values[name, key])
 
 
 def is_traced() -> bool:
     """Whether torch.compile traces the call. It cannot combine NumPy's arrays and tensors."""
     answer: bool = getattr(resolved, _tracing_test())()
     return answer
+
+
+@constant_while_tracing
+def untraced(name: str, function: Callable[..., Any], reason: str) -> str:
+    """The name in `resolved` of a function for torch.compile, which traces neither it nor what it calls."""
+    return publish(name, sys.modules["torch"].compiler.disable(function, reason=reason))
 
 
 @constant_while_tracing

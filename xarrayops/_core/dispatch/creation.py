@@ -10,6 +10,7 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.creation_values import NUMBERS, PLAIN, is_array, number_like
 from xarrayops._core.backends.mixed import another_library
 from xarrayops._core.backends.registry import Backend, describe_class
+from xarrayops._core.backends.resolved import enter
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.defaults import Library
 from xarrayops._surface import SURFACE
@@ -164,5 +165,6 @@ def _remembered_kind(cls: type) -> int:
     import numbers
 
     kinds = ((numbers.Integral, _INTEGER), (numbers.Real, _FLOATING), (numbers.Complex, _COMPLEX))
-    _KIND_OF_CLASS[cls] = next((kind for number, kind in kinds if issubclass(cls, number)), _UNKNOWN)
-    return _KIND_OF_CLASS[cls]
+    found = next((kind for number, kind in kinds if issubclass(cls, number)), _UNKNOWN)
+    enter(_KIND_OF_CLASS, cls, found)
+    return found

@@ -30,6 +30,7 @@ from xarrayops._core.backends.find import NON_ARRAY_TYPES, SCALARS, publish as p
 from xarrayops._core.backends.integer_inputs import CASTING, casting_integers
 from xarrayops._core.backends.numpy_scalars import as_number, converting_scalars, with_python_numbers
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.backends.resolved import enter
 from xarrayops._core.dispatch.arguments import (
     OPTIONS,
     PUBLIC_NAMES,
@@ -179,17 +180,20 @@ def _enter(
     ``backend`` is None if the function uses another entry of the table, which modes have already changed. The casts of
     a precision policy come first, so that every kernel gets the cast operands.
     """
-    table(verb)
     if in_modes and backend is not None:
         name = f"{name}:modes"  # another object than without modes, so it needs its own name
         for change in changes_in_modes:
             function = change(verb, backend, key, function)
         function = precision.in_modes(verb, function, backend, containers=containers)
-    entries = (_tables_in_modes if in_modes else _tables)[verb]
+    tables = _tables_in_modes if in_modes else _tables
+    entries = tables.get(verb, _TableInModes() if in_modes else {})
+    enter(tables, verb, entries)
     if _is_positional(key) and len(key) == 2:
-        entries.setdefault(key[0], {})[key[1]] = function
+        second = entries.get(key[0], {})
+        enter(second, key[1], function)
+        enter(entries, key[0], second)
     else:
-        entries[key] = function
+        enter(entries, key, function)
     return publish(name, function)
 
 

@@ -140,20 +140,25 @@ def _constants(function: Callable[..., Any], engine: Backend) -> str | None:
     return None
 
 
+_REASON = re.compile(r"\(reason: (.*)\)")
+"""The reason that a function which torch.compile must not trace gives for it."""
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)|([^\s:]+\.py):(\d+)')
 
 
 def untraceable(call: str, compiler: str, error: Exception, function: Callable[..., Any]) -> Unsupported:
     """The error for a function that a compiler cannot trace: its reason, and the line of the function."""
-    return Unsupported(
-        f"{call}: {compiler} cannot compile it{place_of(error, function)}: {reason_of(error)}. Instead: xo.where, "
-        f"xo.cond, xo.while_loop or xo.scan for control flow on values, functions of xarrayops instead of NumPy, or "
-        f'when="never"'
-    )
+    text = reason_of(error)
+    if "Instead: " not in text:
+        text += ". Instead: xo.where, xo.cond, xo.while_loop or xo.scan for control flow on values, functions of "
+        text += 'xarrayops instead of NumPy, or when="never"'
+    return Unsupported(f"{call}: {compiler} cannot compile it{place_of(error, function)}: {text}")
 
 
 def reason_of(error: Exception) -> str:
-    """The first line of an error, and the second if the first one ends with a colon."""
+    """The first line of an error, and the second if the first one ends with a colon; or the reason that it quotes."""
+    quoted = _REASON.search(str(error))
+    if quoted is not None:
+        return quoted[1]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     count = 2 if lines and lines[0].endswith(":") else 1
     return " ".join(lines[:count]).rstrip(".:") or type(error).__name__

@@ -14,6 +14,7 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.find import NON_ARRAY_TYPES
 from xarrayops._core.backends.numpy_scalars import is_numpy_scalar, number_class, with_numbers
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.backends.resolved import enter
 from xarrayops._core.dispatch.lookup import constant_while_tracing
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import Array
@@ -157,7 +158,7 @@ def check(x: Array, index: Any, op: str, value: Any) -> tuple[Backend, _Conversi
 def _remember(op: str, operands: tuple[Any, ...], conversion: _Conversion | None) -> None:
     backend = find.of_class(operands[0])
     if backend is not None:
-        checked[op, *operands] = backend, conversion
+        enter(checked, (op, *operands), (backend, conversion))
 
 
 @constant_while_tracing

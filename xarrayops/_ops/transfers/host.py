@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from xarrayops._core.backends import find
+from xarrayops._core.backends.resolved import is_traced, resolved, untraced
 from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._ops.arrays import is_lazy
 from xarrayops._ops.exchange.convert import convert
@@ -21,6 +22,10 @@ from xarrayops.plugin.nested import VALUES, arrays_in, fill, is_array
 
 _NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
 """The dtypes of results on a library that lacks those of 64 bits, as JAX does by default."""
+_BREAK = (
+    "xo.on_host calls a function of NumPy's arrays, which cannot be part of a graph of PyTorch. "
+    "Instead: torch.compile without fullgraph=True, or the call outside of the compiled function"
+)
 
 
 def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[..., Any]:
@@ -39,7 +44,7 @@ def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[
     result : array, or a nested structure of arrays, or a callable, optional
         Arrays with the shapes and dtypes of the result, such as `jax.ShapeDtypeStruct`, or a function that gives them
         for the arguments. `jax.jit` needs them: it calls the function when the compiled program runs. Outside of
-        ``jax.jit`` it is not used.
+        ``jax.jit`` it is not used. torch.compile does not need them: the call is a graph break.
 
     Returns
     -------
@@ -71,38 +76,48 @@ def on_host(function: Callable[..., Any], /, *, result: Any = None) -> Callable[
     if not callable(function):
         raise TypeError(f"xo.on_host takes a function, not {type(function).__name__}")
 
-    @explaining_arrays("on_host")
-    def called(*args: Any, **kwargs: Any) -> Any:
-        given = {name: x for name, x in arrays_in({"args": args, **kwargs}) if not _is_numpys(x)}
-        if not given:
-            return function(*args, **kwargs)
-        backend = find.one_of("on_host", given)
-        like = next(iter(given.values()))
+    return transformed(partial(_called, function, result), function, partial(on_host, function, result=result))
 
-        def of_numpy(*arrays: Any) -> Any:
-            """The result for the arrays of ``given`` in NumPy's memory."""
-            moved = iter(arrays)
-            positional, named = fill([args, kwargs], lambda x: x if not _is_foreign(x) else next(moved))
-            return function(*positional, **named)
 
-        expected = result(*args, **kwargs) if callable(result) and not is_array(result) else result
-        traced = backend.functions["host_callback"](of_numpy, tuple(given.values()), expected)
-        if traced is not None:
-            return traced
-        kind = "compute" if any(map(is_lazy, given.values())) else "transfer"
-        with counted_as_one(kind, f"xo.on_host({name_of(function)})", sum(map(_nbytes, given.values()))):
-            views = [convert(x, "numpy") for x in given.values()]
-        host = [view if _is_memory_of(view, x) else view.copy() for view, x in zip(views, given.values(), strict=True)]
-        found = of_numpy(*host)
-        for name, view, copy in zip(given, views, host, strict=True):
-            if copy is not view and not _has_same_bytes(view, copy):
-                raise Unsupported(
-                    f"xo.on_host: {name_of(function)} wrote into {name}, of which it got a copy. "
-                    f"Instead: let it return the result"
-                )
-        return _moved(found, like)
+def _called(function: Callable[..., Any], result: Any, /, *args: Any, **kwargs: Any) -> Any:
+    call = getattr(resolved, untraced("on_host", _call, _BREAK)) if is_traced() else _call
+    return call(function, result, *args, **kwargs)
 
-    return transformed(called, function, partial(on_host, function, result=result))
+
+def _call(function: Callable[..., Any], result: Any, /, *args: Any, **kwargs: Any) -> Any:
+    call = explaining_arrays("on_host")(lambda *args, **kwargs: _of_arrays(function, result, args, kwargs))
+    return call(*args, **kwargs)
+
+
+def _of_arrays(function: Callable[..., Any], result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    given = {name: x for name, x in arrays_in({"args": args, **kwargs}) if not _is_numpys(x)}
+    if not given:
+        return function(*args, **kwargs)
+    backend = find.one_of("on_host", given)
+    like = next(iter(given.values()))
+
+    def of_numpy(*arrays: Any) -> Any:
+        """The result for the arrays of ``given`` in NumPy's memory."""
+        moved = iter(arrays)
+        positional, named = fill([args, kwargs], lambda x: x if not _is_foreign(x) else next(moved))
+        return function(*positional, **named)
+
+    expected = result(*args, **kwargs) if callable(result) and not is_array(result) else result
+    traced = backend.functions["host_callback"](of_numpy, tuple(given.values()), expected)
+    if traced is not None:
+        return traced
+    kind = "compute" if any(map(is_lazy, given.values())) else "transfer"
+    with counted_as_one(kind, f"xo.on_host({name_of(function)})", sum(map(_nbytes, given.values()))):
+        views = [convert(x, "numpy") for x in given.values()]
+    host = [view if _is_memory_of(view, x) else view.copy() for view, x in zip(views, given.values(), strict=True)]
+    found = of_numpy(*host)
+    for name, view, copy in zip(given, views, host, strict=True):
+        if copy is not view and not _has_same_bytes(view, copy):
+            raise Unsupported(
+                f"xo.on_host: {name_of(function)} wrote into {name}, of which it got a copy. "
+                f"Instead: let it return the result"
+            )
+    return _moved(found, like)
 
 
 def _is_memory_of(view: Array, x: Array) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from xarrayops._system.texts import counted
 from xarrayops.plugin.arrays import Record
+from xarrayops.port.annotations import note_on_annotations
 from xarrayops.port.checking import creation, dtypes, indices, methods, names, operators, scalars, unknown, writes
 from xarrayops.port.checking.reached import reached
 from xarrayops.port.checking.verdict import Verdict, verdicts, with_forecasts
@@ -87,7 +88,8 @@ class Report(Record):
     run : tuple of LineOfRun
         With a call: what each line did in the run.
     notes : tuple of str
-        With a call: which backends have no forecast, which forecasts are coarse, and when the rates were measured.
+        Which parameters have no annotation, if findings are guesses. With a call: which backends have no forecast,
+        which forecasts are coarse, and when the rates were measured.
     unreached : tuple of Finding
         With a call: what differs in the lines that it did not reach, which the verdicts leave out.
     """
@@ -170,8 +172,10 @@ def check(
     """
     program = Program.read(path)
     found = findings(program)
+    guesses = (each.line for each in found if not each.certain and each.kind != "unknown")
+    notes = note_on_annotations(program, guesses)
     if call is None:
-        return Report(program.source, found, verdicts(found))
+        return Report(program.source, found, verdicts(found), notes=notes)
     of_machine = None if machine is None else of_results(Path(machine), backends)
     trace = run(program, call)
     rates, missing = of_machine or measured(backends, kinds_of(trace), anew=remeasure)
@@ -182,7 +186,8 @@ def check(
     unreached = tuple(each for each in found if not is_reached(each.line))
     found = tuple(each for each in found if is_reached(each.line))
     judged = with_forecasts(verdicts(found), predicted)
-    return Report(program.source, found, judged, predicted, by_line(trace), _notes(rates, missing), unreached)
+    notes += _notes(rates, missing)
+    return Report(program.source, found, judged, predicted, by_line(trace), notes, unreached)
 
 
 def findings(program: Program) -> tuple[Finding, ...]:
@@ -197,7 +202,7 @@ def _notes(rates: Sequence[Rates], missing: Mapping[str, str]) -> tuple[str, ...
     coarse = dict.fromkeys(each.backend for each in rates if each.is_coarse)
     notes = [f"{backend}: no forecast, because {reason}" for backend, reason in reasons.items()]
     if days := sorted({each.measured for each in rates} - {""}):
-        notes.append(f"this machine was measured on {' and '.join(days)}. Instead: --remeasure measures it again")
+        notes.append(f"this machine was measured on {' and '.join(days)}; use --remeasure to measure it again")
     if coarse:
         notes.append(
             f"coarse forecasts for {', '.join(coarse)}: these results have the time of the smallest call and the "

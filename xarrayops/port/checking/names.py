@@ -119,7 +119,7 @@ def of_foreign(program: Program, node: ast.Call) -> Iterator[Finding]:
     if module is None:
         taken = program.foreign.what_it_takes(str(name))
         what = f"{name} takes NumPy's arrays: it refuses arrays on a device, and returns NumPy's"
-        what = f"{name} itself takes {taken}; otherwise NumPy's only" if taken else what
+        what = f"{name} takes NumPy's arrays, and also {taken}" if taken else what
         instead = _on_host(program, node)
     certain = all(program.value(each).certain and program.value(each).is_array for each in arrays)
     yield finding(program, node, "foreign call", what, instead, certain=certain)

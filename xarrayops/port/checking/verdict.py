@@ -37,14 +37,15 @@ def _verdict(backend: str, found: list[Finding]) -> Verdict:
     fixes = [f for f in findings if f.kind not in (*COSTS, *NOTES)]
     if only_here:
         return Verdict(backend, STAY, _reasons(only_here))
+    unknown = [f for f in guesses if f.kind == "unknown"]
+    perhaps = (*(f"perhaps {reason}" for reason in _reasons([f for f in guesses if f not in unknown])),)
     if loops or len(views) >= _MANY_VIEWS:
-        return Verdict(backend, REDESIGN, _reasons([*loops, *views, *(f for f in fixes if f not in views)]))
-    if fixes:
-        return Verdict(backend, SMALL_FIXES, _reasons(fixes))
-    if guesses and all(finding.kind == "unknown" for finding in guesses):
-        return Verdict(backend, UNKNOWN, _reasons(guesses))
-    if guesses:
-        return Verdict(backend, SMALL_FIXES, tuple(f"perhaps {reason}" for reason in _reasons(guesses)))
+        reasons = _reasons([*loops, *views, *(f for f in fixes if f not in views)])
+        return Verdict(backend, REDESIGN, (*reasons, *perhaps, *_reasons(unknown)))
+    if fixes or perhaps:
+        return Verdict(backend, SMALL_FIXES, (*_reasons(fixes), *perhaps, *_reasons(unknown)))
+    if unknown:
+        return Verdict(backend, UNKNOWN, _reasons(unknown))
     return Verdict(backend, READY, _reasons(findings) or ("nothing differs by library",))
 
 

@@ -196,13 +196,25 @@ def dotted(text: str) -> cst.Attribute | cst.Name:
     return node
 
 
+_OPERATIONS = (cst.BinaryOperation, cst.BooleanOperation, cst.Call, cst.Comparison, cst.IfExp, cst.UnaryOperation)
+"""Expressions that need no parentheses as an argument."""
+
+
 def argument(value: cst.BaseExpression, keyword: str | None = None) -> cst.Arg:
-    """An argument of a call; a tuple or a generator without parentheses gets them."""
+    """An argument of a call; a tuple or a generator without parentheses gets them, and an operation loses them."""
+    if isinstance(value, _OPERATIONS) and len(value.lpar) == 1 and not _has_comment(value):
+        value = value.with_changes(lpar=[], rpar=[])
     if isinstance(value, cst.Tuple | cst.GeneratorExp) and not value.lpar:
         value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     name = None if keyword is None else cst.Name(keyword)
     equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
     return cst.Arg(value, keyword=name, equal=equal if name else cst.MaybeSentinel.DEFAULT)
+
+
+def _has_comment(value: cst.BaseExpression) -> bool:
+    """Whether the parentheses around an expression have a comment or an end of a line next to them."""
+    spaces = value.lpar[0].whitespace_after, value.rpar[0].whitespace_before
+    return not all(isinstance(each, cst.SimpleWhitespace) for each in spaces)
 
 
 def operand(value: cst.BaseExpression) -> cst.BaseExpression:

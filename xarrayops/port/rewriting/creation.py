@@ -9,7 +9,13 @@ import libcst as cst
 from xarrayops.port import advice
 from xarrayops.port.rewriting import draws
 from xarrayops.port.rewriting.context import Context, argument, dotted
-from xarrayops.port.rewriting.reference import missing_reference, reference_array, unproved
+from xarrayops.port.rewriting.reference import (
+    earlier_array,
+    missing_reference,
+    operand_beside,
+    reference_array,
+    unproved,
+)
 from xarrayops.port.source import interface
 from xarrayops.port.source.value import SCALAR, SEQUENCE, UNKNOWN
 
@@ -165,7 +171,12 @@ def random_numbers(context: Context, node: ast.Call, updated: cst.BaseExpression
         return None
     if not draws.is_array(node, method) or is_moved(context, node):
         return None
-    reference = reference_array(context, node)
-    context.edit(node, "random", "NumPy draws the same numbers; they move to the library of the arrays")
-    like = dotted(reference) if reference else context.np_call("empty", argument(cst.Integer("0")))
-    return context.np_call("asarray", argument(updated), argument(like, "like"))
+    reference = reference_array(context, node) or earlier_array(context, node)
+    if reference is None:
+        other = operand_beside(context, node)
+        if other is not None:
+            what = f"NumPy draws its own arrays, and {ast.unparse(other)} may be an array of another library"
+            context.todo(node, f"{what}. Instead: np.asarray({ast.unparse(node)}, like={ast.unparse(other)})")
+        return None
+    context.edit(node, "random", f"NumPy draws the same numbers; they move to the library of {reference}")
+    return context.np_call("asarray", argument(updated), argument(dotted(reference), "like"))

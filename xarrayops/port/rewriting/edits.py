@@ -58,6 +58,8 @@ class Rewritten(Record):
         The functions that return the arguments that they write; only with ``return_arguments``.
     before : tuple of int
         The line of the original for each line of the text.
+    notes : tuple of str
+        Which parameters have no annotation, if there are places to decide.
     """
 
     path: str
@@ -67,6 +69,7 @@ class Rewritten(Record):
     todos: tuple[Todo, ...]
     returned: tuple[Returned, ...] = ()
     before: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def line_of(self, found: Edit | Todo) -> int:
         """The line of the text at which an edit was made, or has a comment on a place to decide."""

@@ -6,6 +6,7 @@ import ast
 from typing import TypeGuard
 
 from xarrayops.port.rewriting.context import Context
+from xarrayops.port.rewriting.draws import method_of
 from xarrayops.port.source.counted import MADE
 
 
@@ -27,6 +28,37 @@ def reference_array(context: Context, node: ast.expr, *, is_certain: bool = Fals
         attribute = None if is_certain else _attribute(function, node)
         if attribute is not None:
             return attribute
+    return None
+
+
+def earlier_array(context: Context, node: ast.expr) -> str | None:
+    """The last variable that holds an array of NumPy's functions when a call is made, of the default library or not."""
+    scope = context.function(node) or context.program.source.tree
+    found = None
+    for each in scope.body:
+        if each.lineno >= context.statement(node).lineno:
+            break
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if context.is_array(value):
+                is_kept = sum(_binds(other, name) for other in ast.walk(scope)) == 1
+                found = name if is_kept and not _is_draw(context, value) else found
+    return found
+
+
+def _is_draw(context: Context, node: ast.expr) -> bool:
+    """Whether a draw of random numbers is a part of an expression."""
+    return any(isinstance(each, ast.Call) and method_of(context, each) is not None for each in ast.walk(node))
+
+
+def operand_beside(context: Context, node: ast.expr) -> ast.expr | None:
+    """The array that an operation around a call combines with its result."""
+    parent = context.parent(node)
+    while isinstance(parent, ast.BinOp | ast.UnaryOp):
+        if isinstance(parent, ast.BinOp):
+            other = parent.right if parent.left is node else parent.left
+            if context.is_array(other):
+                return other
+        node, parent = parent, context.parent(parent)
     return None
 
 

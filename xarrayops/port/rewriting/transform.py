@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
+from xarrayops.port.annotations import note_on_annotations
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.rewriting.edits import Edit, Returned, Rewritten, Todo
 from xarrayops.port.rewriting.lines import changed
@@ -38,6 +39,7 @@ class _Work:
     def __init__(self, program: Program) -> None:
         self.is_xo = False
         """Whether NumPy's names are replaced by ours."""
+        self._original = program
         self._source = program.source
         self._program = program
         self._origins = [*range(1, len(program.source.lines) + 1)]
@@ -97,4 +99,5 @@ class _Work:
         todos = {*self._todos, *self._in_original(context.todos)}
         notes = tuple(sorted(set(self._edits))), tuple(sorted(todos)), tuple(self._returned)
         before = tuple(self._origins[line - 1] for line in origins)
-        return Rewritten(source.path, source.text, "\n".join(lines), *notes, before)
+        of_annotations = note_on_annotations(self._original, (each.line for each in todos))
+        return Rewritten(source.path, source.text, "\n".join(lines), *notes, before, of_annotations)

@@ -123,11 +123,10 @@ class Foreign:
         taken = sorted(_TAKES.get(name.partition("()")[0], ()))
         if not taken:
             return ""
-        everywhere = [each for each in taken if ":" not in each]
-        on_host = [each.removesuffix(":cpu") for each in taken if ":" in each]
-        texts = [", ".join(everywhere), f"{', '.join(on_host)} in host memory" if on_host else ""]
+        *several, last = (each.replace(":cpu", " (on the CPU)") for each in taken)
+        libraries = f"{', '.join(several)} and {last}" if several else last
         setting = _SETTINGS[name.partition(".")[0]]
-        return f"arrays of {' and of '.join(filter(None, texts))} with {setting}, if all its arrays are of one library"
+        return f"arrays of {libraries} with {setting}, if all of its arrays belong to one library"
 
     def makes_arrays_of_numpy(self, name: str) -> bool:
         """Whether a function of numbers may return arrays."""

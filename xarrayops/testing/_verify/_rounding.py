@@ -13,7 +13,7 @@ after the other makes most likely (N. J. Higham, "Accuracy and stability of nume
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any
@@ -22,6 +22,7 @@ from unittest import mock
 import numpy as np
 
 from xarrayops.plugin.nested import fill, leaves
+from xarrayops.testing._verify._foreign import calling
 
 Array = np.ndarray[Any, Any]
 
@@ -46,7 +47,7 @@ _UINTS = {"e": (np.uint16, 5), "f": (np.uint32, 12), "d": (np.uint64, 26)}
 _asarray = np.asarray  # `rounding` replaces it in NumPy
 _ZERO = np.zeros(1)
 _NOISE: list[np.random.Generator] = []
-"""The generator of the run in progress."""
+"""The generator of the run in progress; empty in functions of other packages."""
 
 
 class Rounded(np.ndarray):
@@ -117,7 +118,7 @@ def _written(target: Array, result: Any, mask: Any = True) -> Array:
 
 def _rounded(x: Any, magnitude: Any = None) -> Any:
     """x, changed by about ``eps * magnitude`` where it is not exact; ``magnitude`` defaults to the magnitude of x."""
-    if not _is_floating(x) or not x.size:
+    if not _is_floating(x) or not x.size or not _NOISE:
         return x
     if x.dtype.kind == "c":
         parts = np.stack([x.real, x.imag], axis=-1)
@@ -169,9 +170,39 @@ def _rounded_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     exact = function(*args, **kwargs)
     if all(np.all(_is_exact(_asarray(each).real)) for each in leaves(exact) if _is_floating(each)):
         return _wrapped(exact)
-    vary = lambda x: _rounded(x, np.abs(x) * math.sqrt(max(x.shape))) if _is_floating(x) and x.ndim else x
-    found = function(*fill(args, vary), **kwargs)
-    return _wrapped(fill(found, lambda x: _rounded(x, 4 * np.max(np.abs(x), initial=0.0))))
+    found = function(*fill(args, _varied), **kwargs)
+    return _wrapped(fill(found, _rounded_by_largest))
+
+
+def _varied(x: Any) -> Any:
+    """An argument, changed by sqrt(n) units if it is an array."""
+    return _rounded(x, np.abs(x) * math.sqrt(max(x.shape))) if _is_floating(x) and x.ndim else x
+
+
+def _rounded_by_largest(x: Any) -> Any:
+    """A result, changed by four units of its largest element."""
+    return _rounded(x, 4 * np.max(np.abs(x), initial=0.0)) if _is_floating(x) else x
+
+
+def _foreign_call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The result of a function of another package for plain arrays that are changed by sqrt(n) units.
+
+    Its own steps are not rounded: they may need numbers that are exact, such as conjugate pairs.
+    """
+    args, kwargs = fill(_plain((args, kwargs)), _varied)
+    with _without_rounding():
+        found = function(*args, **kwargs)
+    return _wrapped(fill(found, _rounded_by_largest))
+
+
+@contextmanager
+def _without_rounding() -> Iterator[None]:
+    before = _NOISE[:]
+    _NOISE.clear()
+    try:
+        yield
+    finally:
+        _NOISE[:] = before
 
 
 def _is_computed(x: Any, inputs: Any) -> bool:
@@ -189,12 +220,15 @@ def _is_floating(x: Any) -> bool:
 
 
 @contextmanager
-def rounding(seed: int) -> Iterator[None]:
-    """A context in which NumPy creates arrays of `Rounded`, which round by this seed."""
+def rounding(seed: int, namespaces: Iterable[dict[str, Any]] = ()) -> Iterator[None]:
+    """A context in which NumPy creates arrays of `Rounded`, which round by this seed.
+
+    Functions of other packages in the namespaces get plain arrays.
+    """
     _NOISE.append(np.random.Generator(np.random.PCG64(seed)))
     try:
         creating: dict[str, Any] = {name: _creating(getattr(np, name)) for name in _CREATING}
-        with mock.patch.multiple(np, **creating):
+        with mock.patch.multiple(np, **creating), calling(namespaces, _foreign_call):
             yield
     finally:
         _NOISE.pop()
@@ -203,6 +237,7 @@ def rounding(seed: int) -> Iterator[None]:
 def _creating(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def creating(*args: Any, **kwargs: Any) -> Any:
-        return _wrapped(function(*args, **kwargs))
+        made = function(*args, **kwargs)
+        return _wrapped(made) if _NOISE else made
 
     return creating

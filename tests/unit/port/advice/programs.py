@@ -114,6 +114,7 @@ TODOS = {
     "def f(x: np.ndarray, *shape):\n    shape = shape or (5, 1)\n    return x.reshape(*shape)": ("np.reshape(x, (*shape,))", "x.reshape(*shape)"),
     "def f(x):\n    y = x.dtype\n    return [1, 2, 3, 4, 5] * x": ("np.multiply([1, 2, 3, 4, 5], x)", "[1, 2, 3, 4, 5] * x"),
     "def f(x):\n    return x.copy()": ("np.copy(x)", "x.copy()"),
+    "def f(x):\n    rng = np.random.default_rng(0)\n    return np.sin(np.arange(5.0)) + rng.normal(size=5)": ("like=np.sin(np.arange(5.0)))", "rng.normal(size=5)"),
     "def f(x):\n    return 1.0 * x.size": ("np.size(x)", "x.size"),
     "def f(x: np.ndarray):\n    return x.flat[2]": ("np.ravel(x)", "x.flat"),
     "def f(x: np.ndarray):\n    return x.strides": ('xo.convert(x, "numpy").strides', "x.strides"),

@@ -251,3 +251,39 @@ def test_the_code_in_a_note_about_an_index_is_python(tmp_path):
     )
     (problem,) = [each.problem for each in rewrite(program).todos if "PyTorch refuses" in each.problem]
     assert problem.endswith("Instead: xo.at(x)[:, i, ::2].get()")
+
+
+RECEIVERS = {
+    "(x * 2).sum(axis=1)": "np.sum(x * 2, axis=1)",
+    "(x > 2).astype(float)": "np.astype(x > 2, float)",
+    "(np.sin(x)).reshape(4, 3)": "np.reshape(np.sin(x), (4, 3))",
+    "(-x).T": "np.transpose(-x)",
+    "(x if n else -x).std(0)": "np.std(x if n else -x, 0)",
+    "(  # all\n        x + 1\n    ).mean(0)": "np.mean((  # all\n        x + 1\n    ), 0)",
+    "(y := x + 1).mean(0)": "np.mean((y := x + 1), 0)",
+}
+
+
+@pytest.mark.parametrize("written", RECEIVERS)
+def test_an_operation_needs_no_parentheses_as_an_argument(written, checked, tmp_path):
+    source = body(written)
+    checked(source, X)
+    (tmp_path / "program.py").write_text(source)
+    assert RECEIVERS[written] in rewrite(tmp_path / "program.py").text
+
+
+DRAWS = {
+    "t = np.linspace(0, 1, n)\n    return t * rng.normal(size=n)": "np.asarray(rng.normal(size=n), like=t)",
+    "return np.asarray(rng.normal(size=n))": "return np.asarray(rng.normal(size=n))",
+    "t = rng.normal(size=n)\n    return rng.normal(size=n) + t": "return rng.normal(size=n) + t",
+    "t = np.ones(n)\n    t = t * 2\n    return rng.normal(size=n)": "return rng.normal(size=n)",
+}
+
+
+@pytest.mark.parametrize("lines", DRAWS)
+def test_draws_move_to_an_array_that_exists(lines, tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(f"import numpy as np\ndef f(n: int):\n    rng = np.random.default_rng(0)\n    {lines}\n")
+    text = rewrite(path).text
+    assert DRAWS[lines] in text
+    assert "np.empty(0)" not in text

@@ -309,7 +309,9 @@ def test_results_that_cannot_be_compared_are_noted():
     def cancels(x):
         return (x + 1e16) - 1e16
 
-    assert "random rounding changes 100% of the elements" in on_numpy(cancels, X + 0.3).notes[0]
+    given = np.concatenate([np.ravel(X) + 0.3, np.full(999, 1e17)])
+    (note,) = on_numpy(cancels, given).notes
+    assert note.startswith(f"result: for {X.size} of {given.size} elements the comparison has little meaning")
     assert not on_numpy(lambda x: x * 0.1 + 1, X.astype("float16")).notes
 
 
