@@ -53,38 +53,28 @@ def selected(x: Array, ranks: Array) -> Array:
     count, limit = ranks.shape[-1], size(x)
     rows, blocks = math.prod(max(chunks) for chunks in x.chunks[:-1]), x.numblocks[-1]
     ranks = ranks.rechunk((*x.chunks[:-1], -1))
-    if 3 * rows * math.isqrt(x.shape[-1] * blocks * count) > limit:
-        x = _with_few_rows(x, rows, count)
-        return elements(_sorted(x), ranks)
+    is_small = 3 * rows * math.isqrt(x.shape[-1] * blocks * count) <= limit
+    if not is_small and rows > 1 and rows * count << selection.DIGIT > limit:
+        x = x.rechunk((*(1,) * (x.ndim - 1), limit), block_size_limit=limit * x.dtype.itemsize)
+    ordered = da.map_blocks(np.sort, x, axis=-1, dtype=x.dtype, meta=x._meta)
+    if not is_small:
+        return elements(ordered, ranks)
     step = max(math.isqrt(x.shape[-1] // (blocks * count)), 1)  # so both passes give about as many elements
     row, (block, rank, side) = tuple(range(x.ndim - 1)), range(x.ndim - 1, x.ndim + 2)
-    ordered, wide = _sorted(x), _blocks.meta(x, x.dtype, x.ndim + 1)
+    wide = _blocks.meta(x, x.dtype, x.ndim + 1)
+    lengths = {block: lambda length: -(-length // step)}
+    ends = partial(_ends_of_groups, step=step)
     groups = da.blockwise(
-        partial(_ends_of_groups, step=step),
-        (*row, side, block),
-        *(ordered, (*row, block)),
-        adjust_chunks={block: lambda length: -(-length // step)},
-        new_axes={side: 2},
-        meta=wide,
+        ends, (*row, side, block), ordered, (*row, block), adjust_chunks=lengths, new_axes={side: 2}, meta=wide
     )
-    bounds = da.blockwise(
-        partial(_bounds, step=step, blocks=blocks),
-        (*row, side, rank),
-        *(groups, (*row, side, block), ranks, (*row, rank)),
-        concatenate=True,
-        meta=wide,
-    )
+    operands = (groups, (*row, side, block), ranks, (*row, rank))
+    between = partial(_bounds, step=step, blocks=blocks)
+    bounds = da.blockwise(between, (*row, side, rank), *operands, concatenate=True, meta=wide)
     again = bind(x, bounds, seed=bounds.name) if _is_of_own_tasks(x) else x
-    inside = da.blockwise(
-        _between,
-        (*row, block),
-        *(again, (*row, block), bounds, (*row, side, rank)),
-        adjust_chunks={block: 1},
-        concatenate=True,
-        meta=x._meta,
-    )
-    pairs = (inside, (*row, block), bounds, (*row, side, rank), ranks, (*row, rank))
-    return da.blockwise(_of_rank, (*row, rank), *pairs, concatenate=False, meta=x._meta)
+    operands = (again, (*row, block), bounds, (*row, side, rank))
+    inside = da.blockwise(_between, (*row, block), *operands, adjust_chunks={block: 1}, concatenate=True, meta=x._meta)
+    operands = (inside, (*row, block), bounds, (*row, side, rank), ranks, (*row, rank))
+    return da.blockwise(_of_rank, (*row, rank), *operands, concatenate=False, meta=x._meta)
 
 
 def _is_of_own_tasks(x: Array) -> bool:
@@ -117,8 +107,7 @@ def _between(x: Any, bounds: Any) -> list[tuple[int, Any]]:
     found: list[tuple[int, Any]] = []
     for row, low, high in zip(x.reshape(-1, x.shape[-1]), *_sides(bounds), strict=True):
         for least, greatest in zip(low, high, strict=True):  # NaN is above all numbers
-            through = np.count_nonzero((row <= least) | (least != least))
-            found.append((through, row[(row > least) & ~(row >= greatest)]))
+            found.append((int(np.count_nonzero(row <= least)), row[(row > least) & ~(row >= greatest)]))
     return found
 
 
@@ -137,17 +126,6 @@ def _sides(bounds: Any) -> tuple[Any, Any]:
     """The lower and the upper bounds, of all rows."""
     low, high = (bounds[..., side, :].reshape(-1, bounds.shape[-1]) for side in (0, 1))
     return low, high
-
-
-def _sorted(x: Array) -> Array:
-    return da.map_blocks(np.sort, x, axis=-1, dtype=x.dtype, meta=x._meta)
-
-
-def _with_few_rows(x: Array, rows: int, count: int) -> Array:
-    """x with chunks of one row, unless the counts of ``count`` elements of each row are less than a chunk."""
-    if rows == 1 or rows * count << selection.DIGIT <= size(x):
-        return x
-    return x.rechunk((*(1,) * (x.ndim - 1), size(x)), block_size_limit=size(x) * x.dtype.itemsize)
 
 
 def elements(ordered: Array, ranks: Array) -> Array:

@@ -113,6 +113,13 @@ def test_updates_by_index_equal_numpys(op, dtype):
         np.testing.assert_array_equal(np.signbit(found.compute())[untouched], np.signbit(x)[untouched])
 
 
+@pytest.mark.parametrize("op", ["set", "multiply", "add"])
+def test_an_update_leaves_its_array(op):
+    x, ids = da.ones((12, 3), chunks=5).persist(), da.from_array(np.asarray([0, 7]), chunks=1)
+    found = getattr(xo.at(x)[ids], op)(3.0)
+    assert float(found.sum()) != 36.0 == float(x.sum())
+
+
 def test_an_update_of_columns_by_index():
     x, ids = RANDOM.integers(0, 9, (6, 8)).astype("float64"), np.asarray([1, 1, 7])
     found = xo.at(da.from_array(x, chunks=(2, 3)))[:, da.from_array(ids, chunks=2)].add(2.0)

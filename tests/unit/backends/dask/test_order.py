@@ -127,18 +127,20 @@ def test_quantiles_do_not_repeat_costly_steps(step):
     assert sum("made" in str(task.key) for task in tasks.found) == 12
 
 
+@pytest.mark.parametrize("limit", [0, 1 << 30], ids=["by digits", "in two passes"])
 @pytest.mark.parametrize("seed", range(12))
-def test_elements_of_split_rows(seed):
+def test_elements_of_split_rows(monkeypatch, seed, limit):
     """Ties, NaN, few and many ranks, chunks of any lengths and in any order, at every rank."""
+    monkeypatch.setattr(_selection, "SMALL", limit)
     rng = np.random.default_rng(seed)
     lengths = tuple(rng.integers(1, [120, 40, 2, 60][seed % 4], size=rng.integers(2, 12)).tolist())
     x = rng.normal(size=(2, sum(lengths))).round(seed % 3)
     x[rng.uniform(size=x.shape) < [0.0, 0.1, 0.9][seed % 3]] = np.nan
-    x = np.sort(x) if seed % 5 == 0 else x
-    ranks = np.stack([rng.permutation(x.shape[1]) for _ in range(2)])[:, : rng.integers(1, 9)]
-    for each in (ranks, np.tile(np.arange(x.shape[1]), (2, 1))):
+    x = np.sort(x) if seed % 2 else x
+    places = np.tile(np.arange(x.shape[1]), (2, 1))
+    for each in (places, places[:, ::7], *(places[:, i, None] for i in rng.integers(0, x.shape[1], 12))):
         found = _selection.selected(da.from_array(x, chunks=(1, lengths)), da.from_array(each))
-        same(found.compute(), np.take_along_axis(np.sort(x), each, -1))
+        same(found.compute(scheduler="sync"), np.take_along_axis(np.sort(x), each, -1))
 
 
 @pytest.mark.parametrize("descending", [False, True])
