@@ -22,7 +22,7 @@ def versions() -> dict[str, str]:
 
 
 class _Device(str):
-    """The CPU, with the chunks of an array, in which random numbers are drawn beside it."""
+    """The CPU, with the chunks of an array, in which random numbers next to it are drawn."""
 
     chunks: tuple[tuple[int, ...], ...] = ()
 

@@ -73,8 +73,8 @@ def selected(x: Array, ranks: Array) -> Array:
     again = bind(x, bounds, seed=bounds.name) if _is_of_own_tasks(x) else x
     operands = (again, (*row, block), bounds, (*row, side, rank))
     inside = da.blockwise(_between, (*row, block), *operands, adjust_chunks={block: 1}, concatenate=True, meta=x._meta)
-    operands = (inside, (*row, block), bounds, (*row, side, rank), ranks, (*row, rank))
-    return da.blockwise(_of_rank, (*row, rank), *operands, concatenate=False, meta=x._meta)
+    parts = (inside, (*row, block), bounds, (*row, side, rank), ranks, (*row, rank))
+    return da.blockwise(_of_rank, (*row, rank), *parts, concatenate=False, meta=x._meta)
 
 
 def _is_of_own_tasks(x: Array) -> bool:
