@@ -66,7 +66,7 @@ def _only(name: str, backend: Backend, hook: str, call: Call) -> Candidate:
     cost = cost_of(hook, function, call)
     if cost is None:
         return _planned(name, backend, hook, call)
-    if not isinstance(RULES[hook], Whole):
+    if not isinstance(RULES.get(hook), Whole):
         return Candidate(name, True, backend.origins[hook]).costing(cost)
     reason = excess(hook, function, call)
     gathers = f"; gathers {amount(cost.moves)} {place_of(hook, call)}" if cost.moves else ""

@@ -33,7 +33,7 @@ from xarrayops_backends.dask._standard.order import *
 from xarrayops_backends.dask._standard.sets import *
 from xarrayops_backends.dask._transfers import *
 from xarrayops_backends.dask._windows import convolution, pooling
-from xarrayops_backends.numpy._devices import __array_namespace_info__, as_device, device, to_device
+from xarrayops_backends.numpy._devices import __array_namespace_info__, as_device, to_device
 from xarrayops_backends.numpy._exchange import import_refusal
 
 NAMESPACE = array_api_compat.dask.array

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
+from xarrayops.plugin import sharding
 from xarrayops.plugin.arrays import Record
-from xarrayops.plugin.sharding import OF_MATRICES, RULES as _OF_MOST, Cost, Rule, Sharding, Whole, tall
+from xarrayops.plugin.sharding import RULES as _OF_MOST, Cost, Rule, Sharding, Whole, shardings
 from xarrayops_backends.dask._selection import SMALL
 
 
@@ -38,25 +39,46 @@ class InChunks(Record):
 
 
 def counting(given: Mapping[str, Any]) -> Cost:
-    """Each task counts a chunk. A tree adds the counts, 16 in a task."""
+    """Each task counts a chunk, or combines its segments. A tree adds the counts, 16 in a task."""
     x: Sharding = given["x"]
-    bins = given.get("bins", given.get("length"))
-    if bins is None:  # `bincount` finds it in the values
+    bins = given.get("bins", given.get("length", given.get("num_segments")))
+    if bins is None:  # the call finds it in the values
         return Cost(None, None, "one chunk")
     count = bins + 1 if isinstance(bins, int) else prod(bins.shape) if isinstance(bins, Sharding) else len(bins)
-    counts = 8 * count
-    return Cost(16 * counts, 4 * (x.shard_bytes or 0) + 20 * counts, "one chunk")
+    columns = x.shard_shape[1:] if "segment_ids" in given else ()
+    counts = 8 * count * prod(columns)
+    holds = 4 * sum(each.shard_bytes or 0 for _, each in shardings(given)) + 20 * counts
+    return Cost(16 * counts, holds, sharding.described("dask", (None, *(x.spec or ())[1:]) if columns else ()))
+
+
+def composed(given: Mapping[str, Any]) -> Cost:
+    """The tasks of elementwise functions that choose between two arrays."""
+    cost = sharding.elementwise(given)
+    return cost._replace(holds=2 * (cost.holds or 0))
+
+
+def cumulative(given: Mapping[str, Any]) -> Cost:
+    """Each chunk is summed, and the total of the chunks before it is added."""
+    x: Sharding = given["x"]
+    holds = 4 * max(x.shard_bytes or 0, 8 * prod(x.shard_shape))
+    return Cost(sharding.reduction(given).moves, holds, sharding.described("dask", x.spec or ()))
 
 
 _ORDER = Whole({"x": "axis"}, like="x", item=8)
+_REDUCTIONS = "var std nanvar nanstd nanargmax nanargmin ptp logsumexp linalg.vector_norm"
+_SEGMENTS = "segment_sum segment_mean segment_max segment_min"
 _QUANTILES = "median nanmedian quantile nanquantile percentile nanpercentile"
 RULES: dict[str, Any] = {
     **{verb: InChunks(_OF_MOST[verb], 4) for verb in _QUANTILES.split()},
     **dict.fromkeys(("sort", "partition"), InChunks(_ORDER, 4)),
     **dict.fromkeys(("argsort", "argpartition"), InChunks(_ORDER, 8)),
-    "topk": InChunks(_OF_MOST["topk"], 4),
-    **dict.fromkeys(("histogram", "bincount"), counting),
-    **dict.fromkeys(("linalg.qr", "linalg.svd", "linalg.svdvals"), tall),
-    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), Whole(OF_MATRICES.axes, copies=3, item=16)),
+    "topk": InChunks(Whole({"x": "axis"}, copies=2, item=8), 4),
+    **dict.fromkeys(("cbrt", "nan_to_num", "sigmoid", "tril", "triu"), composed),
+    **dict.fromkeys(_REDUCTIONS.split(), sharding.reduction),
+    "isclose": sharding.elementwise,
+    **dict.fromkeys(("histogram", "bincount", *_SEGMENTS.split()), counting),
+    **dict.fromkeys(("cumulative_sum", "cumulative_prod"), cumulative),
+    **dict.fromkeys(("linalg.qr", "linalg.svd", "linalg.svdvals"), sharding.tall),
+    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), Whole(sharding.OF_MATRICES.axes, copies=3, item=16)),
 }
 """The functions that follow another rule than those of most libraries."""

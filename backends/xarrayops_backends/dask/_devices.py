@@ -21,6 +21,19 @@ def versions() -> dict[str, str]:
     return {"dask": metadata.version("dask"), "numpy": np.__version__}
 
 
+class _Device(str):
+    """The CPU, with the chunks of an array, in which random numbers next to it are drawn."""
+
+    chunks: tuple[tuple[int, ...], ...] = ()
+
+
+def device(x: Array, /) -> str:
+    """The CPU, with the chunks of x."""
+    found = _Device("cpu")
+    found.chunks = x.chunks
+    return found
+
+
 def is_lazy(x: Array, /) -> bool:
     """Always True: even an array that was created from a NumPy array is a task graph."""
     return True

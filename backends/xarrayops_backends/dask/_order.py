@@ -16,7 +16,7 @@ from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import common, order, quantiles
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
-from xarrayops_backends.dask._selection import elements, sorted_chunks, with_rows
+from xarrayops_backends.dask._selection import selected, with_rows
 
 
 def _select(xp: Any, x: Array, *indices: Any) -> list[Array]:
@@ -27,7 +27,7 @@ def _select(xp: Any, x: Array, *indices: Any) -> list[Array]:
     rest = x.shape[:-1]
     arrays = [da.asarray(np.asarray([i]) if isinstance(i, int) else i) for i in indices]
     ranks = da.concatenate([da.broadcast_to(each, (*rest, each.shape[-1])) for each in arrays], axis=-1)
-    found = elements(sorted_chunks(x, ranks.shape[-1]), ranks)
+    found = selected(x, ranks)
     ends = np.cumsum([0, *(each.shape[-1] for each in arrays)])
     return [
         found[..., ends[i]] if isinstance(index, int) else found[..., ends[i] : ends[i + 1]]

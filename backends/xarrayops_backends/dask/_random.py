@@ -20,19 +20,25 @@ _LEAST = 1 << 23
 
 
 def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
-    """In chunks of Dask's default size, which does not affect the numbers."""
+    """Along axes as long as those of the array that the numbers are like, in its chunks, else of Dask's default size.
+
+    Chunks do not affect the numbers.
+    """
     return _drawn(draw, key, shape, device)
 
 
 def random_permutation(key: Any, size: int, device: Any, /) -> Array:
     """By a sort of chunks of the bits."""
-    return _argsort(_drawn(Draw("bits", "int64"), key, (size,), device, _LEAST))
+    _blocks.check_device(device)
+    return _argsort(_drawn(Draw("bits", "int64"), key, (size,), None, _LEAST))
 
 
 def _drawn(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, limit: Any = None) -> Array:
     _blocks.check_device(device)
     dtype = np.dtype(draw.dtype)
-    chunks = da.core.normalize_chunks("auto", shape, limit, dtype=dtype)
+    like = getattr(device, "chunks", ())
+    wanted = tuple(like[i] if i < len(like) and sum(like[i]) == n else "auto" for i, n in enumerate(shape))
+    chunks = da.core.normalize_chunks(wanted, shape, limit, dtype=dtype)
     meta = np.empty((0,) * len(shape), dtype)
     return da.map_blocks(_chunk, chunks=chunks, dtype=dtype, meta=meta, draw=draw, key=key, whole=shape)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,6 +14,11 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.sharding import Sharding, Spec, host_memory as _host_memory, names as _names
 from xarrayops_backends.dask._blocks import da, require_sizes as _require_sizes
 from xarrayops_backends.dask._stores import from_copy as _from_copy, from_store as _from_store
+
+_SECONDS = 5
+"""How long the answer of a scheduler about its workers is used."""
+_answers: WeakKeyDictionary[Any, tuple[float, list[float]]] = WeakKeyDictionary()
+"""For each client, when its scheduler was asked, and the memory of the threads of its workers."""
 
 
 def sharding_of(x: Array, /) -> Sharding:
@@ -53,9 +60,17 @@ def task_limit(x: Array, /) -> int | None:
     """Half of a worker's memory for each of its threads; without a cluster half of the memory of this machine."""
     distributed: Any = sys.modules.get("distributed")
     try:
-        workers = distributed.default_client().scheduler_info(n_workers=-1)["workers"].values()
+        memory = _memory_of_threads(distributed.default_client())
     except (AttributeError, ValueError):  # not imported, or no client
-        known: list[float] = [_host_memory()]
-    else:
-        known = [each["memory_limit"] / each["nthreads"] for each in workers]
-    return int(0.5 * min(known)) or None
+        memory = [_host_memory()]
+    return int(0.5 * min(memory, default=0)) or None
+
+
+def _memory_of_threads(client: Any) -> list[float]:
+    """The memory of a thread of each worker, as the scheduler said some seconds ago at most."""
+    asked, memory = _answers.get(client, (-math.inf, []))
+    if time.monotonic() - asked > _SECONDS:
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        memory = [each["memory_limit"] / each["nthreads"] for each in workers]
+        _answers[client] = time.monotonic(), memory
+    return memory

@@ -1,6 +1,7 @@
 """The kernels of random numbers equal the generic function, around the sizes of blocks and chunks."""
 
 import importlib.util
+import pickle
 
 import numpy as np
 import pytest
@@ -80,6 +81,21 @@ def test_dask_chunks_do_not_matter(size):
         rng, want = (xo.random.default_rng(4, backend=name) for name in ("dask", "numpy"))
         np.testing.assert_array_equal(np.asarray(rng.permutation(500)), want.permutation(500))
         np.testing.assert_array_equal(np.asarray(rng.choice(9, (30, 4))), want.choice(9, (30, 4)))
+
+
+@pytest.mark.parametrize("size", [1000, (1000, 4), (1000, 4, 2), (4, 1000), (), 7])
+def test_numbers_like_a_dask_array_have_its_chunks(size):
+    """Along the axes of its lengths; the numbers are those of NumPy."""
+    da = pytest.importorskip("dask.array")
+    x = da.ones((1000, 4), chunks=((300, 600, 100), (3, 1)))
+    rng, want = (xo.random.default_rng(4, **where) for where in ({"like": x}, {"backend": "numpy"}))
+    expected = {1000: x.chunks[:1], (1000, 4): x.chunks, (1000, 4, 2): (*x.chunks, (2,)), (4, 1000): ((4,), (1000,))}
+    for _ in range(2):
+        found = rng.random(size)
+        assert found.chunks == expected.get(size, ((7,),) if size else ())
+        np.testing.assert_array_equal(found.compute(), want.random(size))
+        rng = pickle.loads(pickle.dumps(rng)) if size == 7 else rng
+    assert xo.sum(rng.normal(x[:, 0], 2.0)).compute() == pytest.approx(xo.sum(want.normal(np.ones(1000), 2.0)))
 
 
 def test_dask_takes_a_lazy_key():

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.extra import common
-from xarrayops.errors import Unsupported
+from xarrayops.errors import CrossingError, Unsupported
 from xarrayops.plugin.arrays import Array
 
 
@@ -51,6 +51,8 @@ def known(value: Array, option: str) -> int:
     """An integer that determines a length; raises for traced arrays, which have no values."""
     try:
         return int(value)
+    except CrossingError:
+        raise
     except (TypeError, RuntimeError) as error:  # the errors of JAX tracers and of fake tensors
         raise length_unknown(option) from error
 

@@ -36,7 +36,8 @@ def default_rng(
         An integer in [0, 2**64). A key: an array (2,) of uint32, as `key` or `Generator.key` return it; a key in host
         memory is read once, and serves any library. None: entropy of the operating system.
     like : array, optional
-        An array that gives the library and the device, but not the dtype: the numbers do not depend on it.
+        An array that gives the library and the device, but not the dtype: the numbers do not depend on it. Numbers are
+        split like it: over the devices of JAX, or in the chunks of Dask along axes of the same lengths.
     backend, device : optional
         The library and the device. By default from the key, else from `xarrayops.use` or `xarrayops.set_default`.
     dtype : optional

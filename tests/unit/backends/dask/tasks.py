@@ -23,6 +23,7 @@ class Tasks(Callback):
         self._size = size or _bytes
         self.found = []
         self.runs = 0
+        self.most_held = 0
         self._taken = {}
 
     def _start(self, graph):
@@ -35,6 +36,7 @@ class Tasks(Callback):
         taken = self._taken.pop(key)
         if not str(key).startswith("finalize"):  # joins the chunks of the result for the caller
             self.found.append(Task(key, taken, self._size(result)))
+            self.most_held = max(self.most_held, sum(map(self._size, state["cache"].values())))
 
     @property
     def most_taken(self):

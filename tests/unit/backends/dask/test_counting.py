@@ -81,6 +81,16 @@ def test_counts_hold_a_chunk():
     assert tasks.most_taken <= 2 * CHUNK + 500
 
 
+@pytest.mark.parametrize("call", [xo.bincount, lambda ids: xo.segment_sum(ids, ids)])
+def test_sizes_that_depend_on_values_are_computed_in_the_call(call):
+    """`strict` says so; it was an error about traced functions."""
+    ids = chunked(np.abs(IDS))
+    with xo.strict(computes=None):
+        assert call(ids).shape == (BINS + 2,)
+    with pytest.raises(xo.CrossingError, match="computes=0, but the program made 1"), xo.strict(computes=0):
+        call(ids)
+
+
 @pytest.mark.parametrize(("op", "dtype"), [(op, dtype) for dtype, ops in OPERATIONS.items() for op in ops])
 def test_updates_by_index_equal_numpys(op, dtype):
     x = RANDOM.integers(1, 4, (12, 3)).astype(dtype)
@@ -101,6 +111,13 @@ def test_updates_by_index_equal_numpys(op, dtype):
     if dtype == "float64" and op in ("add", "subtract"):
         untouched = ~np.isin(np.arange(12), ids % 12)
         np.testing.assert_array_equal(np.signbit(found.compute())[untouched], np.signbit(x)[untouched])
+
+
+@pytest.mark.parametrize("op", ["set", "multiply", "add"])
+def test_an_update_leaves_its_array(op):
+    x, ids = da.ones((12, 3), chunks=5).persist(), da.from_array(np.asarray([0, 7]), chunks=1)
+    found = getattr(xo.at(x)[ids], op)(3.0)
+    assert float(found.sum()) != 36.0 == float(x.sum())
 
 
 def test_an_update_of_columns_by_index():

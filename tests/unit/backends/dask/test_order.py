@@ -88,6 +88,61 @@ def test_quantiles_of_columns_hold_a_chunk(shape):
     assert max(tasks.most_taken, tasks.most_given) <= 1.1 * x.nbytes / 10
 
 
+ROWS, COLUMNS = 12_000, 4
+CHUNK = ROWS * COLUMNS * 8
+
+
+def made(block_info=None):
+    (start, _), _ = block_info[None]["array-location"]
+    found = np.random.default_rng(start).normal(size=(ROWS, COLUMNS)).round(2)
+    found[::97] = np.nan if start else 9.0
+    return found
+
+
+def source(chunks=12):
+    """An array whose chunks are made by tasks of their own."""
+    return da.map_blocks(made, chunks=((ROWS,) * chunks, (COLUMNS,)), dtype="float64", meta=np.empty((0, 0)))
+
+
+@pytest.mark.parametrize(
+    ("verb", "args"),
+    [("median", ()), ("nanmedian", ()), ("quantile", (0.3,)), ("nanquantile", (np.asarray([0.9, 0.0, 1.0, 0.2]),))],
+)
+@pytest.mark.parametrize("axis", [0, None])
+def test_quantiles_keep_no_chunks(verb, args, axis):
+    """All tasks one after the other hold less than three chunks, of 12: the second pass makes each again."""
+    x = source()
+    call = lambda x: getattr(xo, verb)(x, *map(da.asarray, args), axis=axis)
+    found, tasks = measured(call, x)
+    np.testing.assert_allclose(found, getattr(np, verb)(x.compute(), *args, axis=axis), rtol=1e-15)
+    assert tasks.most_held <= 3 * CHUNK
+    assert sum("made" in str(task.key) for task in tasks.found) == 2 * 12
+
+
+@pytest.mark.parametrize("step", ["x - xo.nanmean(x, axis=0)", "x.rechunk((3000, 4))"])
+def test_quantiles_do_not_repeat_costly_steps(step):
+    x = eval(step, {"x": source(), "xo": xo})
+    found, tasks = measured(lambda x: xo.nanmedian(x, axis=0), x)
+    np.testing.assert_array_equal(found, np.nanmedian(x.compute(), axis=0))
+    assert sum("made" in str(task.key) for task in tasks.found) == 12
+
+
+@pytest.mark.parametrize("limit", [0, 1 << 30], ids=["by digits", "in two passes"])
+@pytest.mark.parametrize("seed", range(12))
+def test_elements_of_split_rows(monkeypatch, seed, limit):
+    """Ties, NaN, few and many ranks, chunks of any lengths and in any order, at every rank."""
+    monkeypatch.setattr(_selection, "SMALL", limit)
+    rng = np.random.default_rng(seed)
+    lengths = tuple(rng.integers(1, [120, 40, 2, 60][seed % 4], size=rng.integers(2, 12)).tolist())
+    x = rng.normal(size=(2, sum(lengths))).round(seed % 3)
+    x[rng.uniform(size=x.shape) < [0.0, 0.1, 0.9][seed % 3]] = np.nan
+    x = np.sort(x) if seed % 2 else x
+    places = np.tile(np.arange(x.shape[1]), (2, 1))
+    for each in (places, places[:, ::7], *(places[:, i, None] for i in rng.integers(0, x.shape[1], 12))):
+        found = _selection.selected(da.from_array(x, chunks=(1, lengths)), da.from_array(each))
+        same(found.compute(scheduler="sync"), np.take_along_axis(np.sort(x), each, -1))
+
+
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_sorts_of_split_vectors_are_numpys(dtype, descending):

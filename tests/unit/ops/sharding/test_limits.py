@@ -85,13 +85,45 @@ def test_the_default_is_half_of_the_memory(monkeypatch):
     monkeypatch.setattr(_sharding, "_host_memory", lambda: 3_000_000)
     with pytest.raises(xo.Unsupported, match=r"hold 1\.6 MB in one task \(limit 1\.5 MB\)"):
         xo.sort(X, axis=0)
-    workers = {"a": {"memory_limit": 8_000_000, "nthreads": 4}, "b": {"memory_limit": 9_000_000, "nthreads": 2}}
-    client = SimpleNamespace(scheduler_info=lambda n_workers: {"workers": workers})
+
+
+class Client:
+    """A client of a cluster of two workers that counts the questions to its scheduler."""
+
+    def __init__(self):
+        self.workers = {
+            "a": {"memory_limit": 8_000_000, "nthreads": 4},
+            "b": {"memory_limit": 9_000_000, "nthreads": 2},
+        }
+        self.questions = 0
+
+    def scheduler_info(self, n_workers):
+        assert n_workers == -1, "the answer must have all workers"
+        self.questions += 1
+        return {"workers": self.workers}
+
+
+def test_the_limit_of_a_cluster_is_asked_once_in_some_seconds(monkeypatch):
+    from xarrayops_backends.dask import _sharding
+
+    client, now = Client(), [0.0]
     monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(default_client=lambda: client))
-    with pytest.raises(xo.Unsupported, match=r"hold 1\.6 MB in one task \(limit 1\.0 MB\)"):
+    monkeypatch.setattr(_sharding, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    for _ in range(3):
+        with pytest.raises(xo.Unsupported, match=r"hold 1\.6 MB in one task \(limit 1\.0 MB\)"):
+            xo.sort(X, axis=0)
+    assert client.questions == 1
+    client.workers["a"]["memory_limit"] = 0  # no limit
+    now[0] = 6.0
+    for _ in range(3):
         xo.sort(X, axis=0)
-    workers["a"]["memory_limit"] = 0  # no limit
+    assert client.questions == 2
+    client.workers, now[0] = {}, 12.0  # they have not started
     xo.sort(X, axis=0)
+    client = Client()
+    with pytest.raises(xo.Unsupported, match=r"limit 1\.0 MB"):
+        xo.sort(X, axis=0)
+    assert client.questions == 1
 
 
 def test_explain_of_a_refused_call():

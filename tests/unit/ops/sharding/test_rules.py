@@ -5,7 +5,11 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._surface import EXTRA, SURFACE
+from xarrayops.plugin.nested import fill
 from xarrayops.plugin.sharding import RULES, Sharding, Whole, described
+from xarrayops.testing import Variant
+from xarrayops.testing._suite.suite import ContractSuite, rows
+from xarrayops.testing._suite.table import NativeDtype, supported_cases
 
 pytest.importorskip("dask")
 from tests.unit.backends.dask.tasks import largest_task
@@ -48,8 +52,18 @@ CALLS = {
     "searchsorted": (split(np.sort(VECTOR), 8), split(VECTOR, 8)),
     "histogram": (split(VECTOR, 8),),
     "bincount": (split(INDICES, 8),),
+    **{f"segment_{verb}": (split(VECTOR, 8), split(INDICES, 8)) for verb in ("sum", "mean", "min")},
+    "segment_max": (split(TALL, 2, 2), split(INDICES[:240], 2)),
+    "cumulative_sum": (split(VECTOR, 8),),
+    "cumulative_prod": (split(TALL.astype("float32"), 4, 2),),
 }
-OPTIONS = {"bincount": {"length": 100}}  # without it the values say how long the result is
+OPTIONS = {
+    "bincount": {"length": 100},
+    **{f"segment_{verb}": {"num_segments": 100} for verb in ("sum", "mean", "min")},
+    "segment_max": {"num_segments": 5},
+    "cumulative_prod": {"axis": 0},
+}
+"""With the sizes of results, which depend on the values otherwise."""
 LONG = RNG.normal(size=1 << 20)
 """Longer than a chunk may be."""
 EXACT = {"exp", "astype", "sign", "add"}
@@ -78,6 +92,28 @@ def test_no_task_holds_more_than_the_rule_states(verb):
         assert found.pieces == 1
     elif found.shard_bytes is not None:
         assert described("dask", found.spec) == candidate.sharding
+
+
+ROWS = [row for row in rows(ContractSuite) if row.function is None and not row.creation]
+
+
+@pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_rows_of_the_contract_hold_no_more_than_their_rules(row):
+    """The first case of each row, with two chunks along each axis; functions without a rule state nothing."""
+    variant = Variant("dask")
+
+    def placed(item):
+        if isinstance(item, NativeDtype):
+            return variant.backend.native_dtype(item.name)
+        return split(item, *(min(n, 2) for n in item.shape)) if isinstance(item, np.ndarray) else item
+
+    for case in supported_cases(variant, row)[:1]:
+        args, kwargs = fill((case.args, case.kwargs), placed)
+        candidates = [each for each in xo.explain(row.verb, *args, **kwargs).candidates if each.ok]
+        if case.arrays and candidates and candidates[0].holds is not None:
+            found = row.public(*args, **kwargs)
+            assert largest_task(*(found if isinstance(found, tuple) else (found,))) <= candidates[0].holds
 
 
 @pytest.mark.parametrize(
