@@ -27,8 +27,8 @@ class Sharding(Record):
     engine : str or None
         "dask", "jax" or "cubed"; None for an array that is not split: an array of another library, or of one device.
     mesh : dict or None
-        The axes of the mesh, each with its size. Dask and cubed have no mesh: its axes are "axis0", "axis1" ..., and the
-        sizes are the numbers of chunks.
+        The axes of the mesh, each with its size. For Dask and cubed, which have no mesh, its axes are "axis0", "axis1"
+        ..., and the sizes are the numbers of chunks.
     spec : tuple or None
         For each axis of the array, the axes of the mesh over which it is split, or None. ``xo.shard(x, spec,
         mesh=mesh)`` splits another array in the same way.

@@ -13,7 +13,8 @@ from xarrayops_backends.numpy._files import mapping_of
 class Store:
     """A store as libraries of chunks take it.
 
-    It is not an ndarray: these libraries would copy one into their graphs. A pickle of it has no elements: it opens the file again.
+    It is not an ndarray: these libraries would copy one into their graphs. A pickle of it has no elements: it opens
+    the file again.
     """
 
     def __init__(self, source: Any) -> None:

@@ -42,16 +42,17 @@ def shard(
     Parameters
     ----------
     x : array or store
-        An array of JAX, Dask or cubed; or, with ``backend=`` or ``like=``, a NumPy array or a store: anything with ``shape``,
-        ``dtype`` and slices, such as `numpy.memmap` and the arrays of h5py, zarr and tensorstore. A store is not read:
-        Dask and cubed read each chunk when they compute it, and JAX each shard for its device.
+        An array of JAX, Dask or cubed; or, with ``backend=`` or ``like=``, a NumPy array or a store: anything with
+        ``shape``, ``dtype`` and slices, such as `numpy.memmap` and the arrays of h5py, zarr and tensorstore. A store is
+        not read: Dask and cubed read each chunk when they compute it, and JAX each shard for its device.
     spec : tuple or None
         For each axis of x the axis of the mesh over which it is split, a tuple of several, or None for an axis that
         stays whole. Missing entries are None. ``spec=None`` gathers x on purpose: a copy on each device of the mesh of
         x, or one chunk.
     mesh : mapping or mesh, optional
         The axes of the mesh with their sizes, such as ``{"rows": 8}``: that many chunks in Dask, at most that many in
-        cubed, whose chunks have one length, and in JAX that many devices, with axes of the type Auto. Or a `jax.sharding.Mesh`, with its own types of axes.
+        cubed, whose chunks have one length, and in JAX that many devices, with axes of the type Auto. Or a
+        `jax.sharding.Mesh`, with its own types of axes.
     like : array, optional
         An array that has the mesh. The axes of an array of Dask or cubed are called "axis0", "axis1" ... An array of
         cubed gives its Spec too.
