@@ -4,10 +4,10 @@
     python examples/larger_than_memory.py --gigabytes 0.1            # a quick look
     python examples/larger_than_memory.py --folder /shared/data --scheduler tcp://host:8786
 
-Without ``--folder`` it writes random numbers into a temporary folder, and removes it at the end. Without ``--scheduler``
-it starts a cluster on this machine, whose two workers have 300 MB each; workers of another cluster must see the folder.
-Then the same functions run on a JAX mesh of 8 CPU devices. They share the memory of this machine, so they get the first
-rows. NumPy computes the results of these rows too.
+Without ``--folder`` it writes random numbers into a temporary folder, and removes it at the end. Without
+``--scheduler`` it starts a cluster on this machine, whose two workers have 300 MB each. The workers of another cluster
+must see the folder, and have xarrayops. Then the same functions run on a JAX mesh of 8 CPU devices. They share the
+memory of this machine, so they get the first rows. NumPy computes the results of these rows too.
 
 It needs ``pip install 'dask[array,distributed]'`` and JAX; what is missing is left out.
 """
@@ -81,7 +81,7 @@ def on_dask(folder: Path, scheduler: str | None) -> None:
     from distributed import Client, LocalCluster
 
     local = {"n_workers": WORKERS, "threads_per_worker": 1, "memory_limit": MEMORY, "silence_logs": "ERROR"}
-    with Client(scheduler) if scheduler else Client(LocalCluster(**local, dashboard_address=None)) as client:
+    with Client(scheduler) if scheduler else Client(LocalCluster(**local, dashboard_address=":0")) as client:
         x = opened(folder)
         q = xo.asarray(TAKEN, like=x, dtype=x.dtype)
         print(f"Dask: {x.nbytes / 1e9:.2f} GB in {x.npartitions} chunks")
