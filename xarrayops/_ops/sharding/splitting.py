@@ -104,7 +104,7 @@ def shard(
             raise ValueError(
                 f"xo.shard: the mesh has no axis {unknown[0]!r}; its axes are {', '.join(sizes) or 'none'}"
             )
-        if not all(isinstance(size, Integral) and size > 0 for size in sizes.values()):
+        if not all(isinstance(size, Integral) and int(size) > 0 for size in sizes.values()):
             raise ValueError(f"xo.shard: the sizes of a mesh are positive integers, not {dict(sizes)}")
     return target.functions["shard"](x, spec, found)
 
