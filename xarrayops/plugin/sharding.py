@@ -91,19 +91,11 @@ def pieces(spec: Spec | None, mesh: Mapping[str, int] | None, ndim: int) -> tupl
 
 def of_chunks(engine: str, x: Any) -> Sharding:
     """How an array in chunks is split; the axes of the mesh are the axes of x that have several."""
-    counts = tuple(map(len, x.chunks))
+    counts, part = tuple(map(len, x.chunks)), tuple(max(axis, default=0) for axis in x.chunks)
     axes = {i: f"axis{i}" for i, count in enumerate(counts) if count > 1}
-    largest = tuple(max(axis, default=0) for axis in x.chunks)
-    size = prod(largest) * x.dtype.itemsize
-    return Sharding(
-        engine,
-        {name: counts[i] for i, name in axes.items()},
-        tuple(axes.get(i) for i in range(x.ndim)),
-        tuple(x.shape),
-        largest,
-        None if isnan(size) else size,
-        prod(counts),
-    )
+    mesh, spec = {name: counts[i] for i, name in axes.items()}, tuple(axes.get(i) for i in range(x.ndim))
+    size = prod(part) * x.dtype.itemsize
+    return Sharding(engine, mesh, spec, tuple(x.shape), part, None if isnan(size) else size, prod(counts))
 
 
 def described(engine: str | None, spec: Iterable[Axis]) -> str:
