@@ -111,7 +111,10 @@ def show(found: tuple[Any, Any, Any]) -> None:
 
 def main(folder: Path, scheduler: str | None) -> None:
     """Run the functions on what is installed."""
-    if find_spec("dask") and find_spec("distributed"):
+    for library in ("distributed", "jax"):
+        if not find_spec(library):
+            print(f"{library} is not installed, and its part is left out")
+    if find_spec("distributed"):
         on_dask(folder, scheduler)
     if find_spec("jax"):
         first = np.load(min(folder.glob("*.npy")), mmap_mode="r")
