@@ -6,10 +6,9 @@ cpu: xarrayops with every library in its CPU build, and the tools for tests, lin
 does not belong in a benchmark: the sample backend, and Dask's scheduler for clusters. docs: cpu with the tools that
 build the documentation site, and the same scheduler. xla: PyTorch/XLA. cubed: cubed. cupy: the real CuPy, which can be
 imported without a device. clients: the packages whose tests benchmarks/clients runs. gpu: the current xarrayops with
-the libraries of the
-running Python; with WHEELS=<folder>, from the wheels that tools/wheels.py put there. compile-<step>: the compilers of a
-step of benchmarks/compile_devices and the wheels that they need. A stamp file in the folder shows later runs that
-nothing has changed.
+the libraries of the running Python; with WHEELS=<folder>, from the wheels that tools/wheels.py put there.
+compile-<step>: the compilers of a step of benchmarks/compile_devices and the wheels that they need. A stamp file in the
+folder shows later runs that nothing has changed.
 """
 
 from __future__ import annotations
