@@ -13,7 +13,7 @@ project = "xarrayops"
 author = "the xarrayops contributors"
 release = version = xarrayops.__version__
 
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "api_reference", "example_pages"]
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "api_reference", "example_pages", "sharding_rules"]
 exclude_patterns = ["_build"]
 default_role = "py:obj"  # single backticks in docstrings name Python objects
 

@@ -4,11 +4,11 @@
 
 cpu: xarrayops with every library in its CPU build, and the tools for tests, lint and types. test: the same with what
 does not belong in a benchmark: the sample backend, and Dask's scheduler for clusters. docs: cpu with the tools that
-build the documentation site. xla: PyTorch/XLA. cubed: cubed. cupy: the real CuPy, which can be imported without a
-device. clients: the packages whose tests benchmarks/clients runs. gpu: the current xarrayops with the libraries of the
-running Python; with WHEELS=<folder>, from the wheels that tools/wheels.py put there. compile-<step>: the compilers of a
-step of benchmarks/compile_devices and the wheels that they need. A stamp file in the folder shows later runs that
-nothing has changed.
+build the documentation site, and the same scheduler. xla: PyTorch/XLA. cubed: cubed. cupy: the real CuPy, which can be
+imported without a device. clients: the packages whose tests benchmarks/clients runs. gpu: the current xarrayops with
+the libraries of the running Python; with WHEELS=<folder>, from the wheels that tools/wheels.py put there.
+compile-<step>: the compilers of a step of benchmarks/compile_devices and the wheels that they need. A stamp file in the
+folder shows later runs that nothing has changed.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
     if kind == "test":
         return pip(folder, "-e", "tests/sample_backend", "dask[distributed]")  # the version of Dask's own release
     if kind == "docs":
-        return pip(folder, "-e", ".[docs]")
+        return pip(folder, "-e", ".[docs]", "dask[distributed]")  # one of the examples starts a cluster
     if kind == "gpu":
         return install_with_libraries(folder, Path(os.environ["WHEELS"]) if os.environ.get("WHEELS") else None)
     libraries = "jax,dask,sparse,lowp,fast,native-jax,export" + (",torch" if torch else "")

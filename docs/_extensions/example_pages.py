@@ -22,12 +22,14 @@ LIBRARIES = ("numpy", "torch", "jax", "dask")
 """The libraries that an example is shown on, as far as they are installed."""
 TAKES_BACKENDS = ("preprocess_digits", "digits_graph", "quantized_digits")
 """The examples whose arguments are names of backends."""
+ARGUMENTS = {"larger_than_memory": ["--gigabytes", "0.1"]}
+"""The arguments of other examples."""
 
 
 def arguments(name: str) -> list[str]:
     """The arguments with which an example is run."""
     if name not in TAKES_BACKENDS:
-        return []
+        return ARGUMENTS.get(name, [])
     return [status.name for status in xo.backends() if status.available and status.name in LIBRARIES]
 
 

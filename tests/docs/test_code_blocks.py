@@ -23,7 +23,12 @@ from xarrayops._system import compiler
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *(p for p in sorted(DOCS.rglob("*.md")) if "_build" not in p.parts)]
-LIBRARIES = frozenset(("torch", "jax", "dask", "scipy", "sklearn", "cupy", "tvm_ffi", "onnxscript", "pandas"))
+LIBRARIES = frozenset(
+    (
+        *("torch", "jax", "dask", "distributed", "cubed", "scipy", "sklearn", "cupy", "tvm_ffi", "onnxscript"),
+        "pandas",
+    )
+)
 DEVICES = frozenset(("cuda", "rocm", "tpu"))
 COMPILER = "compiler"
 _BLOCK = re.compile(r"^```python([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

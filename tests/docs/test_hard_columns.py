@@ -100,6 +100,16 @@ def labels(x: Any) -> Any:
     return np.where(np.isnan(x[:, 1]), np.nan, np.round(np.abs(x[:, 0])) % 4)
 
 
+def filled(x: Any) -> Any:
+    """Without NaN, with which the eigendecomposition raises or gives NaN."""
+    return np.where(np.isnan(x), 0, x)
+
+
+def variances(x: Any) -> Any:
+    """The two largest variances along a direction, by singular values."""
+    return np.linalg.svd(x - mean(x), compute_uv=False)[:2] ** 2 / (len(x) - 1) if len(x) else np.zeros(2)
+
+
 GUIDES = "docs/guides/"
 FIRST_COLUMN = lambda x: x[:, 1]
 
@@ -150,6 +160,7 @@ ROWS = [
         lambda f, x: f(x, 2, 8),
         lambda x: x[:36, :4].reshape(-1, 3, 4),
     ),
+    Row(GUIDES + "sharding.md", "principal_components", variances, lambda f, x: f(x, 2)[0], filled),
     Row(
         GUIDES + "transformations.md",
         "loss",

@@ -25,10 +25,10 @@ class Sharding(Record):
     Attributes
     ----------
     engine : str or None
-        "dask" or "jax"; None for an array that is not split: an array of another library, or of one device.
+        "dask", "jax" or "cubed"; None for an array that is not split: an array of another library, or of one device.
     mesh : dict or None
-        The axes of the mesh, each with its size. Dask has no mesh: its axes are "axis0", "axis1" ..., and the sizes are
-        the numbers of chunks.
+        The axes of the mesh, each with its size. For Dask and cubed, which have no mesh, its axes are "axis0", "axis1"
+        ..., and the sizes are the numbers of chunks.
     spec : tuple or None
         For each axis of the array, the axes of the mesh over which it is split, or None. ``xo.shard(x, spec,
         mesh=mesh)`` splits another array in the same way.
@@ -57,8 +57,7 @@ class Sharding(Record):
     @property
     def counts(self) -> tuple[int, ...]:
         """The number of shards along each axis."""
-        mesh = self.mesh or {}
-        return tuple(prod(mesh[name] for name in names(axis)) for axis in self.spec or (None,) * len(self.shape))
+        return pieces(self.spec, self.mesh, len(self.shape))
 
     def gathered(self, axes: Iterable[int]) -> int:
         """The bytes of a shard that has these axes whole."""
@@ -85,12 +84,26 @@ def names(axis: Axis) -> tuple[str, ...]:
     return () if axis is None else (axis,) if isinstance(axis, str) else axis
 
 
+def pieces(spec: Spec | None, mesh: Mapping[str, int] | None, ndim: int) -> tuple[int, ...]:
+    """The number of shards along each axis of an array; without a spec it is whole."""
+    return tuple(prod((mesh or {})[name] for name in names(axis)) for axis in spec or (None,) * ndim)
+
+
+def of_chunks(engine: str, x: Any) -> Sharding:
+    """How an array in chunks is split; the axes of the mesh are the axes of x that have several."""
+    counts, part = tuple(map(len, x.chunks)), tuple(max(axis, default=0) for axis in x.chunks)
+    axes = {i: f"axis{i}" for i, count in enumerate(counts) if count > 1}
+    mesh, spec = {name: counts[i] for i, name in axes.items()}, tuple(axes.get(i) for i in range(x.ndim))
+    size = prod(part) * x.dtype.itemsize
+    return Sharding(engine, mesh, spec, tuple(x.shape), part, None if isnan(size) else size, prod(counts))
+
+
 def described(engine: str | None, spec: Iterable[Axis]) -> str:
     """How an array is split, for people: ``(rows, None)``; an array that is not split is one chunk, or replicated."""
     each = [" and ".join(names(axis)) or "None" for axis in spec]
     if any(text != "None" for text in each):
         return f"({', '.join(each)})" if len(each) > 1 else f"({each[0]},)"
-    return "one chunk" if engine == "dask" else "replicated"
+    return "replicated" if engine == "jax" else "one chunk"
 
 
 class Whole:

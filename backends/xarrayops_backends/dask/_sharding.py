@@ -11,7 +11,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.sharding import Sharding, Spec, host_memory as _host_memory, names as _names
+from xarrayops.plugin.sharding import (
+    Sharding,
+    Spec,
+    host_memory as _host_memory,
+    of_chunks as _of_chunks,
+    pieces as _pieces,
+)
 from xarrayops_backends.dask._blocks import da, require_sizes as _require_sizes
 from xarrayops_backends.dask._stores import from_copy as _from_copy, from_store as _from_store
 
@@ -22,27 +28,14 @@ _answers: WeakKeyDictionary[Any, tuple[float, list[float]]] = WeakKeyDictionary(
 
 
 def sharding_of(x: Array, /) -> Sharding:
-    """The chunks; the axes of the mesh are the axes of x that have several."""
-    counts = tuple(map(len, x.chunks))
-    axes = {i: f"axis{i}" for i, count in enumerate(counts) if count > 1}
-    largest = tuple(max(axis, default=0) for axis in x.chunks)
-    size = math.prod(largest) * x.dtype.itemsize
-    return Sharding(
-        "dask",
-        {name: counts[i] for i, name in axes.items()},
-        tuple(axes.get(i) for i in range(x.ndim)),
-        tuple(x.shape),
-        largest,
-        None if math.isnan(size) else size,
-        math.prod(counts),
-    )
+    """The chunks."""
+    return _of_chunks("dask", x)
 
 
 def shard(x: Any, spec: Spec | None, mesh: Any, /) -> Array:
     """The array in as many chunks along each axis as the mesh says; for None in one chunk. A file is not read."""
     _require_sizes("shard", x)
-    sizes = (sharding_of(mesh).mesh if isinstance(mesh, da.Array) else mesh) or {}
-    counts = (math.prod(sizes[name] for name in _names(axis)) for axis in spec or (None,) * len(x.shape))
+    counts = _pieces(spec, sharding_of(mesh).mesh if isinstance(mesh, da.Array) else mesh, len(x.shape))
     chunks = tuple(_cut(extent, count) for extent, count in zip(x.shape, counts, strict=True))
     if isinstance(x, da.Array):
         return x.rechunk(chunks)

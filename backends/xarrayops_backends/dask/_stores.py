@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops_backends.dask._blocks import da
-from xarrayops_backends.numpy._files import mapping_of
+from xarrayops_backends.numpy._stores import Store
 
 
 def from_store(source: Any, chunks: Any = "auto") -> Array:
@@ -21,50 +20,3 @@ def from_store(source: Any, chunks: Any = "auto") -> Array:
 def from_copy(a: Any, chunks: Any = "auto") -> Array:
     """A task graph over a private copy in native byte order: later changes of ``a`` do not change the result."""
     return da.from_array(np.array(a, dtype=a.dtype.newbyteorder("="), copy=True), chunks=chunks)
-
-
-class Store:
-    """Anything with a shape, a dtype and slices, as `dask.array.from_array` takes it.
-
-    It is not an ndarray: Dask would copy one into its graph. A pickle of it has no elements: it opens the file again.
-    """
-
-    def __init__(self, source: Any) -> None:
-        self.source = _MappedFile.of(source) or source
-        self.shape = tuple(source.shape)
-        self.ndim = len(self.shape)
-        dtype = np.dtype(getattr(source.dtype, "numpy_dtype", source.dtype))  # that of tensorstore is its own
-        self.dtype = dtype.newbyteorder("=")
-
-    def __getitem__(self, index: Any) -> Any:
-        part = self.source[index]
-        return np.asarray(part.read().result() if hasattr(part, "read") else part, self.dtype)  # tensorstore is lazy
-
-    def __reduce__(self) -> Any:
-        file = getattr(getattr(self.source, "file", None), "filename", None)
-        if file is not None and hasattr(self.source, "name"):
-            return _of_hdf5, (file, self.source.name)
-        return Store, (self.source,)
-
-
-def _of_hdf5(path: str, name: str) -> Store:
-    return Store(import_module("h5py").File(path, "r")[name])
-
-
-class _MappedFile:
-    """An array in a file. Each access maps it, so that memory holds only what was taken from it."""
-
-    def __init__(self, path: str, start: int, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...]) -> None:
-        self.path, self.start, self.shape, self.dtype, self.strides = path, start, shape, dtype, strides
-
-    @classmethod
-    def of(cls, source: Any) -> _MappedFile | None:
-        mapping = mapping_of(source) if isinstance(source, np.ndarray) else None
-        if mapping is None:
-            return None
-        start = mapping.offset + source.ctypes.data - mapping.ctypes.data
-        return cls(str(mapping.filename), start, source.shape, source.dtype, source.strides)
-
-    def __getitem__(self, index: Any) -> Any:
-        whole = np.memmap(self.path, np.uint8, mode="r")
-        return np.array(np.ndarray(self.shape, self.dtype, whole, self.start, self.strides)[index])

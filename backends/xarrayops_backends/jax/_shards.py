@@ -47,6 +47,8 @@ def fitting(device: Any, shape: tuple[int, ...]) -> Any:
         return device
     try:
         device.shard_shape(shape)
+        if isinstance(device, NamedSharding):
+            device.check_compatible_aval(shape)  # fewer axes than the spec has
     except (IndexError, ValueError):  # JAX looks up axes that the shape does not have
         return whole(device)
     return device

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -72,3 +73,27 @@ def test_mixed_precision():
         assert float(right.rstrip("%")) > 90, line
         left_out = int(line.partition("right, ")[2].split()[0])
         assert (left_out > 0) == (dtype == "float16"), line
+
+
+def test_larger_than_memory(tmp_path, monkeypatch):
+    """The variances and quantiles of all files on Dask, and of rows of the first file on JAX, are NumPy's."""
+    for library in ("dask", "distributed", "jax"):
+        pytest.importorskip(library)
+    # On a busy machine the threads of one collective operation start far apart, and XLA would abort.
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_collective_call_terminate_timeout_seconds=600")
+    rng = np.random.default_rng(0)
+    parts = [rng.normal(size=(n, 6)).astype("float32") * [9, 7, 5, 1, 1, 1] + 3 for n in (803, 1000, 641)]
+    for i, part in enumerate(parts):
+        np.save(tmp_path / f"{i}.npy", part.astype("float32"))
+    done = run("larger_than_memory.py", "--folder", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines() if line.startswith("    variances")]
+    found = np.asarray([line[1:4] + line[5:] for line in lines], float)
+    wanted = []
+    for x in (np.concatenate(parts), parts[0][:800], parts[0][:800]):
+        variances = np.linalg.svd(x - x.mean(0), compute_uv=False)[:3] ** 2 / (len(x) - 1)
+        wanted.append([*variances, *np.quantile(x[:, 0], (0.05, 0.5, 0.95))])
+    np.testing.assert_allclose(found[:, :3], np.asarray(wanted)[:, :3], atol=0.06)
+    np.testing.assert_allclose(found[:, 3:], np.asarray(wanted)[:, 3:], atol=6e-4)
+    if sys.platform == "linux":
+        assert "peak memory of the workers" in done.stdout

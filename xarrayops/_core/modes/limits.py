@@ -60,10 +60,10 @@ def _by_rule(rule: Rule, given: dict[str, Any]) -> Cost | None:
 
 
 def following(verb: str, rule: Rule) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator that gives a function or kernel of a verb its rule, as the attribute ``cost``."""
+    """A decorator that gives a function or kernel of a verb its rule, as the attributes ``rule`` and ``cost``."""
 
     def with_rule(function: Callable[..., Any]) -> Callable[..., Any]:
-        vars(function)["cost"] = lambda call: _by_rule(rule, arguments(verb, call))
+        vars(function).update(rule=rule, cost=lambda call: _by_rule(rule, arguments(verb, call)))
         return function
 
     return with_rule

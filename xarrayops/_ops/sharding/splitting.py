@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from types import ModuleType
 from typing import Any, overload
 
@@ -36,30 +37,32 @@ def shard(
     like: Array | None = None,
     backend: str | Backend | ModuleType | None = None,
 ) -> Array:
-    """x, split over the devices of a mesh (JAX) or into chunks (Dask); with ``spec=None`` whole everywhere.
+    """x, split over the devices of a mesh (JAX) or into chunks (Dask, cubed); with ``spec=None`` whole everywhere.
 
     Parameters
     ----------
     x : array or store
-        An array of JAX or Dask; or, with ``backend=`` or ``like=``, a NumPy array or a store: anything with ``shape``,
-        ``dtype`` and slices, such as `numpy.memmap` and the arrays of h5py, zarr and tensorstore. A store is not read:
-        Dask reads each chunk when it computes it, and JAX each shard for its device.
+        An array of JAX, Dask or cubed; or, with ``backend=`` or ``like=``, a NumPy array or a store: anything with
+        ``shape``, ``dtype`` and slices, such as `numpy.memmap` and the arrays of h5py, zarr and tensorstore. A store is
+        not read: Dask and cubed read each chunk when they compute it, and JAX each shard for its device.
     spec : tuple or None
         For each axis of x the axis of the mesh over which it is split, a tuple of several, or None for an axis that
         stays whole. Missing entries are None. ``spec=None`` gathers x on purpose: a copy on each device of the mesh of
         x, or one chunk.
     mesh : mapping or mesh, optional
-        The axes of the mesh with their sizes, such as ``{"rows": 8}``: that many chunks in Dask, and in JAX that many
-        devices, with axes of the type Auto. Or a `jax.sharding.Mesh`, with its own types of axes.
+        The axes of the mesh with their sizes, such as ``{"rows": 8}``: that many chunks in Dask, at most that many in
+        cubed, whose chunks have one length, and in JAX that many devices, with axes of the type Auto. Or a
+        `jax.sharding.Mesh`, with its own types of axes.
     like : array, optional
-        An array that has the mesh. The axes of a Dask array are called "axis0", "axis1" ...
+        An array that has the mesh. The axes of an array of Dask or cubed are called "axis0", "axis1" ... An array of
+        cubed gives its Spec too.
     backend : str, Backend or module, optional
-        The library of the result: "dask" or "jax". Default: the library of ``like``, else of x.
+        The library of the result: "dask", "jax" or "cubed". Default: the library of ``like``, else of x.
 
     Returns
     -------
     array
-        A native array. JAX moves the data now; Dask does so when it computes.
+        A native array. JAX moves the data now; Dask and cubed do so when they compute.
 
     Raises
     ------
@@ -101,6 +104,8 @@ def shard(
             raise ValueError(
                 f"xo.shard: the mesh has no axis {unknown[0]!r}; its axes are {', '.join(sizes) or 'none'}"
             )
+        if not all(isinstance(size, Integral) and int(size) > 0 for size in sizes.values()):
+            raise ValueError(f"xo.shard: the sizes of a mesh are positive integers, not {dict(sizes)}")
     return target.functions["shard"](x, spec, found)
 
 

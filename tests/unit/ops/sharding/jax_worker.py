@@ -37,6 +37,11 @@ def sharding():
     assert xo.sharding_of(whole)[2:7] == ((None, None), (64, 16), (64, 16), 4096, 1)
     by_names = xo.shard(X, ("rows",), mesh={"rows": 8}, backend="jax")
     assert xo.sharding_of(by_names).pieces == 8
+    for n in (64, 7):  # vectors next to a matrix are whole
+        assert xo.zeros(n, like=x).is_fully_replicated
+        vector = xo.asarray(X[:n, 0], like=x)
+        assert vector.is_fully_replicated
+        assert np.array_equal(vector, X[:n, 0])
     one = jnp.asarray(X)
     assert xo.shard(one, None) is one
     assert np.array_equal(jax.jit(lambda x: xo.shard(x, None))(one), one)

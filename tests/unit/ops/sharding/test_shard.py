@@ -97,6 +97,8 @@ def test_wrong_arguments():
         (ValueError, "no axis 'columns'; its axes are rows", lambda: xo.shard(x, ("columns",), mesh=mesh)),
         (ValueError, "twice", lambda: xo.shard(x, ("rows", "rows"), mesh=mesh)),
         (ValueError, "needs mesh=", lambda: xo.shard(x, ("rows",))),
+        (ValueError, "positive integers, not {'rows': 2.5}", lambda: xo.shard(x, ("rows",), mesh={"rows": 2.5})),
+        (ValueError, "positive integers, not {'rows': 0}", lambda: xo.shard(x, ("rows",), mesh={"rows": 0})),
         (ValueError, "not both", lambda: xo.shard(x, ("rows",), mesh=mesh, like=x)),
         (xo.Unsupported, 'backend="dask" or backend="jax"', lambda: xo.shard(X, ("rows",), mesh=mesh)),
         (xo.Unsupported, "mask", lambda: xo.shard(np.ma.ones(4), ("rows",), mesh=mesh, backend="dask")),
