@@ -84,6 +84,21 @@ def explicit_place(x: Array) -> Any:
     return sharding if isinstance(x, jax.core.Tracer) else x.sharding
 
 
+def primal(x: Any) -> Any:
+    """The array of a tracer of `jax.grad` or `jax.jvp` alone; other tracers have none."""
+    while isinstance(x, jax.core.Tracer) and hasattr(x, "primal"):
+        x = x.primal
+    return x
+
+
+def known_place(x: Array) -> Any:
+    """The sharding of an array or tracer over a mesh; None on one device, and where XLA decides it later."""
+    x = primal(x)
+    if isinstance(x, jax.core.Tracer):
+        return explicit_place(x)
+    return x.sharding if isinstance(x.sharding, NamedSharding) and x.sharding.num_devices > 1 else None
+
+
 def gathered(x: Array) -> Array:
     """An array that is whole on each of its devices."""
     return x if isinstance(x, jax.core.Tracer) or x.is_fully_replicated else placed(x, whole(x.sharding))
