@@ -45,7 +45,7 @@ def blocked(a: Attention, /) -> tuple[Array, Array | None]:
     # The user may have forbidden it.
     with jax.numpy_rank_promotion("allow"):
         is_split = _shards.may_be_split(_shards.primal(a.q))
-        return attended(plain(a), platform=_platform_of(a.q), is_split=is_split)  # type: ignore[no-any-return]
+        return attended(plain(a), platform=_platform_of(a.q), is_split=is_split)
 
 
 def plain(a: Attention) -> Attention:

@@ -118,7 +118,7 @@ def _ring(a: Attention, /) -> State:
     places = places_of(a)
     assert places is not None, "the refusal requires it"
     with jax.numpy_rank_promotion("allow"):
-        return _split(plain(a), places=places, platform=_platform_of(a.q))  # type: ignore[no-any-return]
+        return _split(plain(a), places=places, platform=_platform_of(a.q))
 
 
 def _cost(given: Mapping[str, Any]) -> Cost:
@@ -131,7 +131,11 @@ def _cost(given: Mapping[str, Any]) -> Cost:
     rows = batch * heads * queries // places.count((*places.rows, *places.heads, *places.queries))
     pair = a.k.shard_bytes + a.v.shard_bytes
     moves = (places.count(places.keys) - 1) * pair
-    holds = rows * (size * item + 4 * (a.v.shape[3] + 1) * max(item, 4)) + 2 * pair + sum(x.shard_bytes for x in others)
+    holds = (
+        rows * (size * item + 4 * (a.v.shape[3] + 1) * max(item, 4))
+        + 2 * pair
+        + sum(x.shard_bytes or 0 for x in others)
+    )
     spec = (places.rows or None, places.heads or None, places.queries or None, None)
     return Cost(moves, holds, described("jax", spec))
 
@@ -152,14 +156,14 @@ def _split(a: Attention, places: Places, platform: str | None) -> State:
         attend = partial(attended, platform=platform, is_split=False)
         part = _from(part, _first(places.queries, part.q), 0)
         if not places.keys:
-            return attend(part)  # type: ignore[no-any-return]
+            return attend(part)
         wide = part._replace(q=part.q.astype(jnp.promote_types(part.q.dtype, jnp.float32)))
         operands = wide.q, wide.k, wide.v, wide.bias
         total, lse = _ringed(_Ring(attend, places.keys, places.count(places.keys)), operands, wide)
         return total.astype(part.q.dtype), lse
 
     split = _jax.shard_map(local, mesh=places.mesh, in_specs=(specs,), out_specs=(out, out), check_vma=False)
-    return split(given)  # type: ignore[no-any-return]
+    return split(given)
 
 
 def _first(axes: Names, x: Array) -> Any:
@@ -276,4 +280,4 @@ def _added(total: Array, part: Array, start: Any) -> Array:
     return jax.lax.dynamic_update_slice_in_dim(total, before + part, start, 3)
 
 
-_ringed.defvjp(_forward, _backward)  # type: ignore[no-untyped-call]
+_ringed.defvjp(_forward, _backward)
