@@ -45,6 +45,8 @@ def fitting(device: Any, shape: tuple[int, ...]) -> Any:
     """The place of an array next to one on this device: its sharding if that divides the shape, else whole copies."""
     if not isinstance(device, Sharding):
         return device
+    if isinstance(device, NamedSharding) and len(device.spec) > len(shape):
+        return whole(device)
     try:
         device.shard_shape(shape)
     except (IndexError, ValueError):  # JAX looks up axes that the shape does not have
