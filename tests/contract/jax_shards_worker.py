@@ -19,6 +19,7 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 import xarrayops as xo
 from tests.contract.jax_reads import READS
+from xarrayops.plugin.sharding import described
 
 PROGRAMS = Path(sys.argv[1])
 SIZES = {"pred": 1, "s8": 1, "u8": 1, "s32": 4, "u32": 4, "f32": 4, "s64": 8, "u64": 8, "f64": 8}
@@ -26,6 +27,7 @@ COLLECTIVE = re.compile(
     r" = (.*?) (?:all-gather|all-reduce|all-to-all|collective-permute|reduce-scatter|collective-broadcast)(?:-start)?\("
 )
 ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
+LOOP = re.compile(r' while\(.*body=%([\w.-]+).*"known_trip_count":\{"n":"(\d+)"')
 
 
 def moved(call: Callable[[], Any]) -> tuple[Any, int, int]:
@@ -38,15 +40,25 @@ def moved(call: Callable[[], Any]) -> tuple[Any, int, int]:
     reads = len(READS)
     texts = [path.read_text() for path in PROGRAMS.glob("*after_optimizations.txt")]
     assert texts
-    results = [array for text in texts for line in COLLECTIVE.findall(text) for array in ARRAY.findall(line)]
-    return found, sum(SIZES[dtype] * math.prod(map(int, filter(None, n.split(",")))) for dtype, n in results), reads
+    return found, sum(map(bytes_of_program, texts)), reads
+
+
+def bytes_of_program(text: str) -> int:
+    """The bytes that the collective operations of a program receive; those of a loop count for each of its steps."""
+    steps = {body: int(n) for body, n in LOOP.findall(text)}
+    total = 0
+    for computation in text.split("\n\n"):
+        name = computation.split(None, 1)[0].lstrip("%") if computation.strip() else ""
+        for dtype, n in (array for line in COLLECTIVE.findall(computation) for array in ARRAY.findall(line)):
+            total += steps.get(name, 1) * SIZES[dtype] * math.prod(map(int, filter(None, n.split(","))))
+    return total
 
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1024, 64)).astype("float32")
 Q, K, V = (RNG.normal(size=(8, 8, 32, 8)).astype("float32") for _ in range(3))
 BYTES = RNG.integers(-9, 9, size=(256, 256)).astype("int8")
-ROWS, HEADS = ("x",), (None, "x")
+ROWS, HEADS, KEYS = ("x",), (None, "x"), (None, None, "x")
 
 
 def gradients(q: Any, k: Any, v: Any) -> Any:
@@ -58,6 +70,8 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...], int
     "attention of heads": (lambda q, k, v: xo.attention(q, k, v), (Q, K, V), HEADS, 0),
     "attention backward": (gradients, (Q, K, V), ROWS, 0),
     "attention of heads backward": (gradients, (Q, K, V), HEADS, 0),
+    "ring": (lambda q, k, v: xo.attention(q, k, v, causal=True), (Q, K, V), KEYS, (K.nbytes + V.nbytes) * 7 // 8),
+    "ring backward": (gradients, (Q, K, V), KEYS, (K.nbytes + V.nbytes) * 22 // 8),
     "random.normal": (
         lambda x: xo.random.default_rng(0, like=x).normal(size=(1024, 8), dtype="float32"),
         (X,),
@@ -73,7 +87,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...], int
     "at[mask].set": (lambda x, mask: xo.at(x)[mask].set(0.0), (X, X > 0), ROWS, 0),
     "at[mask of rows].set": (lambda x, mask: xo.at(x)[mask].set(7.0), (X, X[:, 0] > 0), ROWS, 0),
 }
-EXACT = re.compile("attention|random|matmul|at|argmax|^max")
+EXACT = re.compile("^attention|random|matmul|at|argmax|^max")
 """Results that are bit-equal to those on one device."""
 
 
@@ -89,13 +103,19 @@ def main() -> None:
             want = call(*map(jax.numpy.asarray, arrays))
             if count > most or reads:
                 faults.append((str(axes), name, f"{count} bytes, at most {most}; {reads} reads"))
-            tolerance = 0 if EXACT.search(name) and "backward" not in name else 5e-6
+            if name in ("attention", "attention of heads", "ring"):
+                (ring,) = (each for each in xo.explain("attention", *split).candidates if each.name == "jax:ring")
+                if (ring.moves, ring.sharding) != (most, described("jax", (*spec, None, None, None)[:4])):
+                    faults.append((str(axes), name, f"explained as {ring}, but it moves {count} bytes"))
+                if count < most:
+                    faults.append((str(axes), name, f"{count} bytes, not {most}"))
+            tolerance = 0 if EXACT.search(name) else 5e-6
             for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(want), strict=True):
                 if one.dtype != other.dtype or not np.allclose(one, other, rtol=tolerance, atol=tolerance):
                     faults.append((str(axes), name, "wrong"))
                 if one.sharding.device_set != place.device_set:
                     faults.append((str(axes), name, f"on {one.sharding}"))
-                if "attention" in name and one.sharding.is_fully_replicated:
+                if re.search("attention|ring", name) and one.sharding.is_fully_replicated:
                     faults.append((str(axes), name, "whole on each device"))
     print(json.dumps({"count": len(chosen) * 2, "faults": faults}))
 

@@ -66,9 +66,17 @@ def test_bytes_that_jax_moves(tmp_path: Path, sweeping: bool) -> None:
     pytest.importorskip("jax", exc_type=ImportError)
     flags = f"{DEVICES['XLA_FLAGS']} --xla_dump_to={tmp_path} --xla_dump_hlo_as_text"
     worker = started(
-        "jax_shards_worker", tmp_path, "" if sweeping else "^(?!attention)", **DEVICES | {"XLA_FLAGS": flags}
+        "jax_shards_worker", tmp_path, "" if sweeping else "^(?!attention|ring)", **DEVICES | {"XLA_FLAGS": flags}
     )
-    assert faults_of(worker, 26 if sweeping else 18, 1800) == []
+    assert faults_of(worker, 30 if sweeping else 18, 1800) == []
+
+
+@pytest.mark.more_in_sweeps
+def test_attention_of_split_keys(sweeping: bool) -> None:
+    """Values and gradients of a ring of devices, with each option; what no ring serves says what to do."""
+    pytest.importorskip("jax", exc_type=ImportError)
+    worker = started("jax_ring_worker", 1 if sweeping else 23, **DEVICES)
+    assert faults_of(worker, 90 if sweeping else 3, 3600) == []
 
 
 @pytest.mark.more_in_sweeps

@@ -45,6 +45,8 @@ def fitting(device: Any, shape: tuple[int, ...]) -> Any:
     """The place of an array next to one on this device: its sharding if that divides the shape, else whole copies."""
     if not isinstance(device, Sharding):
         return device
+    if isinstance(device, NamedSharding) and len(device.spec) > len(shape):
+        return whole(device)
     try:
         device.shard_shape(shape)
         if isinstance(device, NamedSharding):
@@ -84,6 +86,21 @@ def explicit_place(x: Array) -> Any:
     if not has_explicit_axes(sharding):
         return None
     return sharding if isinstance(x, jax.core.Tracer) else x.sharding
+
+
+def primal(x: Any) -> Any:
+    """The array of a tracer of `jax.grad` or `jax.jvp` alone; other tracers have none."""
+    while isinstance(x, jax.core.Tracer) and hasattr(x, "primal"):
+        x = x.primal
+    return x
+
+
+def known_place(x: Array) -> Any:
+    """The sharding of an array or tracer over a mesh; None on one device, and where XLA decides it later."""
+    x = primal(x)
+    if isinstance(x, jax.core.Tracer):
+        return explicit_place(x)
+    return x.sharding if isinstance(x.sharding, NamedSharding) and x.sharding.num_devices > 1 else None
 
 
 def gathered(x: Array) -> Array:

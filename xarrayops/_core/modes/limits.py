@@ -32,7 +32,8 @@ def arguments(verb: str, call: Call) -> dict[str, Any]:
 
 def _split(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
-        return [_split(each) for each in value]
+        found = [_split(each) for each in value]
+        return type(value)(*found) if hasattr(value, "_fields") else found
     if isinstance(value, Integral):  # also an integer of NumPy
         return int(value)
     backend = find.of_class(type(value))

@@ -16,7 +16,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import NamedSharding
 
 from xarrayops.plugin import Array, Attention
 from xarrayops_backends.jax import _shards
@@ -24,7 +23,6 @@ from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _on_platform, _platform_of
 from xarrayops_backends.jax._standard.linalg import _precision
 
-_jax: Any = jax  # untyped: JAX does not annotate these functions
 # The maximum number of queries in a block, over all query heads that share a key head.
 ROWS = 512
 # The number of scores in a block, by platform. They fit in the caches of the CPU cores.
@@ -44,39 +42,21 @@ State = tuple[Array, Array, Array]
 
 def blocked(a: Attention, /) -> tuple[Array, Array | None]:
     """Attention by blocks. All numbers are traced, so that calls with equal shapes are compiled only once."""
-    # The offset moves into the limits: query i sees j iff -left' <= j - i <= right'. They are traced numbers, so a
-    # growing cache compiles nothing anew.
+    # The user may have forbidden it.
+    with jax.numpy_rank_promotion("allow"):
+        is_split = _shards.may_be_split(_shards.primal(a.q))
+        return attended(plain(a), platform=_platform_of(a.q), is_split=is_split)
+
+
+def plain(a: Attention) -> Attention:
+    """The call without an offset, which moves into the limits: query i sees j iff -left <= j - i <= right.
+
+    They are traced numbers, so a growing cache compiles nothing anew.
+    """
     left = None if a.left is None else _reach(a.left - a.offset)
     right = None if a.right is None else _reach(a.right + a.offset)
     lengths = {name: x.astype(jnp.int32) for name in ("q_lengths", "kv_lengths") if (x := getattr(a, name)) is not None}
-    plain = a._replace(left=left, right=right, offset=0, return_lse=False, bottom_right=False, **lengths)
-    # The user may have forbidden it.
-    with jax.numpy_rank_promotion("allow"):
-        attended = partial(_attended, platform=_platform_of(a.q), is_split=_shards.may_be_split(a.q))
-        place = _shards.explicit_place(a.q)
-        return attended(plain) if place is None else _of_shards(partial(attended, is_split=False), place, plain)
-
-
-def _of_shards(attended: Callable[[Attention], Any], place: Any, a: Attention) -> tuple[Array, Array]:
-    """Attention on a mesh with explicit axes: each device has some batch rows and heads, and all keys of these."""
-    rows, heads = (*place.spec, None, None)[:2]
-    parts = math.prod(place.mesh.shape[each] for each in (heads if isinstance(heads, tuple) else (heads,)) if each)
-    if a.k.shape[1] > 1 and a.k.shape[1] % parts:  # query heads that share a key head are on several devices
-        heads = None
-
-    def spec(name: str, x: Array) -> Any:
-        of = ((rows,) if "lengths" in name or name in ("left", "right") else (rows, heads))[: x.ndim]
-        return _jax.P(*(each if n > 1 else None for each, n in zip(of, x.shape, strict=False)))
-
-    given = {name: x for name, x in a._asdict().items() if isinstance(x, jax.Array)}
-    specs = {name: spec(name, x) for name, x in given.items()}
-    given = {name: _jax.reshard(x, NamedSharding(place.mesh, specs[name])) for name, x in given.items()}
-    out = _jax.P(rows, heads)
-
-    def local(given: dict[str, Array]) -> Any:
-        return attended(a._replace(**given))
-
-    return _jax.shard_map(local, mesh=place.mesh, in_specs=(specs,), out_specs=(out, out), check_vma=False)(given)
+    return a._replace(left=left, right=right, offset=0, return_lse=False, bottom_right=False, **lengths)
 
 
 def _reach(distance: Any) -> Any:
@@ -87,7 +67,7 @@ def _reach(distance: Any) -> Any:
 
 
 @partial(_jit, static_argnames=("platform", "is_split"))
-def _attended(a: Attention, platform: str | None, is_split: bool) -> tuple[Array, Array]:
+def attended(a: Attention, platform: str | None, is_split: bool) -> tuple[Array, Array]:
     """Attention over the whole batch and all heads, with the block size of the platform."""
     batch, heads, queries, _ = a.q.shape
     wide = jnp.promote_types(a.q.dtype, jnp.float32)
@@ -216,7 +196,7 @@ def _block(a: Attention, columns: int, chosen: bool, i: Array, q: Array) -> tupl
     # Before the division and the logarithm, whose derivatives at 0 would be NaN even where the value is dropped.
     weights = jnp.where(empty, 1, weights)
     lse = jnp.where(empty, -jnp.inf, largest + jnp.log(weights))
-    return jnp.where(empty, 0, total / weights).astype(q.dtype), lse[..., 0]
+    return jnp.where(empty, 0, total / _times_ones(weights, a.v.shape[1])).astype(q.dtype), lse[..., 0]
 
 
 def _chosen(a: Attention, q: Array, i: Array, state: State, j: Array, k: Array, v: Array) -> State:
@@ -256,7 +236,7 @@ def _updated(a: Attention, q: Array, i: Array, state: State, j: Array, k: Array,
     # exp(old - new), at most 1, moves both to the new maximum.
     fade = jnp.exp(state[0] - base)
     p = jnp.exp(scores - base)
-    return largest, state[1] * fade + p.sum(axis=-1, keepdims=True), state[2] * fade + _product(p, v, 0)
+    return largest, state[1] * fade + _times_ones(p, 1), state[2] * fade + _product(p, v, 0)
 
 
 def _product(x: Array, y: Array, axis: int) -> Array:
@@ -264,6 +244,15 @@ def _product(x: Array, y: Array, axis: int) -> Array:
     wide = jnp.promote_types(y.dtype, jnp.float32)
     axes = (((x.ndim - 1,), (axis,)), ((), ()))
     return jax.lax.dot_general(x.astype(y.dtype), y, axes, precision=_precision(), preferred_element_type=wide)
+
+
+def _times_ones(x: Array, columns: int) -> Array:
+    """The product with a matrix of ones: sums of rows, or copies of a column, which is the derivative of sums.
+
+    XLA chooses the order of the terms of `jnp.sum` by the size of the array, but not that of products. So the parts of
+    a batch give the same bits as the whole.
+    """
+    return _product(x, jnp.ones((x.shape[-1], columns), x.dtype), 0)
 
 
 def _products(q: Array, k: Array) -> Array:

@@ -34,9 +34,9 @@ def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
         monkeypatch.setattr(kernel, "ROWS", 16)
         monkeypatch.setattr(kernel, "SCORES", {"cpu": 160})
         monkeypatch.setattr(kernel, "FEW_ROWS", 2)
-    kernel._attended.clear_cache()
+    kernel.attended.clear_cache()
     yield
-    kernel._attended.clear_cache()
+    kernel.attended.clear_cache()
 
 
 as_it_is = pytest.mark.parametrize("blocks", ["as it is"], indirect=True)
@@ -191,10 +191,10 @@ def test_calls_of_equal_shapes_are_compiled_once() -> None:
     given = native(*arrays())
     for step in range(4):
         xo.attention(*given, causal=step, scale=0.1 + step, softcap=1.0 + step, window=(step + 1, None))
-    assert kernel._attended._cache_size() == 1
+    assert kernel.attended._cache_size() == 1
     for step in range(4):
         xo.attention(*given, kv_lengths=jnp.asarray([step, 50 - step]))
-    assert kernel._attended._cache_size() == 2
+    assert kernel.attended._cache_size() == 2
 
 
 @pytest.mark.parametrize("softcap", [None, 5.0])

@@ -190,20 +190,20 @@ def test_blocks_of_accelerators_keep_operands_in_half_precision(dtype: str, opti
     """Sums are in single precision, which the CPU supports too."""
     q, k, v = (x.astype(dtype) for x in arrays(37, 37))
     a = Attention(q, k, v, 0.3, **options)
-    out, lse = blocks._attended(a, "cuda", False)
-    want, want_lse = blocks._attended(a, "cpu", False)
+    out, lse = blocks.attended(a, "cuda", False)
+    want, want_lse = blocks.attended(a, "cpu", False)
     epsilon = float(jnp.finfo(dtype).eps)
     np.testing.assert_allclose(np.asarray(out, "float64"), np.asarray(want, "float64"), atol=4 * epsilon)
     np.testing.assert_allclose(lse, want_lse, atol=1e-5)
-    program = str(jax.make_jaxpr(lambda a: blocks._attended(a, "cuda", False), static_argnums=())(a))
+    program = str(jax.make_jaxpr(lambda a: blocks.attended(a, "cuda", False), static_argnums=())(a))
     products = [line for line in program.splitlines() if "dot_general" in line]
     assert products
     assert all("preferred_element_type=float32" in program for _ in products)
     gradients = jax.grad(
-        lambda *x: blocks._attended(Attention(*x, 0.3), "cuda", False)[0].astype("float32").sum(), (0, 1, 2)
+        lambda *x: blocks.attended(Attention(*x, 0.3), "cuda", False)[0].astype("float32").sum(), (0, 1, 2)
     )
     expected = jax.grad(
-        lambda *x: blocks._attended(Attention(*x, 0.3), "cpu", False)[0].astype("float32").sum(), (0, 1, 2)
+        lambda *x: blocks.attended(Attention(*x, 0.3), "cpu", False)[0].astype("float32").sum(), (0, 1, 2)
     )
     for got, exact in zip(gradients(q, k, v), expected(q, k, v), strict=True):
         np.testing.assert_allclose(np.asarray(got, "float64"), np.asarray(exact, "float64"), atol=24 * epsilon)

@@ -46,6 +46,8 @@ def sharding():
     assert xo.shard(one, None) is one
     assert np.array_equal(jax.jit(lambda x: xo.shard(x, None))(one), one)
     assert xo.sharding_of(one)[:3] == (None, None, None)
+    of_axes = jax.device_put(np.ones((4, 2, 2)), NamedSharding(MESH, PartitionSpec("rows", None, None)))
+    assert np.array_equal(xo.asarray([1, 2, 3, 4], like=of_axes), [1, 2, 3, 4])
 
 
 def tracers():
