@@ -6,7 +6,6 @@ XLA writes its programs to the folder that the first argument names.
 from __future__ import annotations
 
 import json
-import math
 import re
 import sys
 from collections.abc import Callable
@@ -18,42 +17,11 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 import xarrayops as xo
+from tests.contract.jax_moves import moved
 from tests.contract.jax_reads import READS
 from xarrayops.plugin.sharding import described
 
 PROGRAMS = Path(sys.argv[1])
-SIZES = {"pred": 1, "s8": 1, "u8": 1, "s32": 4, "u32": 4, "f32": 4, "s64": 8, "u64": 8, "f64": 8}
-COLLECTIVE = re.compile(
-    r" = (.*?) (?:all-gather|all-reduce|all-to-all|collective-permute|reduce-scatter|collective-broadcast)(?:-start)?\("
-)
-ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
-LOOP = re.compile(r' while\(.*body=%([\w.-]+).*"known_trip_count":\{"n":"(\d+)"')
-
-
-def moved(call: Callable[[], Any]) -> tuple[Any, int, int]:
-    """The result of a call, the bytes of the results of its collective operations, and the arrays that it read."""
-    jax.clear_caches()
-    for path in filter(Path.is_file, PROGRAMS.iterdir()):
-        path.unlink()
-    READS.clear()
-    found = jax.block_until_ready(call())
-    reads = len(READS)
-    texts = [path.read_text() for path in PROGRAMS.glob("*after_optimizations.txt")]
-    assert texts
-    return found, sum(map(bytes_of_program, texts)), reads
-
-
-def bytes_of_program(text: str) -> int:
-    """The bytes that the collective operations of a program receive; those of a loop count for each of its steps."""
-    steps = {body: int(n) for body, n in LOOP.findall(text)}
-    total = 0
-    for computation in text.split("\n\n"):
-        name = computation.split(None, 1)[0].lstrip("%") if computation.strip() else ""
-        for dtype, n in (array for line in COLLECTIVE.findall(computation) for array in ARRAY.findall(line)):
-            total += steps.get(name, 1) * SIZES[dtype] * math.prod(map(int, filter(None, n.split(","))))
-    return total
-
-
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1024, 64)).astype("float32")
 Q, K, V = (RNG.normal(size=(8, 8, 32, 8)).astype("float32") for _ in range(3))
@@ -99,7 +67,9 @@ def main() -> None:
         for name, (call, arrays, spec, most) in chosen.items():
             place = NamedSharding(mesh, PartitionSpec(*spec))
             split = [jax.device_put(a, place) for a in arrays]
-            found, count, reads = moved(lambda c=call, s=split: c(*s))
+            READS.clear()
+            found, count = moved(lambda c=call, s=split: c(*s), PROGRAMS)
+            reads = len(READS)
             want = call(*map(jax.numpy.asarray, arrays))
             if count > most or reads:
                 faults.append((str(axes), name, f"{count} bytes, at most {most}; {reads} reads"))

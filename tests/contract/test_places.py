@@ -5,46 +5,12 @@ Results are where the arguments are and equal those on the default device, or th
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.contract.placed_calls import missing
-
-ROOT = Path(__file__).parents[2]
-FLAGS = (
-    "--xla_force_host_platform_device_count=8",
-    # On a busy machine the threads of one collective operation start far apart, and XLA would abort.
-    "--xla_cpu_collective_call_warn_stuck_timeout_seconds=120",
-    "--xla_cpu_collective_call_terminate_timeout_seconds=600",
-)
-DEVICES = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": " ".join(FLAGS)}
-
-
-def started(module: str, *arguments: Any, **environment: str) -> subprocess.Popen[str]:
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, "-m", f"tests.contract.{module}", *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": path, **environment}
-    return subprocess.Popen(
-        command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-
-
-def faults_of(worker: subprocess.Popen[str], least: int, seconds: float) -> list[Any]:
-    """The faults that a worker prints, after at least that many calls."""
-    try:
-        out, err = worker.communicate(timeout=seconds)
-    finally:
-        worker.kill()
-    assert worker.returncode == 0, out + err
-    found = json.loads(out.splitlines()[-1])
-    assert found["count"] >= least
-    return list(found["faults"])
+from tests.workers import DEVICES, faults_of, started
 
 
 def test_every_function_of_arrays_has_a_call() -> None:
@@ -56,7 +22,7 @@ def test_every_function_of_arrays_has_a_call() -> None:
 def test_jax(place: str, sweeping: bool) -> None:
     """On the fourth of eight devices; and over a mesh of four, with both types of axes."""
     pytest.importorskip("jax", exc_type=ImportError)
-    worker = started("jax_places_worker", place, 1 if sweeping else 120, **DEVICES)
+    worker = started("contract.jax_places_worker", place, 1 if sweeping else 120, **DEVICES)
     assert faults_of(worker, 1100 if sweeping else 20, 3600) == []
 
 
@@ -66,7 +32,10 @@ def test_bytes_that_jax_moves(tmp_path: Path, sweeping: bool) -> None:
     pytest.importorskip("jax", exc_type=ImportError)
     flags = f"{DEVICES['XLA_FLAGS']} --xla_dump_to={tmp_path} --xla_dump_hlo_as_text"
     worker = started(
-        "jax_shards_worker", tmp_path, "" if sweeping else "^(?!attention|ring)", **DEVICES | {"XLA_FLAGS": flags}
+        "contract.jax_shards_worker",
+        tmp_path,
+        "" if sweeping else "^(?!attention|ring)",
+        **DEVICES | {"XLA_FLAGS": flags},
     )
     assert faults_of(worker, 30 if sweeping else 18, 1800) == []
 
@@ -75,7 +44,7 @@ def test_bytes_that_jax_moves(tmp_path: Path, sweeping: bool) -> None:
 def test_attention_of_split_keys(sweeping: bool) -> None:
     """Values and gradients of a ring of devices, with each option; what no ring serves says what to do."""
     pytest.importorskip("jax", exc_type=ImportError)
-    worker = started("jax_ring_worker", 1 if sweeping else 23, **DEVICES)
+    worker = started("contract.jax_ring_worker", 1 if sweeping else 23, **DEVICES)
     assert faults_of(worker, 90 if sweeping else 3, 3600) == []
 
 
@@ -86,5 +55,5 @@ def test_tensors_that_are_split_over_processes(tmp_path: Path, sweeping: bool) -
     if not torch.distributed.is_available():
         pytest.skip("this build of PyTorch has no torch.distributed")
     store = tmp_path / "store"
-    workers = [started("dtensor_worker", rank, store, 1 if sweeping else 4) for rank in range(2)]
+    workers = [started("contract.dtensor_worker", rank, store, 1 if sweeping else 4) for rank in range(2)]
     assert [faults_of(worker, 1200 if sweeping else 250, 300) for worker in workers] == [[], []]

@@ -41,8 +41,8 @@ def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None 
     """The candidates of a backend for a verb, or for a hook that serves some of the verb's calls."""
     name, hook = hook or verb, hook or hook_of(verb)
     kernels = backend.kernels(hook)
+    call = widened(call, backend.functions) if hook in IN_SINGLE else call
     if kernels:
-        call = widened(call, backend.functions) if hook in IN_SINGLE else call
         listed = candidates(backend.name, kernels, call, lambda: cost_of(hook, backend.functions[hook], call))
     else:
         listed = (_only(f"{backend.name}:{name}", backend, hook, call),)

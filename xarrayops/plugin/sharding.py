@@ -200,17 +200,22 @@ def reduction(given: Mapping[str, Any]) -> Cost:
     return Cost(moves, 4 * (x.shard_bytes or 0) + _COMBINED * of_result, described(x.engine, spec))
 
 
+def is_tall(x: Sharding) -> bool:
+    """Whether a matrix is split along its rows alone, with at least as many rows in a shard as columns."""
+    return len(x.shape) == 2 and x.counts[1] == 1 < x.counts[0] and x.shard_shape[0] >= x.shape[1]
+
+
 def tall(given: Mapping[str, Any]) -> Cost:
     """The rule of TSQR (https://arxiv.org/abs/0808.2664): the small factors R of all shards move, and are factorised.
 
-    It serves a matrix that is split along its rows, with at least as many rows in a shard as columns. Others are whole.
+    It serves the matrices of `is_tall`. Others are whole.
     """
     x: Sharding = given["x"]
     is_reduced = given.get("mode", "reduced") == "reduced" and not given.get("full_matrices")
-    if len(x.shape) != 2 or not is_reduced or x.counts[1] > 1 or x.counts[0] == 1 or x.shard_shape[0] < x.shape[1]:
+    if not is_reduced or not is_tall(x):
         return OF_MATRICES(given)
     factors = x.counts[0] * x.shape[1] ** 2 * _item(x)
-    return Cost(factors, max(3 * (x.shard_bytes or 0), 3 * factors), described(x.engine, x.spec or ()))
+    return Cost(factors, 3 * ((x.shard_bytes or 0) + factors), described(x.engine, x.spec or ()))
 
 
 _COMBINED = 16

@@ -46,7 +46,7 @@ def _of_rows(name: str) -> Callable[..., Array]:
         rest = tuple(each for each in range(x.ndim) if each not in axes)
         x = _blocks.without_empty_chunks(x)
         rows = _blocks.merged(da.transpose(x, (*rest, *axes)), len(axes))
-        found = function(xp, rows, *q, axis=-1, select=_select, **options)
+        found = function(xp, rows, *q, axis=-1, order=quantiles.Order(_select), **options)
         kept = (None if each in axes else slice(None) for each in range(x.ndim))
         return found[(..., *kept)] if keepdims else found
 

@@ -16,14 +16,14 @@ import numpy as np
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call, Gap
-from xarrayops.plugin.backends import backend_by_name, limited
+from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import statistics
 from xarrayops.plugin.precision import AGAIN, CHECKED, DOUBLE, widened
 from xarrayops_backends.jax import _dtypes, _shards
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _platform_of
 from xarrayops_backends.jax._dtypes import _WITH_DTYPE, _checked_dtype
-from xarrayops_backends.jax._sharding import _may_be_split
+from xarrayops_backends.jax._sharded import served_in_shards as _served_in_shards
 
 _COMPILED = (
     *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "kron", "log_softmax"),
@@ -72,8 +72,8 @@ _OF_TRACERS = (
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """The function, which refuses shards that take too much memory; see `_served` for other changes."""
-    return limited(verb, _served(verb, function), may_be_split=_may_be_split)
+    """The function, which computes in shards or refuses those that take too much memory; see `_served` for the rest."""
+    return _served_in_shards(verb, _served(verb, function))
 
 
 def _served(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:

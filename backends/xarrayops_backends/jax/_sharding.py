@@ -90,10 +90,16 @@ def _native(mesh: Any) -> Any:
 
 def task_limit(x: Array, /) -> int | None:
     """Half of the memory of a device that XLA may use."""
-    found = [(device.memory_stats() or {}).get("bytes_limit", 0) for device in x.sharding.addressable_devices]
+    devices = jax.local_devices() if _is_lazy(x) else x.sharding.addressable_devices
+    found = [(device.memory_stats() or {}).get("bytes_limit", 0) for device in devices]
     return min(found, default=0) // 2 or None
 
 
 def _may_be_split(*args: Any) -> bool:
     """Whether an argument is an array on several devices. It takes 50 ns on a machine with one."""
     return not _has_one_device() and any(map(_shards.is_split, args))
+
+
+def _may_have_shards(*args: Any) -> bool:
+    """As `_may_be_split`; also whether there may be such a tracer: its shards are known on some meshes."""
+    return not _has_one_device() and any(_is_lazy(x) or _shards.is_split(x) for x in args)

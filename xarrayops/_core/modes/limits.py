@@ -113,24 +113,29 @@ def limited(
     rule: Rule | None = None,
     *,
     may_be_split: Callable[..., bool] = lambda *args: True,
+    of_split: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """The function; if it gathers shards, or has a rule of its own, it raises for calls that exceed the limits.
 
     ``may_be_split`` gets the arguments, and returns whether one may be a split array: a quick test of the library.
+    ``of_split`` serves these calls, by default the function.
     """
     if rule is None and not isinstance(RULES.get(verb), Whole):
         return function
+    serve = of_split or function
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        if not may_be_split(*args) or _is_checked.get():
+        if not may_be_split(*args):
             return function(*args, **kwargs)
+        if _is_checked.get():
+            return serve(*args, **kwargs)
         reason = excess(verb, checked, Call(args, kwargs))
         if reason is not None:
             raise Unsupported(f"xo.{verb}: {reason}")
         token = _is_checked.set(True)
         try:
-            return function(*args, **kwargs)
+            return serve(*args, **kwargs)
         finally:
             _is_checked.reset(token)
 

@@ -17,7 +17,7 @@ def bincount(
     """Sum ones, or the weights, by index."""
     require_counts(xp, x, weights, minlength, length)
     if length is None:
-        x, length = _counted(xp, x, minlength)
+        x, length = with_length(xp, x, minlength)
     if weights is None:
         dtype = xp.__array_namespace_info__().default_dtypes(device=common.device_of(x))["integral"]
         ones = xp.ones_like(x, dtype=dtype)
@@ -38,7 +38,7 @@ def require_counts(xp: ModuleType, x: Array, weights: Any, minlength: int, lengt
         raise ValueError(f"weights must have the shape {tuple(x.shape)} of x")
 
 
-def _counted(xp: ModuleType, x: Array, minlength: int) -> tuple[Array, int]:
+def with_length(xp: ModuleType, x: Array, minlength: int) -> tuple[Array, int]:
     """x without negative values, and the number of bins up to its maximum."""
     if not x.shape[0]:
         return x, minlength

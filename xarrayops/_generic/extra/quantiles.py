@@ -14,7 +14,7 @@ from typing import Any
 
 from xarrayops._generic.extra import common
 from xarrayops._generic.extra.common import Axes, Rows
-from xarrayops.plugin.arrays import Array
+from xarrayops.plugin.arrays import Array, Record
 
 ROUNDED: dict[str, Callable[[Any, Any, Any], Any]] = {
     "inverted_cdf": lambda m, n, q: m.ceil(n * q) - 1,
@@ -46,19 +46,31 @@ def _element(xp: ModuleType, ordered: Array, index: Any) -> Array:
     return xp.take_along_axis(ordered, index, axis=-1)
 
 
-Select = Callable[..., list[Array]]
-"""A function like `by_sort`."""
+class Order(Record):
+    """How elements are found by their place in the order of a row. The rows may be a block of all elements.
+
+    Attributes
+    ----------
+    select : callable
+        A function like `by_sort`.
+    total : callable
+        The sum of a number over all blocks.
+    """
+
+    select: Callable[..., list[Array]] = by_sort
+    total: Callable[[Any], Any] = lambda number: number
 
 
-def median(
-    xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False, select: Select = by_sort
-) -> Array:
+_SORTED = Order()
+
+
+def median(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False, order: Order = _SORTED) -> Array:
     """The mean of the two middle values, which are the same for an odd number."""
     flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=False)
-    n = flat.values.shape[-1]
+    n = order.total(flat.values.shape[-1])
     if not n:
         return _nans(xp, flat)
-    low, high, last = select(xp, flat.values, (n - 1) // 2, n // 2, n - 1)
+    low, high, last = order.select(xp, flat.values, (n - 1) // 2, n // 2, n - 1)
     return xp.reshape(_poisoned(xp, _middle(xp, low, high), last), flat.shape)
 
 
@@ -70,14 +82,14 @@ def _middle(xp: ModuleType, low: Array, high: Array) -> Array:
 
 
 def nanmedian(
-    xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False, select: Select = by_sort
+    xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False, order: Order = _SORTED
 ) -> Array:
     """The median of the values that are not NaN."""
     flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=False)
     if not flat.values.shape[-1]:
         return _nans(xp, flat)
-    count = _numbers(xp, flat.values)[..., None]
-    low, high = select(xp, flat.values, xp.maximum((count - 1) // 2, xp.zeros_like(count)), count // 2)
+    count = order.total(_numbers(xp, flat.values))[..., None]
+    low, high = order.select(xp, flat.values, xp.maximum((count - 1) // 2, xp.zeros_like(count)), count // 2)
     return xp.reshape(_middle(xp, low, high), flat.shape)
 
 
@@ -104,22 +116,22 @@ def quantile(
     axis: Axes = None,
     method: str = "linear",
     keepdims: bool = False,
-    select: Select = by_sort,
+    order: Order = _SORTED,
 ) -> Array:
     """The elements at both sides of the virtual index, interpolated. NaNs sort to the end."""
     require_method(method)
     common.require_real(xp, x)
     flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=method in ROUNDED)
-    n, prefix = flat.values.shape[-1], getattr(q, "shape", ())
+    n, prefix = order.total(flat.values.shape[-1]), getattr(q, "shape", ())
     if not n:
         return _nans(xp, flat, prefix)
     if not hasattr(q, "dtype"):
         require_probability(q)
         low, high, weight = neighbours(math, n, float(q), method)
-        below, above, last = select(xp, flat.values, int(low), int(high), n - 1)
+        below, above, last = order.select(xp, flat.values, int(low), int(high), n - 1)
         return xp.reshape(_poisoned(xp, _between(xp, below, above, weight), last), flat.shape)
     low, high, weight = neighbours(xp, n, _probabilities(xp, x, q), method)
-    below, above, last = select(xp, flat.values, _as_index(xp, low), _as_index(xp, high), n - 1)
+    below, above, last = order.select(xp, flat.values, _as_index(xp, low), _as_index(xp, high), n - 1)
     found = _poisoned(xp, _between(xp, below, above, weight), last[..., None])
     return xp.reshape(xp.moveaxis(found, -1, 0), (*prefix, *flat.shape))
 
@@ -133,14 +145,14 @@ def nanquantile(
     axis: Axes = None,
     method: str = "linear",
     keepdims: bool = False,
-    select: Select = by_sort,
+    order: Order = _SORTED,
 ) -> Array:
     """Like `quantile`, with the number of values that are not NaN in each row instead of the length of the axis."""
     require_method(method)
     common.require_real(xp, x)
     flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=method in ROUNDED)
     if xp.isdtype(flat.values.dtype, "integral"):
-        return quantile(xp, x, q, axis=axis, method=method, keepdims=keepdims, select=select)
+        return quantile(xp, x, q, axis=axis, method=method, keepdims=keepdims, order=order)
     prefix = getattr(q, "shape", ())
     if not flat.values.shape[-1]:
         return _nans(xp, flat, prefix)
@@ -149,9 +161,9 @@ def nanquantile(
         wanted = xp.asarray([float(q)], dtype=flat.values.dtype, device=common.device_of(flat.values))
     else:
         wanted = _probabilities(xp, x, q)
-    count = common.astype(xp, _numbers(xp, flat.values), wanted.dtype)[..., None]
+    count = common.astype(xp, order.total(_numbers(xp, flat.values)), wanted.dtype)[..., None]
     low, high, weight = neighbours(xp, count, wanted, method)
-    below, above = select(xp, flat.values, *(_as_index(xp, i) for i in (low, high)))
+    below, above = order.select(xp, flat.values, *(_as_index(xp, i) for i in (low, high)))
     found = _between(xp, below, above, weight)
     return xp.reshape(xp.moveaxis(found, -1, 0), (*prefix, *flat.shape))
 

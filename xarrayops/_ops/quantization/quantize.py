@@ -11,6 +11,7 @@ from xarrayops import standard as xp
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.errors import explaining_arrays
+from xarrayops._ops.creation import asarray
 from xarrayops._ops.quantization import operands, schemes
 from xarrayops._ops.quantization.schemes import Calibration, Quantized, Range
 from xarrayops.plugin.arrays import Array
@@ -249,7 +250,8 @@ def _central(x: Array, shape: tuple[int, ...], scheme: str, percentile: float) -
     has_nan = xp.any(xp.isnan(x), axis=-1)
 
     def element(ordered: Array, i: int) -> Array:
-        return xp.reshape(xp.where(has_nan, float("nan"), ordered[..., i]), shape)
+        found = xp.take(ordered, asarray([i], like=x), axis=-1)  # also of split axes
+        return xp.reshape(xp.where(has_nan, float("nan"), found[..., 0]), shape)
 
     if scheme == "symmetric":
         return None, element(xp.sort(xp.abs(x), axis=-1), max(0, count - 1 - round(left_out)))

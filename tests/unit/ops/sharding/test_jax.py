@@ -7,12 +7,8 @@ from pathlib import Path
 
 import pytest
 
-FLAGS = (
-    "--xla_force_host_platform_device_count=8",
-    # On a busy machine the threads of one collective operation start far apart, and XLA would abort.
-    "--xla_cpu_collective_call_warn_stuck_timeout_seconds=120",
-    "--xla_cpu_collective_call_terminate_timeout_seconds=600",
-)
+from tests.workers import DEVICES
+
 CHECKS = ["sharding", "tracers", "stores", "refusals", "limits", "memory_of_a_device"]
 
 
@@ -20,6 +16,6 @@ CHECKS = ["sharding", "tracers", "stores", "refusals", "limits", "memory_of_a_de
 def test_eight_devices(axes):
     pytest.importorskip("jax", exc_type=ImportError)
     worker = Path(__file__).with_name("jax_worker.py")
-    environment = os.environ | {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": " ".join(FLAGS)}
+    environment = os.environ | DEVICES
     done = subprocess.run([sys.executable, worker, axes], env=environment, capture_output=True, text=True)
     assert done.stdout.split() == CHECKS, done.stderr
