@@ -10,7 +10,8 @@ from typing import Any
 from xarrayops._core.backends import find
 from xarrayops._core.dispatch.arguments import signature
 from xarrayops._surface import EXTRA, SURFACE
-from xarrayops.plugin.sharding import RULES, Cost, Rule, Sharding, amount
+from xarrayops._system.texts import amount
+from xarrayops.plugin.sharding import RULES, Cost, Rule, Sharding
 
 FOLDER = Path(__file__).resolve().parents[1] / "guides" / "generated"
 PIECES = {"dask": 100, "jax": 8}
@@ -33,13 +34,24 @@ task or a device has in memory at once: arguments, results and temporary arrays.
 rule, so they are not limited, and ``xo.explain`` states no bytes of them. Arrays of cubed need no rules:
 ``xo.explain`` quotes the memory that cubed projects.
 """
+OF_PLANS = """
+On a mesh {names} compute in shards where they can. The guide
+:doc:`Beyond one machine <../sharding>` says what moves, and
+``xo.explain`` the bytes.
+"""
 
 
 def rule_of(library: str, verb: str) -> Rule | None:
-    """The rule of a function of a library, or of its first kernel."""
+    """The rule of a function of a library, or of its first kernel; None if its cost depends on more."""
     backend = find.library(library)
     first = [function for _, function, _ in backend.kernels(verb)[:1]] or [backend.functions[verb]]
-    return getattr(first[0], "rule", RULES.get(verb))
+    has_plans = hasattr(first[0], "cost") and not hasattr(first[0], "rule")
+    return None if has_plans else getattr(first[0], "rule", RULES.get(verb))
+
+
+def with_plans(library: str) -> list[str]:
+    """The functions that choose what to move by the sharding."""
+    return [verb for verb in RULES if rule_of(library, verb) is None]
 
 
 def split(library: str, shape: tuple[int, ...]) -> Sharding:
@@ -92,7 +104,8 @@ def _row(*cells: str) -> list[str]:
 def page() -> str:
     """The text of the page."""
     sections = "\n\n".join(f"{name}\n{'-' * len(name)}\n\n{table(name.lower())}" for name in ("Dask", "JAX"))
-    return f"{TITLE}\n{'=' * len(TITLE)}\n\n{INTRODUCTION}\n{sections}\n"
+    of_plans = OF_PLANS.format(names=", ".join(f"``{verb}``" for verb in with_plans("jax")))
+    return f"{TITLE}\n{'=' * len(TITLE)}\n\n{INTRODUCTION}\n{sections}\n{of_plans}"
 
 
 def write(app: Any) -> None:

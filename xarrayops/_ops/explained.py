@@ -15,11 +15,12 @@ from xarrayops._core.modes.limits import cost_of, excess, place_of
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.explanation import Candidate, Explanation, candidates, chosen_name
 from xarrayops._surface import OWN
+from xarrayops._system.texts import amount
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import gap_of
 from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.precision import widened
-from xarrayops.plugin.sharding import RULES, Whole, amount
+from xarrayops.plugin.sharding import RULES, Whole
 
 
 def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from xarrayops._system.texts import amount
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import Call, Kernel, copies_of, refusal
-from xarrayops.plugin.sharding import Cost, amount
+from xarrayops.plugin.sharding import Cost
 
 
 class Candidate(Record):

@@ -265,17 +265,6 @@ RULES: dict[str, Rule] = {
 """The rules of functions, by name. Functions that are not listed have no rule."""
 
 
-def amount(nbytes: float, *, up: bool = False) -> str:
-    """A number of bytes for people: ``131 kB``. With ``up`` it is not less than the number."""
-    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if nbytes >= size:
-            digits = 0 if nbytes >= 100 * size else 1
-            step = size / 10**digits
-            rounded = ceil(nbytes / step) / 10**digits if up else nbytes / size
-            return f"{rounded:.{digits}f} {unit}"
-    return f"{nbytes:.0f} bytes"
-
-
 def advice(rule: Rule | None, given: Mapping[str, Any], times: float) -> str | None:
     """How to split the first gathered array so that a call needs so many times less memory; None if it cannot."""
     if not isinstance(rule, Whole):

@@ -11,9 +11,10 @@ from typing import Any
 from xarrayops._core.backends import find
 from xarrayops._core.dispatch.arguments import signature
 from xarrayops._core.modes.settings import Setting
+from xarrayops._system.texts import amount
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.candidates import Call, Refusal
-from xarrayops.plugin.sharding import RULES, Cost, Rule, Sharding, Whole, advice, amount, is_known, shardings
+from xarrayops.plugin.sharding import RULES, Cost, Rule, Sharding, Whole, advice, is_known, shardings
 
 limit_of_moves: Setting[float | None] = Setting("xo.limits(moves=)", is_carried=False)
 limit_of_holds: Setting[float | None] = Setting("xo.limits(holds=)", is_carried=False)
