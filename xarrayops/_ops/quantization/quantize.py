@@ -14,6 +14,7 @@ from xarrayops._core.dispatch.errors import explaining_arrays
 from xarrayops._ops.creation import asarray
 from xarrayops._ops.quantization import operands, schemes
 from xarrayops._ops.quantization.schemes import Calibration, Quantized, Range
+from xarrayops._ops.sharding.inspection import sharding_of
 from xarrayops.plugin.arrays import Array
 
 
@@ -250,8 +251,11 @@ def _central(x: Array, shape: tuple[int, ...], scheme: str, percentile: float) -
     has_nan = xp.any(xp.isnan(x), axis=-1)
 
     def element(ordered: Array, i: int) -> Array:
-        found = xp.take(ordered, asarray([i], like=x), axis=-1)  # also of split axes
-        return xp.reshape(xp.where(has_nan, float("nan"), found[..., 0]), shape)
+        if sharding_of(ordered).engine is None:
+            found = ordered[..., i]
+        else:  # JAX takes no index of a split axis
+            found = xp.take(ordered, asarray([i], like=x), axis=-1)[..., 0]
+        return xp.reshape(xp.where(has_nan, float("nan"), found), shape)
 
     if scheme == "symmetric":
         return None, element(xp.sort(xp.abs(x), axis=-1), max(0, count - 1 - round(left_out)))
