@@ -251,7 +251,8 @@ def _central(x: Array, shape: tuple[int, ...], scheme: str, percentile: float) -
     has_nan = xp.any(xp.isnan(x), axis=-1)
 
     def element(ordered: Array, i: int) -> Array:
-        if sharding_of(ordered).engine is None:
+        split = sharding_of(ordered)  # None where a compiler decides
+        if split is None or split.engine is None:
             found = ordered[..., i]
         else:  # JAX takes no index of a split axis
             found = xp.take(ordered, asarray([i], like=x), axis=-1)[..., 0]
