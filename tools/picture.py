@@ -57,11 +57,11 @@ def _lines(results: Results) -> list[tuple[str, dict[str, float]]]:
     numpy = break_even.baselines(results.rows)
     largest: dict[tuple[str, str], tuple[Row, Sequence[Row]]] = {}
     for head, rows in tables.groups(results.rows):
-        if (head.workload, head.dtype, head.size) in numpy:
+        if break_even.baseline_of(head) in numpy:
             largest[head.workload, head.dtype] = head, rows
     lines = []
     for (workload, dtype), (head, rows) in largest.items():
-        base = numpy[workload, dtype, head.size].median_s or 0.0
+        base = numpy[break_even.baseline_of(head)].median_s or 0.0
         each = {row.place: base / row.median_s for row in rows if row.backend != break_even.BASELINE and row.median_s}
         if each:
             lines.append((f"{workload} {dtype}", each))

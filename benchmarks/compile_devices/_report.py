@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "compiled"
 KEPT = ROOT / "bench-results" / "compiled"
 _SOURCES = ("xarrayops", "backends", "benchmarks/compile_devices")
+_LAST_WORDS = re.compile(r"(?<=ended by SIGABRT): .*", re.DOTALL)
+"""The last line that a process wrote before it was ended, which differs between equal runs."""
 STATES = ("compiled", "declared", "failed")
 
 
@@ -54,7 +57,8 @@ def _as_declared(record: Record, declared: Mapping[str, str]) -> Record:
     if reason is None:
         return record
     if record["state"] == "failed":
-        return {**record, "state": "declared", "reason": f"{reason} ({record['reason'][:80]})"}
+        cause = _LAST_WORDS.sub("", record["reason"])[:80]
+        return {**record, "state": "declared", "reason": f"{reason} ({cause})"}
     return {**record, "state": "failed", "reason": f"it works, but is declared: {reason}"}
 
 
