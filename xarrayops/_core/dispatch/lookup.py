@@ -194,7 +194,7 @@ def _enter(
         enter(entries, key[0], second)
     else:
         enter(entries, key, function)
-    return publish(name, function)
+    return publish(f"{name}:{hash(key):x}", function)  # the function depends on the classes
 
 
 def _lacks_an_array(verb: str, key: Classes) -> bool:

@@ -150,3 +150,26 @@ def _compiled(name: str, lines: list[str], names: dict[str, Any]) -> Callable[..
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     exec(compile(source, file, "exec"), names)
     return names[name]
+
+
+def parameters_of(name: str, reference: Callable[..., Any]) -> Parameters:
+    """The parameters of a reference; raises if an operation cannot have them."""
+    signature = inspect.signature(reference)
+    arrays, options, optional = [], [], set()
+    for each in signature.parameters.values():
+        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            raise TypeError(f"{name}: an operation has a fixed number of parameters, but this one has {each}")
+        if each.kind == each.KEYWORD_ONLY:
+            options.append(each.name)
+            continue
+        arrays.append(each.name)
+        if each.default is None and len(arrays) > 1:
+            optional.add(each.name)
+        elif each.default is not each.empty:
+            raise TypeError(
+                f"{name}: {each.name}={each.default!r} is before the *, so it takes an array. "
+                f"Instead: {each.name}=None for an optional array, or the parameter after the * for an option"
+            )
+    if not arrays:
+        raise TypeError(f"{name}: the first parameter must take an array")
+    return Parameters(signature, tuple(arrays), tuple(options), frozenset(optional))

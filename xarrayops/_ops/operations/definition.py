@@ -5,9 +5,9 @@ Calls reach `Served` through generated functions (`caller`). ``_defined`` finds 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import partial, update_wrapper
+from itertools import count
 from typing import Any
 
 from xarrayops._core.backends import find
@@ -15,12 +15,14 @@ from xarrayops._core.backends.find import SCALARS
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.lookup import constant_while_tracing, publish, resolved
 from xarrayops._ops.explanation import Explanation, candidates, chosen_name
-from xarrayops._ops.operations.caller import Guarded, Parameters, eager_test, public_function, serving_function
+from xarrayops._ops.operations.caller import Guarded, eager_test, parameters_of, public_function, serving_function
 from xarrayops._ops.operations.requirements import Requirements
 from xarrayops.errors import NotAnArray
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.candidates import Call, Kernel, always, first_able
 from xarrayops.plugin.operations import CallTests, Operation, core_dimensions
+
+_numbers = count()
 
 
 class Declared(Record):
@@ -52,6 +54,8 @@ class Definition:
         What users call.
     natives : list of Native
         The compiled functions of the native kernels.
+    key : str
+        Another one after each change of the kernels: what torch.compile finds is published under it.
     checks_all : set of str
         The libraries for which all arguments of every call are checked.
     made_by : tuple
@@ -71,6 +75,7 @@ class Definition:
         self.gradient: Callable[..., Any] | None = None
         self._table: dict[type, Callable[..., Any]] = {}
         self._served: dict[str, Served] = {}
+        self.key = f"{name} {next(_numbers)}"
         self.checks_all: set[str] = set()
         self.made_by: tuple[Any, ...] = ()
         self.function = self._public()
@@ -84,11 +89,11 @@ class Definition:
             """Find the function that serves a class, enter it in the table, and return its name in `resolved`."""
             backend = find.of_class(cls)
             if backend is None:
-                return publish(f"{self.name}:slow", self._serve_any)
+                return publish(f"{self.key}:slow", self._serve_any)
             served = self.by(backend)
             served.classes.add(cls)
             self._table[cls] = served.function
-            return publish(f"{self.name}:{backend.name}", served.function)
+            return publish(f"{self.key}:{backend.name}", served.function)
 
         names = {"_table": self._table, "_resolved": resolved, "_find": resolve}
         return update_wrapper(public_function(self.short_name, self.parameters, names), self.reference)
@@ -117,6 +122,7 @@ class Definition:
         """Clear the cached functions, because they depend on the kernels that can serve, and on the gradient."""
         self._table.clear()
         self._served.clear()
+        self.key = f"{self.name} {next(_numbers)}"
 
     def check_all(self, library: str) -> None:
         """Check all arguments of later calls with arrays of a library: one of its kernels raised `NotServed`."""
@@ -179,6 +185,7 @@ class Served:
 
     def __init__(self, definition: Definition, backend: Backend) -> None:
         self._definition = definition
+        self._key = definition.key
         self._backend = backend
         self._tests: CallTests | None = getattr(backend.module, "CALL_TESTS", None)
         self.classes: set[type] = set()
@@ -254,7 +261,7 @@ class Served:
         """The name in `resolved` of the function that serves transformed calls. torch.compile does not trace this."""
         if self._carried is None:
             self._carried = self._backend.functions["carry_operation"](self._operation())
-        return publish(f"{self._definition.name}:{self._backend.name}:carried", self._carried)
+        return publish(f"{self._key}:{self._backend.name}:carried", self._carried)
 
     def _operation(self) -> Operation:
         own = self._definition
@@ -273,26 +280,3 @@ class Served:
 def _refused(reason: str, call: Call) -> str:
     """The capability test of a kernel that cannot serve here."""
     return reason
-
-
-def parameters_of(name: str, reference: Callable[..., Any]) -> Parameters:
-    """The parameters of a reference; raises if an operation cannot have them."""
-    signature = inspect.signature(reference)
-    arrays, options, optional = [], [], set()
-    for each in signature.parameters.values():
-        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
-            raise TypeError(f"{name}: an operation has a fixed number of parameters, but this one has {each}")
-        if each.kind == each.KEYWORD_ONLY:
-            options.append(each.name)
-            continue
-        arrays.append(each.name)
-        if each.default is None and len(arrays) > 1:
-            optional.add(each.name)
-        elif each.default is not each.empty:
-            raise TypeError(
-                f"{name}: {each.name}={each.default!r} is before the *, so it takes an array. "
-                f"Instead: {each.name}=None for an optional array, or the parameter after the * for an option"
-            )
-    if not arrays:
-        raise TypeError(f"{name}: the first parameter must take an array")
-    return Parameters(signature, tuple(arrays), tuple(options), frozenset(optional))
