@@ -14,7 +14,7 @@ PACKAGE = ROOT / "xarrayops"
 PUBLIC_MODULES = ("fft", "linalg")
 FAMILY_MODULES = ("sparse", "random")
 """The public modules with the verbs of one family. The package imports them when they are first used."""
-WITH_PACKAGE = ("arrays", "creation", "dtypes", "engines")
+WITH_PACKAGE = ("arrays", "choices", "creation", "dtypes", "engines")
 """The families that are imported with the package: the standard, and modes that the environment may set."""
 
 

@@ -21,6 +21,7 @@ from xarrayops._ops.arrays import (
     synchronize as synchronize,
     to_device as to_device,
 )
+from xarrayops._ops.choices.block import choices as choices, measured as measured
 from xarrayops._ops.creation import asarray as asarray, broadcast_shapes as broadcast_shapes, from_dlpack as from_dlpack
 from xarrayops._ops.dtypes import (
     can_cast as can_cast,

@@ -38,6 +38,7 @@ OPERATIONS = {
     "sets": "Distinct elements",
     "explain": "Explain",
     "engines": "Engines",
+    "choices": "Measured choice",
     "precision": "Precision",
     "transformations": "Gradients, batches and checkpoints",
     "compilation": "Compiled functions, branches and loops",

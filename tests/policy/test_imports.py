@@ -39,7 +39,7 @@ FLOORS = (
     ("_ops",),
     ("sparse", "random", ""),  # the public surface: sparse, random, and the package itself
     ("numpy", "compat"),  # NumPy's names on the public functions; array-api-compat's interface
-    ("_cli", "bench", "port", "testing", "__main__"),
+    ("_cli", "bench", "tune", "port", "testing", "__main__"),
 )
 """The modules and packages directly below the package, lowest first. Each may import from its own floor and lower ones.
 
@@ -163,7 +163,7 @@ def test_no_module_imports_from_a_higher_floor():
 
 def test_modules_at_the_root_are_public_or_generated():
     private = {"_cli", "_core", "_generic", "_host", "_ops", "_system"}
-    packages = {"bench", "compat", "numpy", "plugin", "port", "testing"}
+    packages = {"bench", "compat", "numpy", "plugin", "port", "testing", "tune"}
     assert {p.parent.name for p in CORE.glob("*/__init__.py")} == private | packages
     modules = {"__init__", "__main__", "_surface", "errors", "extra", "fft", "linalg", "random", "sparse", "standard"}
     assert {p.stem for p in CORE.glob("*.py")} == modules

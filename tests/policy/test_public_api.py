@@ -39,6 +39,8 @@ IMPROVED = {
     "sharding_of": "(x, /)",
     "sliding_window_view": "(x, /, window_shape, axis=None, *, step=1)",
     "sparse.astype": "(s, dtype, /)",
+    "choices": "class(file=None, *, numerics='exact')",
+    "measured": "class(*, numerics='exact')",
     "sparse.divide": "(s, b, /)",
     "sparse.mean": "(s, /, *, axis=None)",
     "sparse.subtract": "(a, b, /)",

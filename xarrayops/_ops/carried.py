@@ -11,6 +11,7 @@ from typing import Any
 
 from xarrayops._core.modes.defaults import of_program
 from xarrayops._core.modes.settings import carried_blocks, compiling_libraries, within
+from xarrayops._ops.choices.block import of_environment
 from xarrayops._ops.engines.block import ENVIRONMENT, engines
 from xarrayops._ops.transformations.arguments import name_of
 from xarrayops._ops.transformed import Transformed
@@ -33,8 +34,8 @@ def carried(function: Callable[..., Any], /) -> Callable[..., Any]:
 
     Modes hold in the thread or task that opened them, so a function that Dask, Ray or an executor calls runs without
     them. The result of ``carried`` opens them around each call: `use`, `engines`, `precision`, `autocast`, `strict`,
-    `profile` and all other blocks of xarrayops, and the defaults of `set_default`, ``XARRAYOPS_BACKEND`` and
-    ``XARRAYOPS_ENGINES`` in this process. `no_grad` is not one of these modes.
+    `profile` and all other blocks of xarrayops, and the defaults of `set_default`, ``XARRAYOPS_BACKEND``,
+    ``XARRAYOPS_ENGINES`` and ``XARRAYOPS_MEASURED`` in this process. `no_grad` is not one of these modes.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def carried(function: Callable[..., Any], /) -> Callable[..., Any]:
     """
     if not callable(function) or isasyncgenfunction(function):
         raise TypeError(f"xo.carried takes a function that is not an asynchronous generator, not {name_of(function)}")
-    blocks = (of_program(), engines(*ENVIRONMENT), *carried_blocks())
+    blocks = (of_program(), engines(*ENVIRONMENT), *of_environment(), *carried_blocks())
     return _in_modes(function, partial(within, blocks, compiling_libraries()))
 
 

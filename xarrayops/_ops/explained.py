@@ -12,6 +12,7 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import array_arguments, signature
 from xarrayops._core.dispatch.refused import wrong_call
 from xarrayops._core.modes.limits import cost_of, excess, place_of
+from xarrayops._ops.choices.block import current
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.explanation import Candidate, Explanation, candidates, chosen_name
 from xarrayops._surface import OWN
@@ -49,10 +50,10 @@ def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None 
         listed = (_only(f"{backend.name}:{name}", backend, hook, call),)
     chosen = chosen_name(listed)
     found = Explanation(verb, _summary(backend.name, chosen), listed, chosen)
-    if not active():
+    if not active() and current() is None:
         return found
+    from xarrayops._ops.engines.explaining import with_engines
     from xarrayops._ops.engines.functions import OWN_LIBRARY_ONLY, SERVED
-    from xarrayops._ops.engines.serving import with_engines
 
     may_be_served = hook in SERVED or hook in OWN_LIBRARY_ONLY
     return with_engines(found, backend, call.args, call.kwargs) if may_be_served else found

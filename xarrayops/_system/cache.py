@@ -13,10 +13,15 @@ _FOLDER = "XARRAYOPS_CACHE"
 """The environment variable with the folder of the cache."""
 
 
+def place(name: str) -> Path:
+    """The path of a folder of the cache, which may not exist, and may not be writable."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(os.environ.get(_FOLDER) or f"{base}/xarrayops").expanduser() / name
+
+
 def folder(name: str) -> Path:
     """A folder of the cache; a temporary folder of this process if the cache cannot be written."""
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    found = Path(os.environ.get(_FOLDER) or f"{base}/xarrayops").expanduser() / name
+    found = place(name)
     with suppress(OSError):
         found.mkdir(parents=True, exist_ok=True)
     return found if os.access(found, os.W_OK) else _own_folder()

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+"""The environment variables that select GPUs."""
 TIMEOUT_S = 20.0
 """The time limit for the driver. The first query may initialise every GPU."""
 _MHZ, _MIB = 10**6, 1 << 20

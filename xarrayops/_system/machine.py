@@ -108,6 +108,12 @@ def memory_limit_bytes() -> int | None:
     return int(limit)
 
 
+def cpu_quota() -> str | None:
+    """The CPU time that the container may use, as cgroup v2 says it ("200000 100000"); None without a limit."""
+    found = (_read("/sys/fs/cgroup/cpu.max") or "").strip()
+    return None if not found or found.startswith("max") else found
+
+
 def available_bytes() -> int | None:
     """The available memory, in bytes, within a container's limit; None where unknown."""
     available = field("/proc/meminfo", "MemAvailable")

@@ -10,12 +10,25 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from xarrayops.errors import Unsupported
 
-__all__ = ["DEVICE_ATTRIBUTES", "Array", "ArrayT", "Device", "FloatLimits", "Gap", "Memory", "Queue", "Record"]
+__all__ = [
+    "DEVICE_ATTRIBUTES",
+    "SMALLEST_MEASURED",
+    "Array",
+    "ArrayT",
+    "Device",
+    "FloatLimits",
+    "Gap",
+    "Memory",
+    "Queue",
+    "Record",
+]
 __all__ += ["QR", "SVD", "Eigen", "Scalar", "Slogdet", "UniqueAll", "UniqueCounts", "UniqueInverse"]
 __all__ += ["compact_strides", "gap_of", "unsupported"]
 
 Array = Any
 """An array of any library. Arrays stay native and have no common class."""
+SMALLEST_MEASURED = 1024
+"""The least number of elements of arrays for which measured choices serve: smaller calls take less than a choice."""
 ArrayT = TypeVar("ArrayT")
 """The class of the arrays of one call: a function returns arrays of the class of its arguments."""
 Scalar = bool | int | float | complex

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import cupy
 
 from xarrayops.plugin import Array, Memory, Queue
+from xarrayops.plugin.arrays import SMALLEST_MEASURED
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops_backends.cupy._devices import _KIND
 from xarrayops_backends.cupy._dtypes import as_dtype, dtype_name
@@ -112,3 +113,8 @@ def from_numpy(a: Any, device: Any, /) -> Array:
     """A device copy in native byte order."""
     with device or cupy.cuda.Device():
         return cupy.array(a.astype(a.dtype.newbyteorder("="), copy=False))
+
+
+def form(x: Array, /) -> Hashable | None:
+    """Shape, strides, dtype and device."""
+    return (x.shape, x.strides, x.dtype, x.device.id) if x.size >= SMALLEST_MEASURED else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
 from ctypes import addressof, c_char
 from functools import cache, partial
@@ -14,6 +14,7 @@ import numpy as np
 
 from xarrayops.errors import ExchangeError
 from xarrayops.plugin import Array, Memory, Queue, compact_strides
+from xarrayops.plugin.arrays import SMALLEST_MEASURED
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import permute, views
 from xarrayops_backends.jax import _shards
@@ -227,3 +228,8 @@ def from_numpy(a: Any, device: Any, /) -> Array:
         if taken is not None:
             return taken
     return jax.device_put(a, _shards.fitting(device, a.shape), may_alias=False)
+
+
+def form(x: Array, /) -> Hashable | None:
+    """Shape, dtype and sharding."""
+    return (x.shape, x.dtype, x.sharding) if x.size >= SMALLEST_MEASURED else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array, Gap, Memory
+from xarrayops.plugin.arrays import SMALLEST_MEASURED
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import NUMBERS, as_dtype, dtype_name, gap_of_array, permute, views
 from xarrayops_backends.numpy._files import mapping_of as _mapping_of
@@ -111,3 +112,8 @@ def from_numpy(a: Any, device: Any, /) -> Array:
     else:
         copy[...] = a
     return copy
+
+
+def form(x: Array, /) -> Hashable | None:
+    """Shape, strides and dtype."""
+    return (x.shape, x.strides, x.dtype) if x.size >= SMALLEST_MEASURED else None

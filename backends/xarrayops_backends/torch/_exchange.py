@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
@@ -14,6 +14,7 @@ from torch.autograd import forward_ad
 
 from xarrayops.errors import ExchangeError
 from xarrayops.plugin import Array, Memory, Queue
+from xarrayops.plugin.arrays import SMALLEST_MEASURED
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import views
 from xarrayops_backends.torch._dtypes import as_dtype, dtype_name
@@ -234,3 +235,9 @@ def _sent(x: Array, device: Any) -> Array:
     """x on a device. No mode sees the move: copies from NumPy do not count as transfers."""
     with torch._C.DisableTorchFunction():
         return x.to(device)
+
+
+def form(x: Array, /) -> Hashable | None:
+    """Shape, strides, dtype and device of a strided tensor that requires no gradient."""
+    is_small = x.numel() < SMALLEST_MEASURED
+    return None if is_small or x.requires_grad else (x.shape, x.stride(), x.dtype, x.device)

@@ -226,6 +226,11 @@ def dispatch_slow(verb: str, /, *args: Any, **kwargs: Any) -> Any:
     return function(*bound.args, **bound.kwargs)
 
 
+def key_of(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Classes:
+    """The key of a call in the table of the verb."""
+    return _key(verb, signature(verb).bind(*args, **kwargs).arguments)
+
+
 def _key(verb: str, arguments: dict[str, Any]) -> Classes:
     """The key of a call in the table of the verb."""
     values: list[Any] = [arguments.get(name) for name in roles(verb)]

@@ -53,15 +53,24 @@ class Setting(Generic[T]):
         values: tuple[T, ...] = self._values(getattr(self.of_thread, "key", ""))
         return values[-1] if values else otherwise
 
+    def untraced_value(self, otherwise: T) -> T:
+        """The value of the innermost block, for code that no compiler traces: it takes half of the time."""
+        for block in reversed(_blocks.get()):
+            if self in block.values and block.is_open:
+                found: T = block.values[self].value
+                return found
+        return otherwise
+
     @constant_while_tracing
     def _values(self, key: str) -> tuple[T, ...]:
         """The value of the innermost block. In code that torch.compile traced for a key it is a constant."""
-        found = self.innermost(_open_blocks())
-        if found is None:
-            return ()
-        if self.is_carried:
-            _require_carried(self.name, found.key)
-        return (found.value,)
+        for block in reversed(_blocks.get()):
+            if block.is_open and self in block.values:
+                found = block.values[self]
+                if self.is_carried:
+                    _require_carried(self.name, found.key)
+                return (found.value,)
+        return ()
 
     def innermost(self, blocks: tuple[_Block, ...]) -> _Value | None:
         """The value in the innermost of some blocks that sets it."""

@@ -8,7 +8,7 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.entry_points import names
 from xarrayops._core.backends.registry import Backend, by_module
 from xarrayops._ops.attention.verb import attention, checked, kernels, named, require_one_library
-from xarrayops._ops.engines.serving import candidates_of, with_engines
+from xarrayops._ops.engines.explaining import candidates_of, with_engines
 from xarrayops._ops.explanation import Explanation, candidates, chosen_name
 from xarrayops.plugin.attention import Attention
 from xarrayops.plugin.candidates import Call

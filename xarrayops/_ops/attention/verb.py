@@ -13,8 +13,8 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import require_array_argument
 from xarrayops._core.dispatch.errors import refuse_arguments
 from xarrayops._core.dispatch.lookup import constant_while_tracing, publish
+from xarrayops._core.modes import tables as modes
 from xarrayops._core.modes.precision import policy, under_policy
-from xarrayops._ops import engines
 from xarrayops._ops.attention.arguments import InvalidAttention, request, to_layout
 from xarrayops._ops.engines.serving import Route, serving
 from xarrayops.errors import BackendNotFound, Unsupported, available_names
@@ -229,7 +229,7 @@ def _attend(
     try:
         if implementation is not None:
             serve = getattr(resolved, publish_named(type(q), backend.name, implementation))
-        elif engines.active():
+        elif modes.active():
             serve = getattr(resolved, publish_by_engines(type(q), backend.name))
         else:
             serve = backend.resolve("attention")

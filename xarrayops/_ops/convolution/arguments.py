@@ -10,7 +10,7 @@ from typing import Any
 from xarrayops._core.backends import find
 from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
-from xarrayops._ops.engines.serving import with_engines
+from xarrayops._ops.engines.explaining import with_engines
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops.plugin.arrays import Array, Record

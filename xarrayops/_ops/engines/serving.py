@@ -1,11 +1,11 @@
 """The functions that serve calls in modes: first the engines' functions, then that of the arrays' own library.
 
-`with_engines` explains them by the same tests, without passing arrays.
+`explaining` explains them by the same tests, without passing arrays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
@@ -13,21 +13,23 @@ from typing import Any
 from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.integer_inputs import casting_integers
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.backends.resolved import is_traced, resolved
 from xarrayops._core.dispatch.arguments import Several
 from xarrayops._core.dispatch.lookup import Classes, function_without_modes
 from xarrayops._core.modes import defaults
 from xarrayops._core.modes.precision import of_policy, refusal_of_engine
+from xarrayops._ops.choices.serving import Chooser
 from xarrayops._ops.engines import forms, functions, passing
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.engines.forms import Form
 from xarrayops._ops.engines.passing import NotPassed
-from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
-from xarrayops.errors import BackendNotFound, XArrayOpsError
-from xarrayops.plugin.candidates import Call, copies_of, refusal
+from xarrayops.errors import BackendNotFound
+from xarrayops.plugin.candidates import first_able
 from xarrayops.plugin.nested import VALUES, arrays_in, fill
 from xarrayops.plugin.precision import PRODUCTS
 from xarrayops.plugin.sparse import CONTAINER_VERBS
 
+registry.on_load.append(lambda backend: is_traced())  # it finds the test for a compiler of the library
 FunctionOf = Callable[[Backend], Callable[..., Any]]
 """Returns the function of a verb for the arrays of a library."""
 
@@ -162,12 +164,13 @@ class Route:
 
 
 def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: FunctionOf) -> Callable[..., Any]:
-    """A function that calls the first engine that can serve, else the function of the arrays' own library.
+    """A function that calls the measured choice or the first engine that can serve, else the arrays' own library.
 
-    The own function also serves if an engine raises: so errors come from the caller's library.
+    The own function also serves if another one raises: so errors come from the caller's library.
     """
     routes: dict[str, Route] = {}
     traces = own.own_hook("trace_state")
+    choose = chooser(verb, own, function, function_of)
 
     def by_engine(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name not in routes:
@@ -176,6 +179,16 @@ def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: 
         return routes[name](args, kwargs)
 
     def serve(*args: Any, **kwargs: Any) -> Any:
+        chosen = None if resolved.is_traced() else choose(args, kwargs)
+        if chosen is not None and (traces is None or traces() is None):
+            try:
+                return chosen(*args, **kwargs)
+            except BackendNotFound:
+                raise
+            except Exception:  # the function of the arrays' own library raises its own error
+                return function(*args, **kwargs)
+        if not active():
+            return function(*args, **kwargs)
         if traces is None or traces() is None:
             for name in active():
                 if name != own.name:
@@ -190,11 +203,37 @@ def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: 
     return serve
 
 
+def chooser(
+    verb: str, own: Backend, function: Callable[..., Any], function_of: FunctionOf
+) -> Callable[..., Callable[..., Any] | None]:
+    """Finds the function of a measured choice, and none for a library whose arrays have no values, such as Dask."""
+    try:
+        plain = passing.plain_class(own)
+    except NotPassed:
+        return lambda *call: None
+    return Chooser(verb, own, plain, function, partial(named_candidate, verb, own, function_of))
+
+
+def named_candidate(verb: str, own: Backend, function_of: FunctionOf, name: str) -> Callable[..., Any]:
+    """The function of a candidate, ``library:kernel`` as `explain` lists it, for arrays of a library."""
+    library, _, kernel = name.partition(":")
+    engine = find.named(library)
+
+    def of_engine(engine: Backend) -> Callable[..., Any]:
+        listed = [each for each in engine.kernels(verb) if each[0] == kernel]
+        return first_able(verb, listed) if listed else function_of(engine)
+
+    if engine is own:
+        return of_engine(own)
+    route = Route(verb, own, engine, of_engine)
+    return lambda *args, **kwargs: route(args, kwargs)
+
+
 def in_tables(verb: str, own: Backend, key: Classes, function: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a dispatch table in modes, for a function and some classes."""
     if verb not in functions.SERVED:
         return function
-    return serving(verb, own, function, partial(_function_of, verb, own, key))
+    return serving(verb, own, function, partial(by_table, verb, own, key))
 
 
 def by_engines(verb: str, function: Callable[..., Any] | None = None) -> Callable[..., Any]:
@@ -215,7 +254,7 @@ def by_engines(verb: str, function: Callable[..., Any] | None = None) -> Callabl
     return serve
 
 
-def _function_of(verb: str, own: Backend, key: Classes, engine: Backend) -> Callable[..., Any]:
+def by_table(verb: str, own: Backend, key: Classes, engine: Backend) -> Callable[..., Any]:
     """The engine's function, for its own classes instead of those of the caller's library."""
     ours, theirs = passing.plain_class(own), passing.plain_class(engine)
 
@@ -234,54 +273,3 @@ def _function_of(verb: str, own: Backend, key: Classes, engine: Backend) -> Call
         return dense(*args) if is_dense else getattr(engine.sparse, verb)(*args)
 
     return of_either
-
-
-def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
-    """The explanation for the arrays' own library, preceded by the active engines."""
-    engines = [find.named(name) for name in active() if name != own.name]
-    if not engines:
-        return found
-    listed = tuple(each for engine in engines for each in candidates_of(found.verb, own, engine, args, kwargs))
-    first = chosen_name(listed)
-    summary = found.summary if first is None else f"{first} serves this call"
-    return found._replace(summary=summary, candidates=(*listed, *found.candidates), chosen=first or found.chosen)
-
-
-def candidates_of(
-    verb: str, own: Backend, engine: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Iterator[Candidate]:
-    """The kernels of an engine for a call, or the function of the engine if it lists no kernels."""
-    reason = _refusal(verb, own, engine, args, kwargs)
-    arguments = _named(args, kwargs)
-    kernels = [kernel for kernel in engine.kernels(verb) if kernel[0] != "generic"]
-    if reason is not None or not kernels:
-        copies = () if reason is not None else passing.copies(arguments, engine)
-        yield Candidate(f"{engine.name}:{verb}", reason is None, reason or "the engine's function", copies)
-        return
-    call = Call(*passing.sampled((args, kwargs), engine))
-    for kernel in kernels:
-        reason = refusal(kernel, call)
-        copies = () if reason is not None else passing.copies(arguments, engine, copies_of(kernel, call))
-        yield Candidate(f"{engine.name}:{kernel[0]}", reason is None, reason or "", copies)
-
-
-def _refusal(verb: str, own: Backend, engine: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Why an engine cannot serve a call; None if it can."""
-    traces = own.own_hook("trace_state")
-    if traces is not None and traces() is not None:
-        return f"{own.name} compiles or transforms a function"
-    try:
-        Route(verb, own, engine, lambda engine: fill).function_for(args, kwargs)
-    except XArrayOpsError as error:
-        return str(error)
-    arguments = _named(args, kwargs)
-    if verb in PRODUCTS:
-        _, x = next(arrays_in(arguments))
-        refused = refusal_of_engine(engine, own.functions["dtype_name"](x.dtype))
-        if refused is not None:
-            return refused
-    return passing.obstacle(arguments, own, engine)
-
-
-def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    return {f"argument {i}": value for i, value in enumerate(args, 1)} | kwargs

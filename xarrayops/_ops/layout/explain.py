@@ -7,7 +7,7 @@ from typing import Any
 from xarrayops import standard
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._ops.engines.serving import with_engines
+from xarrayops._ops.engines.explaining import with_engines
 from xarrayops._ops.explained import explain_call, explain_with_dry_run
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._ops.layout.layout import as_strided, axes_by_format, axes_by_order, pin_memory

@@ -11,8 +11,9 @@ from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.find import NON_ARRAY_TYPES
 from xarrayops._core.dispatch.arguments import require_array_argument
 from xarrayops._core.modes import defaults, tables as modes
+from xarrayops._ops.engines.explaining import with_engines
 from xarrayops._ops.engines.functions import SPARSE
-from xarrayops._ops.engines.serving import by_engines, with_engines
+from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.explanation import Explanation, candidates, chosen_name
 from xarrayops.errors import NotAnArray, Unsupported

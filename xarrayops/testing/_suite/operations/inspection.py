@@ -114,6 +114,16 @@ class InspectionSuite:
         with pytest.raises(xo.Unsupported, match="did you mean"):
             xo.explain("ad", x, x)
 
+    @exercises("measured", "choices")
+    def test_measured_choices(self, variant: Variant) -> None:
+        """In blocks of `measured` and `choices` the values and the classes are the same."""
+        x = variant.array(X)
+        for block in (xo.measured(), xo.measured(numerics="tolerance"), xo.choices()):
+            with block:
+                assert xo.explain("add", x, x).chosen is not None
+                check_array(variant, xo.add(x, x), 2 * X)
+        assert len(xo.choices().digest) == 16
+
     @exercises("broadcast_shapes")
     def test_broadcast_shapes(self) -> None:
         """Shapes broadcast as in NumPy, without an array."""

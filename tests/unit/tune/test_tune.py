@@ -1,0 +1,159 @@
+"""The command that measures candidates."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops._core.backends import find
+from xarrayops._ops.choices import machine, measurements
+from xarrayops._ops.choices.calls import describe, key_of, made_of, shown
+from xarrayops._ops.choices.store import Store
+from xarrayops.tune import __main__ as tune, worker
+from xarrayops.tune.calls import VERBS, default_calls
+from xarrayops.tune.candidates import Candidates, made
+
+pytest.importorskip("torch", exc_type=ImportError)
+NUMPY = find.named("numpy")
+SORT = {
+    "verb": "sort",
+    "library": "numpy",
+    "args": [{"shape": [40, 40], "dtype": "float64", "layout": "C"}],
+    "kwargs": {"axis": 0},
+}
+
+
+@pytest.fixture
+def store(monkeypatch, tmp_path):
+    """A store of its own."""
+    found = Store(tmp_path / "store.jsonl")
+    monkeypatch.setattr(machine, "store", lambda: found)
+    return found
+
+
+def test_the_command_measures_in_two_processes_and_the_block_uses_it(tmp_path):
+    """The one test that measures: the times are real, and what they prove is not tested."""
+    environment = {"XARRAYOPS_CACHE": str(tmp_path)}
+    log = tmp_path / "calls.jsonl"
+    choice = {"description": SORT, "default": "numpy:sort", "candidate": "numpy:sort", "gain": 1.0, "rounds": 0}
+    log.write_text(json.dumps({**choice, "date": "", "exact": True}) + "\n")
+    command = [sys.executable, "-m", "xarrayops.tune", "--seconds", "60", "--from-log", str(log)]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    assert done.returncode in (0, 1), done.stderr
+    assert "measured. For" in done.stdout
+    files = (tmp_path / "choices").glob("*.jsonl")
+    lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    for line in lines:  # none where this machine is busy
+        assert line["call"] == SORT
+        assert line["default"] == "numpy:sort"
+        assert len(line["ratios"]) == worker.ROUNDS
+    assert len({line["process"] for line in lines}) in (0, 1, 2)
+
+
+def measured(monkeypatch, gain, verb="sort", **kwargs):
+    """The answer of a worker whose clock says that each candidate is that many times as fast."""
+    monkeypatch.setattr(worker, "_ratios", lambda a, b, calls: [1.0 if a is b else gain] * worker.ROUNDS)
+    return worker.measured({**SORT, "verb": verb, "kwargs": kwargs})
+
+
+def test_records_lead_to_choices(monkeypatch, store):
+    answers = {"a": measured(monkeypatch, 2.0), "b": measured(monkeypatch, 2.0)}
+    for process, answer in answers.items():
+        assert {record["candidate"] for record in answer["records"]} >= {"torch:sort"}
+        for record in answer["records"]:
+            store.append({**record, "process": process})
+    found = measurements.decided(store.records(), only_exact=True)
+    assert [choice.exact for choice in found.choices] == [True]
+
+
+def test_sums_are_not_exact(monkeypatch):
+    answer = measured(monkeypatch, 2.0, verb="sum", axis=0)
+    assert {record["exact"] for record in answer["records"]} == {False}
+
+
+def test_a_busy_machine_is_refused(monkeypatch):
+    noisy = [1.0, 1.5, 0.6] * 3
+    monkeypatch.setattr(worker, "_ratios", lambda a, b, calls: noisy)
+    answer = worker.measured(SORT)
+    assert answer["noisy"]
+    assert not answer["records"]
+
+
+def test_a_candidate_with_other_values_is_refused(monkeypatch):
+    import torch
+
+    sort = torch.sort
+    monkeypatch.setattr(torch, "sort", lambda *args, **kwargs: [-sort(*args, **kwargs)[0], None])
+    answer = measured(monkeypatch, 2.0)
+    assert "torch:sort" in answer["skipped"]
+    assert "torch:sort" not in {record["candidate"] for record in answer["records"]}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_all_calls_of_the_list_can_be_made(verb):
+    for call in default_calls(["numpy"], [verb], (34,)):
+        found = Candidates(call)
+        with np.errstate(all="ignore"):
+            public = getattr(xo, verb)(*found.args, **found.kwargs)
+            assert np.array_equal(public, found.function(*found.args, **found.kwargs), equal_nan=True)
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "strided", "negative", "C, read-only"])
+def test_a_described_call_can_be_made_again(layout):
+    part = {"shape": [40, 50], "dtype": "float32", "layout": layout}
+    x = made(part, NUMPY, np.random.default_rng(0))
+    args = (x, 2, (1.5, "a"), [None, np.dtype("int8")])
+    description = describe("unknown", NUMPY, np.ndarray, args, {"flag": True})
+    assert description["args"][0] == part
+    again, named = made_of(description, NUMPY, lambda each: made(each, NUMPY, np.random.default_rng(0)))
+    assert named == {"flag": True}
+    assert again[1:] == [2, (1.5, "a"), [None, np.dtype("int8")]]
+    assert again[0].strides == x.strides
+    assert key_of(describe("unknown", NUMPY, np.ndarray, tuple(again), named)) == key_of(description)
+    assert shown(description).startswith("unknown(float32[40, 50]")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--verbs", "nonsense"], "no measured function 'nonsense'"),
+        (["--backends", "nonsense"], "no installed backend 'nonsense'"),
+        (["--from-log", "missing.jsonl"], "missing.jsonl"),
+        (["--seconds", "0"], "not a positive duration"),
+    ],
+)
+def test_wrong_arguments_are_refused(capsys, arguments, message):
+    with pytest.raises(SystemExit) as ended:
+        tune.main(arguments)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_worker_that_dies_is_replaced(monkeypatch):
+    class Dying:
+        alive = True
+        asked = 0
+
+        def __init__(self, module):
+            assert module == "xarrayops.tune.worker"
+
+        def answer(self, seconds):
+            return {"status": "ok"}
+
+        def ask(self, call, seconds):
+            Dying.asked += 1
+            self.alive = Dying.asked != 1
+            return {"status": "crashed" if Dying.asked == 1 else "ok", "reason": "SIGSEGV"}
+
+        def close(self):
+            self.alive = False
+
+    monkeypatch.setattr(tune, "Worker", Dying)
+    found = [answer["status"] for _, answer in tune._answers([SORT, SORT, SORT], float("inf"))]
+    assert found == ["crashed", "ok", "ok"]

@@ -1,0 +1,152 @@
+"""The blocks in which measured choices serve: `measured` and `choices`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from xarrayops._core.modes import tables as modes
+from xarrayops._core.modes.settings import Scope, Setting
+
+if TYPE_CHECKING:
+    from xarrayops._ops.choices.measurements import Measurements
+
+NUMERICS = ("exact", "tolerance")
+ENVIRONMENT = os.environ.get("XARRAYOPS_MEASURED", "0") not in ("", "0")
+
+
+_setting: Setting[Measurements | None] = Setting("xo.measured", is_carried=False)
+
+
+def current() -> Measurements | None:
+    """The choices that serve here; None if the default kernels do."""
+    if not _setting.open_blocks:
+        return _of_machine("exact") if ENVIRONMENT else None
+    return _setting.untraced_value(_of_machine("exact") if ENVIRONMENT else None)
+
+
+def _of_machine(numerics: str) -> Measurements:
+    from xarrayops._ops.choices.measurements import of_machine  # here: `import xarrayops` does not need it
+
+    return of_machine(numerics)
+
+
+class measured(Scope):  # noqa: N801 - lower case, because it is used as a statement: with xo.measured()
+    """Let measured choices serve inside a ``with`` block: for each kind of call the kernel proved to be the fastest.
+
+    ``python -m xarrayops.tune`` measures the candidates on this machine: the kernels of the arrays' own library, and
+    those of other installed libraries, which serve as engines do. A candidate displaces the default only where
+    interleaved rounds in two processes prove that it is at least 1.1 times as fast, with copies, conversions and
+    waiting. Nothing is measured inside a call of the user, and a process reads the measurements once. Outside a block
+    the environment variable ``XARRAYOPS_MEASURED=1`` does the same for a whole program.
+
+    The measurements are kept for this machine, the CPUs that this process may use, the versions of the libraries and
+    the thread settings; after a change of any of them the defaults serve, until ``tune`` runs again. Calls on fewer
+    than 1024 elements, tensors that require a gradient and traced code always have the default. The first call that
+    another library serves imports it. `explain` shows the choice, its gain and its date.
+
+    Parameters
+    ----------
+    numerics : "exact" or "tolerance"
+        "exact": only candidates whose values are those of the default. "tolerance": also candidates whose values differ
+        by rounding.
+
+    Raises
+    ------
+    ValueError
+        ``numerics`` has another value.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> with xo.measured():
+    ...     y = xo.sort(np.asarray([3.0, 1.0, 2.0]))
+    >>> y
+    array([1., 2., 3.])
+    """
+
+    _is_mode = True
+
+    def __init__(self, *, numerics: str = "exact") -> None:
+        if numerics not in NUMERICS:
+            raise ValueError(f'xo.measured: numerics must be "exact" or "tolerance"; it was {numerics!r}.')
+        super().__init__()
+        self._numerics = numerics
+
+    def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
+        """The choices for this machine."""
+        return [(_setting, _of_machine(self._numerics), None)]
+
+
+class choices(Scope):  # noqa: N801 - lower case, because it is used as a statement: with xo.choices(file)
+    """The choices of this machine, or those of a file, which a ``with`` block pins or records.
+
+    Without a file: the choices that `measured` uses. ``print`` shows them, and ``digest`` identifies them. With a file
+    that exists, the block uses the choices in it and no others, on every machine, so that results are those of the
+    machine that recorded it. With a file that does not exist, the block uses the measured choices and writes those that
+    served calls to the file when it closes. ``python -m xarrayops.tune --from-log FILE`` measures the calls of a file.
+
+    Parameters
+    ----------
+    file : path, optional
+        A file of JSON lines, one for each kind of call.
+    numerics : "exact" or "tolerance"
+        As for `measured`, where the choices are not those of an existing file.
+
+    Raises
+    ------
+    ValueError
+        A line of the file is not a choice, or ``numerics`` has another value.
+
+    Examples
+    --------
+    >>> import xarrayops as xo
+    >>> len(xo.choices().digest)
+    16
+    """
+
+    _is_mode = True
+
+    def __init__(self, file: str | os.PathLike[str] | None = None, *, numerics: str = "exact") -> None:
+        if numerics not in NUMERICS:
+            raise ValueError(f'xo.choices: numerics must be "exact" or "tolerance"; it was {numerics!r}.')
+        super().__init__()
+        self._file = None if file is None else os.fspath(file)
+        self._is_pinned = self._file is not None and os.path.exists(self._file)
+        self._found = self._pinned(self._file) if self._file and self._is_pinned else self._recorded(numerics)
+
+    def _pinned(self, file: str) -> Measurements:
+        from xarrayops._ops.choices.measurements import Measurements, read
+
+        return Measurements(read(file), f"choices({file!r})")
+
+    def _recorded(self, numerics: str) -> Measurements:
+        from xarrayops._ops.choices.measurements import Measurements
+
+        return Measurements(_of_machine(numerics).table, f"choices({self._file!r})")
+
+    @property
+    def digest(self) -> str:
+        """16 hexadecimal digits that identify the choices: equal digits mean the same kernels."""
+        return self._found.table.digest
+
+    def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
+        """The choices."""
+        return [(_setting, self._found, None)]
+
+    def __exit__(self, *exception: object) -> None:
+        super().__exit__(*exception)
+        if self._file is not None and not self._is_pinned:
+            self._found.write(self._file)
+
+    def __str__(self) -> str:
+        return f"{self._found.table}"
+
+
+def of_environment() -> tuple[Scope, ...]:
+    """The block that ``XARRAYOPS_MEASURED=1`` stands for."""
+    return (measured(),) if ENVIRONMENT else ()
+
+
+if ENVIRONMENT:
+    modes.begin()

@@ -1,0 +1,52 @@
+"""The choices that serve in a block: those of this machine, or those of a file."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+
+from xarrayops._ops.choices import machine
+from xarrayops._ops.choices.calls import Description, shown
+from xarrayops._ops.choices.verdicts import Choice, Table, decided, table_of
+
+
+class Measurements:
+    """The choices that serve in a block, and the calls that were served by them."""
+
+    def __init__(self, table: Table, name: str) -> None:
+        self.table = table
+        self.name = name
+        self.used: dict[str, Choice] = {}
+        """The choices for the calls so far, by the call as text."""
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def record(self, description: Description, choice: Choice) -> None:
+        """Note the choice for a call, for the file of `choices`."""
+        self.used.setdefault(shown(description), choice._replace(description=description))
+
+    def write(self, file: str) -> None:
+        """Write the choices that served to a file, which is complete at every moment."""
+        part = Path(f"{file}.{os.getpid()}.part")
+        part.write_text("".join(f"{json.dumps(choice._asdict())}\n" for choice in self.used.values()))
+        part.replace(file)
+
+
+@cache
+def of_machine(numerics: str) -> Measurements:
+    """The choices for this machine. They are read once, so that a process never changes its choices."""
+    return Measurements(decided(machine.store().records(), only_exact=numerics == "exact"), f"measured({numerics!r})")
+
+
+def read(file: str) -> Table:
+    """The choices of a file. Raises `ValueError` for a line that is not a choice."""
+    found = []
+    for number, line in enumerate(Path(file).read_text().splitlines(), 1):
+        try:
+            found.append(Choice(**json.loads(line)))
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"xo.choices: line {number} of {file} is not a choice: {error}") from None
+    return table_of(found)

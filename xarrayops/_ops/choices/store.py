@@ -1,0 +1,88 @@
+"""The store of measurements: files of JSON lines to which several processes append.
+
+A record is one line, and one `os.write` to a file that was opened for appending: on local file systems records of
+several processes never mix, and a process that is killed loses at most its own last record. Lines that are torn, or
+that other programs wrote, are skipped. If the folder cannot be written, the store warns once and keeps its records in
+memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+LONGEST = 4096
+"""The greatest number of bytes of a record. Longer records are refused, because their writes may be split."""
+
+
+class Store:
+    """The records of one file."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._kept: list[dict[str, Any]] = []
+        self._is_writable = path is not None
+        self._has_warned = False
+
+    def append(self, record: dict[str, Any]) -> None:
+        """Add a record. A failure is no error: the record is then kept in memory."""
+        line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
+        if len(line) > LONGEST:
+            return
+        if not self._written(line):
+            self._kept.append(record)
+
+    def records(self) -> list[dict[str, Any]]:
+        """All records, the oldest first."""
+        try:
+            lines = [] if self.path is None else self.path.read_bytes().splitlines()
+        except FileNotFoundError:
+            lines = []
+        except OSError as error:
+            self._warn(error)
+            lines = []
+        return [*filter(None, map(_record, lines)), *self._kept]
+
+    def _written(self, line: bytes) -> bool:
+        if self.path is None or not self._is_writable:
+            return False
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                return os.write(file, _after_torn(file) + line) >= len(line)
+            finally:
+                os.close(file)
+        except OSError as error:
+            self._is_writable = False
+            self._warn(error)
+            return False
+
+    def _warn(self, error: OSError) -> None:
+        if self._has_warned:
+            return
+        self._has_warned = True
+        warnings.warn(
+            f"xarrayops keeps measured choices in memory only: {self.path}: {error.strerror}. Instead: set "
+            f"XARRAYOPS_CACHE to a folder that can be written",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _after_torn(file: int) -> bytes:
+    """A line end where the last line of the file lacks one: a process was killed, or the disk was full."""
+    size = os.fstat(file).st_size
+    return b"" if size == 0 or os.pread(file, 1, size - 1) == b"\n" else b"\n"
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    """The record of a line; None if it is torn or foreign."""
+    try:
+        found = json.loads(line)
+    except ValueError:  # also text that is not UTF-8
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("call"), dict) else None

@@ -1,0 +1,155 @@
+"""Which candidate displaces the default: the statistics of measured rounds.
+
+In each round the default and a candidate are called one after the other, so a disturbance that lasts longer than a
+round does not change their ratio. A candidate is proved if, in each of the last two processes that measured it, three
+quarters of the rounds show it at least `GAIN` times as fast, copies and waiting included. Two processes are needed
+because the times of one process share its memory layout: medians of two processes of the same code differ by 6 % in the
+middle, and by 28 % in one of ten cases.
+
+Between two measured sizes a candidate serves only if it was chosen for both. Beyond the measured sizes the default
+serves.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from typing import Any
+
+from xarrayops._ops.choices.calls import Description, Key, key_of, shown
+from xarrayops._system import fingerprint
+from xarrayops.plugin.arrays import Record
+
+GAIN = 1.10
+"""A candidate must be proved to be this many times as fast as the default."""
+PROCESSES, ROUNDS = 2, 7
+"""The least number of processes, and of rounds in each."""
+
+
+class Choice(Record):
+    """The candidate that was chosen for a kind of call: ``gain`` is the median ratio, default over candidate.
+
+    The date is empty if the call was not measured, so that the default serves.
+    """
+
+    description: Description
+    default: str
+    candidate: str
+    gain: float
+    rounds: int
+    date: str
+    exact: bool
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the default serves."""
+        return self.candidate == self.default
+
+    def __str__(self) -> str:
+        if self.is_default:
+            measured = f"no other kernel is proved to be {GAIN} times as fast ({self.date})"
+            return measured if self.date else "not measured"
+        same = "same values" if self.exact else "values differ by rounding"
+        rounds = f"{PROCESSES} processes, {self.rounds} rounds interleaved"
+        return f"{self.gain:.2g} times as fast as {self.default} ({rounds}, {self.date}); {same}"
+
+
+class Table(Record):
+    """The choices by kind of call and by extents."""
+
+    by_kind: dict[str, dict[tuple[int, ...], Choice]]
+
+    def choice(self, key: Key) -> Choice | None:
+        """The choice for a call; None if its kind was not measured, or the measured sizes around it disagree."""
+        measured = self.by_kind.get(key.kind, {})
+        if key.extents in measured:
+            return measured[key.extents]
+        below = [each for each in measured if _is_within(each, key.extents)]
+        above = [each for each in measured if _is_within(key.extents, each)]
+        if not below or not above:
+            return None
+        nearest = measured[max(below, key=sum)], measured[min(above, key=sum)]
+        return nearest[0] if nearest[0].candidate == nearest[1].candidate else None
+
+    @property
+    def choices(self) -> list[Choice]:
+        """All choices, the greatest gain first."""
+        found = [choice for sizes in self.by_kind.values() for choice in sizes.values()]
+        return sorted(found, key=lambda choice: -choice.gain)
+
+    def __str__(self) -> str:
+        found = [each for each in self.choices if not each.is_default]
+        if not found:
+            return "no measured choices: the defaults serve (python -m xarrayops.tune measures)"
+        return "\n".join(f"{shown(each.description)}: {each.candidate}, {each}" for each in found)
+
+    @property
+    def digest(self) -> str:
+        """16 hexadecimal digits that identify the choices."""
+        sizes = ([kind, sorted((list(e), c.candidate) for e, c in found.items())] for kind, found in _sorted(self))
+        return fingerprint.digest(list(sizes))
+
+
+def _sorted(table: Table) -> list[tuple[str, dict[tuple[int, ...], Choice]]]:
+    return sorted(table.by_kind.items())
+
+
+def _is_within(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
+    return len(small) == len(large) and all(a <= b for a, b in zip(small, large, strict=True))
+
+
+def table_of(choices: Iterable[Choice]) -> Table:
+    """The table of some choices; a later one replaces an earlier one of the same key."""
+    found = Table({})
+    for choice in choices:
+        key = key_of(choice.description)
+        found.by_kind.setdefault(key.kind, {})[key.extents] = choice
+    return found
+
+
+def decided(records: Iterable[dict[str, Any]], *, only_exact: bool) -> Table:
+    """The choices that the records of a store prove."""
+    measured: dict[Key, dict[str, list[dict[str, Any]]]] = {}
+    for record in filter(_is_sound, records):
+        by_name = measured.setdefault(key_of(record["call"]), {})
+        if record.get("demoted"):
+            by_name[record["candidate"]] = [record]  # what was measured before does not count any more
+        elif record["exact"] or not only_exact:
+            by_name.setdefault(record["candidate"], []).append(record)
+    return table_of(map(_best, filter(None, measured.values())))
+
+
+def _best(candidates: dict[str, list[dict[str, Any]]]) -> Choice:
+    """The proved candidate with the greatest gain, or the default."""
+    last = max((found[-1] for found in candidates.values()), key=lambda record: record["date"])
+    default = last["default"]
+    proved = [choice for found in candidates.values() if (choice := _proved(found)) and choice.default == default]
+    none = Choice(last["call"], default, default, 1.0, 0, last["date"], True)
+    return max(proved, key=lambda choice: choice.gain, default=none)
+
+
+def _proved(records: list[dict[str, Any]]) -> Choice | None:
+    """The choice of a candidate, if its records prove the gain."""
+    by_process: dict[str, list[float]] = {}
+    for record in records:
+        by_process.setdefault(record["process"], []).extend(record.get("ratios", []))
+    last = [ratios for ratios in by_process.values() if ratios][-PROCESSES:]
+    if len(last) < PROCESSES or any(len(ratios) < ROUNDS for ratios in last):
+        return None
+    if any(statistics.quantiles(ratios, n=4)[0] < GAIN for ratios in last):
+        return None
+    record, ratios = records[-1], [ratio for each in last for ratio in each]
+    gain = min(map(statistics.median, last))
+    return Choice(
+        record["call"], record["default"], record["candidate"], gain, len(ratios), record["date"], record["exact"]
+    )
+
+
+def _is_sound(record: dict[str, Any]) -> bool:
+    """Whether a line has what a record needs: other versions and other programs may have written to the file."""
+    call, ratios = record["call"], record.get("ratios", [])
+    has_parts = {"verb", "library", "args", "kwargs"} <= call.keys() and isinstance(call["args"], list)
+    texts = [record.get(name) for name in ("default", "candidate", "process", "date")]
+    are_ratios = isinstance(ratios, list) and all(isinstance(each, float) and each > 0 for each in ratios)
+    are_texts = all(isinstance(text, str) for text in texts)
+    return has_parts and isinstance(call["kwargs"], dict) and are_ratios and are_texts and "exact" in record

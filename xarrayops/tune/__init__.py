@@ -1,0 +1,1 @@
+"""``python -m xarrayops.tune``: measure the candidates of calls on this machine, for `xarrayops.measured`."""

@@ -1,0 +1,138 @@
+"""``python -m xarrayops.tune``: the command line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from xarrayops._cli.arguments import INTERRUPTED, console, names, seconds, select, table
+from xarrayops._cli.terminal import Console, Progress
+from xarrayops._core.backends import entry_points, registry
+from xarrayops._ops.choices import machine
+from xarrayops._ops.choices.calls import Description, key_of, shown
+from xarrayops._ops.choices.verdicts import GAIN, PROCESSES, Choice, Table, decided
+from xarrayops._system.process import Worker
+from xarrayops._system.texts import counted
+from xarrayops.tune.calls import LIBRARIES, VERBS, calls_of, default_calls
+
+SECONDS = 120.0
+START_S, CALL_S = 120.0, 30.0
+"""The time limits of the start of a worker, which imports all libraries, and of one call with its candidates."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m xarrayops.tune",
+        description="Measure the kernels that can serve calls on this machine, those of other installed libraries "
+        "included. Afterwards xo.measured() uses the kernels that are proved to be faster than the default.",
+        epilog="Exit status: 1 if nothing was measured, 2 for invalid arguments, 130 after an interrupt (what was "
+        "measured is kept).",
+    )
+    parser.add_argument(
+        "--seconds", type=seconds, default=SECONDS, metavar="TIME", help=f"time limit (default: {SECONDS:.0f})"
+    )
+    parser.add_argument("--verbs", type=names, default=(), metavar="A,B", help="measure only these functions")
+    parser.add_argument("--backends", type=names, default=(), metavar="A,B", help="measure arrays of these libraries")
+    parser.add_argument("--from-log", type=Path, metavar="FILE", help="measure the calls of a file of xo.choices")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, and print the choices. Returns the exit status."""
+    parser, out = _parser(), console()
+    options = parser.parse_args(arguments)
+    try:
+        calls = calls_of(options.from_log) if options.from_log else _default(options)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+    interrupted = False
+    try:
+        noisy, skipped = _measure(calls, options.seconds, out)
+    except KeyboardInterrupt:
+        interrupted, noisy, skipped = True, 0, {}
+    found = decided(machine.store().records(), only_exact=False)
+    _report(found, calls, out)
+    if noisy:
+        out.print(
+            f"{counted(noisy, 'call')} not measured: times of the same code differed too much. Is the machine busy?"
+        )
+    for call, reason in skipped.items():
+        out.print(f"{call}: {reason}")
+    if interrupted:
+        return INTERRUPTED
+    return 0 if any(key_of(call).kind in found.by_kind for call in calls) else 1
+
+
+def _default(options: argparse.Namespace) -> list[Description]:
+    installed = [name for name in entry_points.names() if name in LIBRARIES and registry.status(name).available]
+    libraries = select(installed, options.backends, "installed backend")
+    return default_calls(libraries, select(VERBS, options.verbs, "measured function"))
+
+
+def _measure(calls: list[Description], limit: float, out: Console) -> tuple[int, dict[str, str]]:
+    """Measure the calls in two processes, one after the other. Returns the number of noisy calls, and the failures.
+
+    Both measure the same calls in the same order; the second one ends where the first one ended.
+    """
+    start, noisy, failures = monotonic(), 0, {}
+    progress = Progress(console=out, transient=True)
+    task = progress.add_task("", total=limit)
+    progress.start()
+    try:
+        for number in range(1, PROCESSES + 1):
+            measured = []
+            for call, answer in _answers(calls, start + limit * number / PROCESSES):
+                for record in answer.get("records", ()):
+                    machine.store().append(record)
+                measured.append(call)
+                noisy += bool(answer.get("noisy"))
+                if answer["status"] != "ok":
+                    failures[shown(call)] = answer["reason"]
+                progress.update(task, completed=monotonic() - start, description=shown(call))
+            calls = measured
+    finally:
+        progress.stop()
+    return noisy, failures
+
+
+def _answers(calls: list[Description], end: float) -> Iterator[tuple[Description, dict[str, Any]]]:
+    """Each call with the answer of a worker, until a time; a worker that dies is replaced."""
+    worker = None
+    try:
+        for call in calls:
+            if monotonic() > end:
+                return
+            if worker is None or not worker.alive:
+                worker = Worker("xarrayops.tune.worker")
+                worker.answer(START_S)
+            yield call, worker.ask(call, CALL_S)
+    finally:
+        if worker is not None and worker.alive:
+            worker.close()
+
+
+def _report(found: Table, calls: list[Description], out: Console) -> None:
+    kinds = {key_of(call).kind for call in calls}
+    choices = [each for each in found.choices if key_of(each.description).kind in kinds]
+    better = [each for each in choices if not each.is_default]
+    out.print(
+        f"{counted(len(choices), 'call')} measured. For {len(better)} of them another kernel is proved to be at least "
+        f"{GAIN} times as fast as the default. The measurements are in {machine.store().path}"
+    )
+    if better:
+        columns = ("call", "served by", "times as fast", "values")
+        rows = ((shown(each.description), each.candidate, f"{each.gain:.2f}", _values(each)) for each in better)
+        out.print(table("", columns, rows))
+        out.print("Use them: with xo.measured(): ..., or XARRAYOPS_MEASURED=1 for a whole program.")
+
+
+def _values(choice: Choice) -> str:
+    return "the same" if choice.exact else 'differ by rounding: numerics="tolerance"'
+
+
+if __name__ == "__main__":
+    sys.exit(main())

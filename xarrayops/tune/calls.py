@@ -1,0 +1,67 @@
+"""The calls that ``tune`` measures: its own list, or those of a file that `xarrayops.choices` wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from xarrayops._core.backends import find
+from xarrayops._ops.choices.calls import Description
+
+SIDES = (64, 256, 1024, 2048)
+"""The sides of the square arrays. Sizes between two of them have their choice if both agree."""
+_ONE: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("argmax", {"axis": 1}),
+    ("sort", {}),
+    ("sort", {"axis": 0}),
+    ("argsort", {}),
+    ("sqrt", {}),
+    ("abs", {}),
+    ("exp", {}),
+    ("tanh", {}),
+    ("sum", {"axis": 0}),
+    ("sum", {"axis": 1}),
+    ("sum", {}),
+    ("mean", {"axis": 0}),
+    ("max", {"axis": 0}),
+    ("max", {"axis": 1}),
+    ("std", {"axis": 0}),
+    ("cumulative_sum", {"axis": 1}),
+    ("median", {"axis": 0}),
+    ("softmax", {"axis": 1}),
+)
+LIBRARIES = ("cupy", "jax", "numpy", "torch")
+"""The libraries whose arrays have values when a call returns."""
+_TWO = ("add", "multiply", "divide", "maximum", "less", "matmul")
+VERBS = (*dict.fromkeys(verb for verb, _ in _ONE), *_TWO, "take")
+_FLOATS = ("float32", "float64")
+
+
+def default_calls(libraries: list[str], verbs: list[str], sides: tuple[int, ...] = SIDES) -> list[Description]:
+    """The calls of the list, those of small arrays first: the most common verbs in two dtypes and several sizes."""
+    found = [call for side in sides for library in libraries for call in _calls(library, side)]
+    return [call for call in found if not verbs or call["verb"] in verbs]
+
+
+def _calls(library: str, side: int) -> Iterator[Description]:
+    refusal = find.named(library).functions["import_refusal"]
+    for dtype in (name for name in _FLOATS if refusal(name) is None):
+        x = {"shape": [side, side], "dtype": dtype, "layout": "C"}
+        x |= {"layout": "C, read-only"} if library == "jax" else {}
+        for verb, options in _ONE:
+            yield {"verb": verb, "library": library, "args": [x], "kwargs": options}
+        for verb in _TWO:
+            yield {"verb": verb, "library": library, "args": [x, x], "kwargs": {}}
+        integers = "int64" if refusal("int64") is None else "int32"
+        index = {"shape": [side], "dtype": integers, "layout": x["layout"]}
+        yield {"verb": "take", "library": library, "args": [x, index], "kwargs": {"axis": 0}}
+
+
+def calls_of(log: Path) -> list[Description]:
+    """The calls of a file that `xarrayops.choices` wrote. Raises `ValueError` for other files."""
+    try:
+        return [json.loads(line)["description"] for line in log.read_text().splitlines()]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{log} is not a file of xo.choices: {error!r}") from None

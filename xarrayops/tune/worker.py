@@ -1,0 +1,101 @@
+"""The worker process that measures calls: it reads descriptions from stdin and writes records to stdout, as lines."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+import sys
+import uuid
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import numpy as np
+
+import xarrayops as xo
+from xarrayops._ops.choices.calls import Description
+from xarrayops._system.process import die_with_parent, keep_stdout
+from xarrayops.bench.measure.answers import guarded
+from xarrayops.bench.measure.timing import finished, timed
+from xarrayops.tune.candidates import Candidates, engines
+
+ROUNDS = 9
+READING_S = 1e-3
+"""The shortest reading: a batch of calls that takes this long."""
+MOST_NOISE = 1.15
+"""The greatest ratio of two readings of the default, at the quartiles, at which a call is measured."""
+TOLERANCE = 1e-2
+_PROCESS = uuid.uuid4().hex[:12]
+
+
+def measured(description: Description) -> dict[str, Any]:
+    """The records for a call: the ratio of the default's time over that of each candidate, in each round."""
+    found = Candidates(description)
+    default = _call(found.function, found)
+    records, skipped = [], {}
+    calls = max(1, math.ceil(READING_S / timed(default, ())[0]))
+    want = list(finished(default()))
+    same = _ratios(default, default, calls)
+    if max(statistics.quantiles(same, n=4)[2], 1 / statistics.quantiles(same, n=4)[0]) > MOST_NOISE:
+        return {"status": "ok", "records": [], "noisy": True, "skipped": {}}
+    for name, function in found.others.items():
+        candidate = _call(function, found)
+        try:
+            got = list(finished(candidate()))
+        except Exception as error:  # libraries raise various errors, and the default serves then
+            skipped[name] = f"{type(error).__name__}: {error}"[:200]
+            continue
+        if not _are_close(want, got):
+            skipped[name] = "its values differ"
+            continue
+        ratios = [round(ratio, 4) for ratio in _ratios(default, candidate, calls)]
+        names = {"call": description, "default": found.default, "candidate": name, "process": _PROCESS}
+        records.append({**names, "ratios": ratios, "exact": found.is_exact(want, got), "date": f"{date.today()}"})
+    return {"status": "ok", "records": records, "noisy": False, "skipped": skipped}
+
+
+def _call(function: Callable[..., Any], found: Candidates) -> Callable[[], Any]:
+    return lambda: function(*found.args, **found.kwargs)
+
+
+def _ratios(default: Callable[[], Any], candidate: Callable[[], Any], calls: int) -> list[float]:
+    """In each round one reading of each, in alternating order; the first round does not count."""
+    found = []
+    for number in range(ROUNDS + 1):
+        pair = (default, candidate) if number % 2 else (candidate, default)
+        first, second = (timed(function, (), calls)[0] for function in pair)
+        found.append(first / second if number % 2 else second / first)
+    return found[1:]
+
+
+def _are_close(want: list[Any], got: list[Any]) -> bool:
+    """Whether the results agree within a generous bound: it refuses wrong candidates, not other roundings."""
+    for a, b in zip(want, got, strict=True):
+        x, y = (np.asarray(xo.convert(each, "numpy")).astype("complex128") for each in (a, b))
+        if x.shape != y.shape or a.dtype != b.dtype or type(a) is not type(b):
+            return False
+        finite = np.abs(x[np.isfinite(x)])
+        scale = float(finite.max()) if finite.size else 0.0
+        if not np.allclose(x, y, rtol=TOLERANCE, atol=TOLERANCE * min(scale, 1e300), equal_nan=True):
+            return False
+    return True
+
+
+def main() -> None:
+    """Answer until stdin is closed."""
+    die_with_parent()
+    with keep_stdout() as answers:
+        from xarrayops._core.backends import find
+
+        engines(find.named("numpy"))  # imports all libraries
+        print(json.dumps({"status": "ok"}), file=answers, flush=True)
+        for line in sys.stdin:
+            description = json.loads(line)
+            with np.errstate(all="ignore"):
+                found = guarded(lambda: measured(description))  # noqa: B023 - called at once
+            print(json.dumps(found), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
