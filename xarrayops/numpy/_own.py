@@ -62,8 +62,12 @@ def by_numpy(name: str, error: Exception, args: tuple[Any, ...], kwargs: dict[st
 
 def _is_of_numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether all arrays of a call are NumPy's, or new arrays are, and the call can be repeated."""
+    import numpy
+
     has_array = False
     for x in nested.leaves([*args, kwargs]):
+        if find.refusal(x) is not None and not isinstance(x, numpy.ndarray | numpy.generic):
+            return False  # an array of another library, which NumPy would read or refuse in its own words
         owner = find.of_class(type(x))
         if (owner is not None and owner.name != "numpy") or isinstance(x, Iterator):
             return False

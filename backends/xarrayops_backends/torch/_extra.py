@@ -73,7 +73,7 @@ def _median(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array
     """torch.median gives the lower one of the two values in the middle."""
     flat = common.rows(aac, x, axis, keepdims=keepdims)
     n, low = flat.values.shape[-1], torch.median(flat.values, -1).values
-    found = low if n % 2 else low * 0.5 + _above(flat.values, low, n // 2) * 0.5
+    found = low if n % 2 else quantiles.middle(aac, low, _above(flat.values, low, n // 2))
     return torch.where(torch.isnan(low), low, found).reshape(flat.shape)
 
 
@@ -82,7 +82,7 @@ def _nanmedian(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Ar
     flat = common.rows(aac, x, axis, keepdims=keepdims)
     low = torch.nanmedian(flat.values, -1).values
     count = torch.sum(~torch.isnan(flat.values), -1)
-    found = low * 0.5 + _above(flat.values, low, count // 2) * 0.5
+    found = quantiles.middle(aac, low, _above(flat.values, low, count // 2))
     return torch.where(count % 2 == 1, low, found).reshape(flat.shape)
 
 
@@ -95,9 +95,7 @@ def _quantile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "linea
     low = torch.kthvalue(flat.values, int(first) + 1, -1).values
     found = low
     if weight is not None and second > first:
-        high = _above(flat.values, low, int(second))
-        step = high - low
-        found = low + step * weight if weight < 0.5 else high - step * (1 - weight)
+        found = quantiles.between(aac, low, _above(flat.values, low, int(second)), weight)
     is_nan = torch.isnan(flat.values).any(-1)
     return torch.where(is_nan, math.nan, found).reshape(flat.shape)
 

@@ -71,14 +71,24 @@ def median(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = F
     if not n:
         return _nans(xp, flat)
     low, high, last = order.select(xp, flat.values, (n - 1) // 2, n // 2, n - 1)
-    return xp.reshape(_poisoned(xp, _middle(xp, low, high), last), flat.shape)
+    return xp.reshape(_poisoned(xp, middle(xp, low, high), last), flat.shape)
 
 
-def _middle(xp: ModuleType, low: Array, high: Array) -> Array:
+def middle(xp: ModuleType, low: Array, high: Array) -> Array:
     """The mean of two values, without overflow."""
-    if not xp.isdtype(low.dtype, "complex floating"):
-        return low * 0.5 + high * 0.5
-    return xp.where(low == high, low, low * 0.5 + high * 0.5)  # the product of a complex infinity has NaN
+    if xp.isdtype(low.dtype, "complex floating"):
+        return xp.where(low == high, low, low * 0.5 + high * 0.5)  # the product of a complex infinity has NaN
+    scale = _scale(xp, low * 0.5 + high * 0.5)
+    return (low * scale + high * scale) * (0.5 / scale)
+
+
+def _scale(xp: ModuleType, half: Array) -> Array:
+    """A factor of both values: a half where twice as much as ``half`` overflows.
+
+    It is not a constant, because compilers add ``low`` and ``high`` first in ``low * 0.5 + high * 0.5``.
+    """
+    is_small = xp.abs(half) <= 0.5 * float(xp.finfo(half.dtype).max)
+    return common.astype(xp, is_small, half.dtype) * 0.5 + 0.5
 
 
 def nanmedian(
@@ -90,7 +100,7 @@ def nanmedian(
         return _nans(xp, flat)
     count = order.total(_numbers(xp, flat.values))[..., None]
     low, high = order.select(xp, flat.values, xp.maximum((count - 1) // 2, xp.zeros_like(count)), count // 2)
-    return xp.reshape(_middle(xp, low, high), flat.shape)
+    return xp.reshape(middle(xp, low, high), flat.shape)
 
 
 def percentile(xp: ModuleType, x: Array, /, q: Any, **options: Any) -> Array:
@@ -129,10 +139,10 @@ def quantile(
         require_probability(q)
         low, high, weight = neighbours(math, n, float(q), method)
         below, above, last = order.select(xp, flat.values, int(low), int(high), n - 1)
-        return xp.reshape(_poisoned(xp, _between(xp, below, above, weight), last), flat.shape)
+        return xp.reshape(_poisoned(xp, between(xp, below, above, weight), last), flat.shape)
     low, high, weight = neighbours(xp, n, _probabilities(xp, x, q), method)
     below, above, last = order.select(xp, flat.values, _as_index(xp, low), _as_index(xp, high), n - 1)
-    found = _poisoned(xp, _between(xp, below, above, weight), last[..., None])
+    found = _poisoned(xp, between(xp, below, above, weight), last[..., None])
     return xp.reshape(xp.moveaxis(found, -1, 0), (*prefix, *flat.shape))
 
 
@@ -164,7 +174,7 @@ def nanquantile(
     count = common.astype(xp, order.total(_numbers(xp, flat.values)), wanted.dtype)[..., None]
     low, high, weight = neighbours(xp, count, wanted, method)
     below, above = order.select(xp, flat.values, *(_as_index(xp, i) for i in (low, high)))
-    found = _between(xp, below, above, weight)
+    found = between(xp, below, above, weight)
     return xp.reshape(xp.moveaxis(found, -1, 0), (*prefix, *flat.shape))
 
 
@@ -251,14 +261,16 @@ def _as_index(xp: ModuleType, index: Array) -> Array:
     return xp.astype(xp.where(xp.isnan(index), xp.zeros_like(index), index), common.index_dtype(xp, index))
 
 
-def _between(xp: ModuleType, low: Array, high: Array, weight: Any) -> Array:
-    """The linear interpolation, from the nearer end: it is exact at both."""
+def between(xp: ModuleType, low: Array, high: Array, weight: Any) -> Array:
+    """The linear interpolation, from the nearer end: it is exact at both, and does not overflow."""
     if weight is None:
         return low
+    scale = _scale(xp, high * 0.5 - low * 0.5)
+    low, high = low * scale, high * scale
     step = high - low
     if not hasattr(weight, "dtype"):
-        return low + step * weight if weight < 0.5 else high - step * (1 - weight)
-    return xp.where(weight < 0.5, low + step * weight, high - step * (1 - weight))
+        return (low + step * weight if weight < 0.5 else high - step * (1 - weight)) / scale
+    return xp.where(weight < 0.5, low + step * weight, high - step * (1 - weight)) / scale
 
 
 def _numbers(xp: ModuleType, x: Array) -> Array:

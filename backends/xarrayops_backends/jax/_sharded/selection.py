@@ -17,8 +17,6 @@ from xarrayops.plugin.sharding import Cost, described
 from xarrayops_backends.jax._dtypes import _CONFIG
 from xarrayops_backends.jax._sharded.shards import Names, Parts, Plan, lax, names, of_shards, shards_of
 
-_LARGE = 2.0**100
-"""Differences of smaller numbers do not overflow."""
 _COUNTED = 2**31
 """Counts of fewer elements are int32."""
 
@@ -55,25 +53,19 @@ def _of_shard(
 
     ``count`` is the dtype of counts.
     """
-    scales: list[Any] = []
 
     def select(xp: Any, rows: Array, *indices: Any) -> list[Array]:
-        """As `quantiles.by_sort`. Large elements are halved, so that their differences do not overflow."""
+        """As `quantiles.by_sort`."""
         with jax.enable_x64(_CONFIG.jax_enable_x64 or count == "int64"):
             each = [jnp.atleast_1d(jnp.asarray(index, count)) for index in indices]
             ranks = jnp.concatenate([jnp.broadcast_to(i, (*rows.shape[:-1], i.shape[-1])) for i in each], axis=-1)
             found = _elements(names, *(array.reshape(-1, array.shape[-1]) for array in (rows, ranks)))
         found = found.reshape(ranks.shape)
-        if jnp.issubdtype(found.dtype, jnp.floating):
-            is_large = jnp.max(jnp.abs(found), axis=-1) > _LARGE
-            scales.append(jnp.where(is_large, 0.5, 1).astype(found.dtype))
-            found = found * scales[0][..., None]
         parts = jnp.split(found, [*accumulate(i.shape[-1] for i in each)][:-1], axis=-1)
         return [part[..., 0] if isinstance(i, int) else part for part, i in zip(parts, indices, strict=True)]
 
     order = quantiles.Order(select, partial(lax.psum, axis_name=names))
     found = getattr(quantiles, name)(jnp, x, *q, axis=axes, order=order, **dict(options))
-    found = found / scales[0] if scales else found
     return jnp.expand_dims(found, [found.ndim - x.ndim + len(axes) + axis for axis in kept])
 
 
