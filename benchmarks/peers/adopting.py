@@ -40,8 +40,12 @@ def ways(shape: tuple[int, ...]) -> dict[str, Way]:
     place = jax.sharding.SingleDeviceSharding(device)
     announced = jax.ShapeDtypeStruct(shape, "float32")
 
+    held: list[Any] = []
+    fill = jax.jit(lambda: jax.pure_callback(lambda: held[-1], announced))
+
     def filled(a: Any) -> Any:
-        return jax.pure_callback(lambda: a, announced)
+        held[:] = [a]
+        return fill()
 
     def from_one_array(a: Any) -> Any:
         return jax.make_array_from_single_device_arrays(shape, place, [jax.device_put(a, device)])

@@ -100,6 +100,13 @@ def test_engines(tmp_path):
     assert all(row["engine / own"] and not row["not served"] for row in rows)
 
 
+def test_adopting(tmp_path):
+    pytest.importorskip("torch")
+    (row,) = results_of("adopting.py", tmp_path, "--rounds", 1, "--sizes", "4")["rows"]
+    assert row["shares"]["ours"] and not row["shares"]["compiled identity"]
+    assert {*row["shares"], "add by numpy", "add by torch"} <= {*row["us"]} and min(row["us"].values()) > 0
+
+
 def test_extended(tmp_path):
     pytest.importorskip("torch")
     rows = results_of("extended.py", tmp_path, "--rounds", 1, "--sizes", "400")["rows"]
