@@ -26,10 +26,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from measuring import common_options, interleaved, machine, over
+from xarrayops_backends import jax as ours
 
 import xarrayops as xo
 from xarrayops.plugin.host import views
-from xarrayops_backends import jax as ours
 
 Way = Callable[[Any], Any]
 

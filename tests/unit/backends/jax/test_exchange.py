@@ -18,7 +18,8 @@ def aligned():
 
 def is_alias(x, a):
     """Whether x has the values and the memory of a, on the first CPU."""
-    assert x.committed and x.devices() == {jax.devices("cpu")[0]}
+    assert x.committed
+    assert x.devices() == {jax.devices("cpu")[0]}
     np.testing.assert_array_equal(np.asarray(x), a)
     return x.unsafe_buffer_pointer() == a.ctypes.data
 
@@ -54,7 +55,7 @@ def test_a_traced_function_gets_an_array(aligned):
 def test_shapes_and_dtypes(shape, dtype):
     a = np.array(np.arange(np.prod(shape)).reshape(shape) % 3, dtype)
     x = xo.convert(a, "jax", copy=True)
-    assert x.shape == shape and x.dtype == a.dtype
+    assert (x.shape, x.dtype) == (shape, a.dtype)
     before = a.copy()
     a[...] = 2
     np.testing.assert_array_equal(np.asarray(x), before)
