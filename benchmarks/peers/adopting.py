@@ -7,8 +7,8 @@ the values are waited for and compared first. ``us`` is the least time; ``over o
 "ours", the way that xarrayops uses for new memory (`jax.make_array_from_callback`). ``shares`` tells whether the result
 has the memory of the array, which begins at a cache line; "unaligned" ways get another array, and copy it.
 
-A compiled identity is the quickest for few elements, but it compiles each shape and dtype, which takes 10 to 30 ms.
-"compiled: first call" is that time, from one call. The last rows are whole calls by engines.
+A compiled identity is the quickest for few elements, but it compiles each shape and dtype, which takes 30 to 130 ms.
+"compiled: first call" is that time, from one call. engines.py measures whole calls.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ import numpy as np
 from measuring import common_options, interleaved, machine, over
 from xarrayops_backends import jax as ours
 
-import xarrayops as xo
 from xarrayops.plugin.host import views
 
 Way = Callable[[Any], Any]
@@ -96,14 +95,7 @@ def measure(size: int, rounds: int) -> dict[str, Any]:
         if not np.array_equal(np.asarray(found), x):
             raise SystemExit(f"{name}: the values are wrong")
         shares[name] = found.unsafe_buffer_pointer() == x.ctypes.data
-    x = jax.device_put(jnp.ones(size, "float32"), jax.devices("cpu")[0])
-
-    def whole(engine: str) -> Any:
-        with xo.engines(engine):
-            return xo.add(x, x).block_until_ready()
-
     calls = {name: partial(lambda way, x: jax.block_until_ready(way(x)), *each) for name, each in given.items()}
-    calls |= {f"add by {engine}": partial(whole, engine) for engine in ("numpy", "torch", "jax")}
     times = interleaved(calls, rounds, 0.0, number=200 if size < 10_000 else 10)
     return {
         "size": size,
@@ -126,7 +118,7 @@ def main() -> int:
         for name, us in row["us"].items():
             print(f"  {us:9.2f} us  {row['over ours'].get(name, 1.0):6.2f}  {row['shares'].get(name, '')}  {name}")
     if options.out:
-        about = machine(["jax", "jaxlib", "numpy", "torch"])
+        about = machine(["jax", "jaxlib", "numpy"])
         options.out.write_text(json.dumps({"machine": about, "rows": rows}, indent=1) + "\n")
     return 0
 

@@ -101,11 +101,11 @@ def test_engines(tmp_path):
 
 
 def test_adopting(tmp_path):
-    pytest.importorskip("torch")
+    pytest.importorskip("jax")
     (row,) = results_of("adopting.py", tmp_path, "--rounds", 1, "--sizes", "4")["rows"]
     assert row["shares"]["ours"]
     assert not row["shares"]["compiled identity"]
-    assert {*row["shares"], "add by numpy", "add by torch"} <= {*row["us"]}
+    assert {*row["shares"]} == {*row["us"]}
     assert all(us > 0 for us in row["us"].values())
 
 
