@@ -167,12 +167,21 @@ def _nothing(owner: object) -> None:
 def _shared(a: Any) -> Array:
     """A JAX array that shares the memory of an aligned NumPy array, committed to the first CPU.
 
-    NumPy's DLPack does the same some microseconds faster, but a thread of XLA may release its memory. That thread then
-    needs the interpreter lock, and at the end of a program this aborts the process. Memory passed to `jax.device_put`
-    is released by Python threads. Under a transformation `jax.device_put` returns a tracer, and DLPack is used.
+    `jax.make_array_from_callback` takes half the time of `jax.device_put`, and has an array under a transformation too.
+    A transfer guard refuses it, but not `jax.device_put`, which returns a tracer under a transformation.
+    benchmarks/peers/adopting.py compares these and other ways. NumPy's DLPack is not used: a thread of XLA may release
+    its memory, then needs the interpreter lock, and at the end of a program this aborts the process.
     """
-    x = jax.device_put(a, _host(), may_alias=True)
-    return jax.dlpack.from_dlpack(a, copy=False) if isinstance(x, jax.core.Tracer) else x
+    try:
+        return jax.make_array_from_callback(a.shape, _on_host(), lambda _: a)
+    except jax.errors.JaxRuntimeError:
+        x = jax.device_put(a, _host(), may_alias=True)
+        return jax.dlpack.from_dlpack(a, copy=False) if isinstance(x, jax.core.Tracer) else x
+
+
+@cache
+def _on_host() -> Any:
+    return jax.sharding.SingleDeviceSharding(_host())
 
 
 @cache

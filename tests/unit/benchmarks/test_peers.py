@@ -100,6 +100,15 @@ def test_engines(tmp_path):
     assert all(row["engine / own"] and not row["not served"] for row in rows)
 
 
+def test_adopting(tmp_path):
+    pytest.importorskip("jax")
+    (row,) = results_of("adopting.py", tmp_path, "--rounds", 1, "--sizes", "4")["rows"]
+    assert row["shares"]["ours"]
+    assert not row["shares"]["compiled identity"]
+    assert {*row["shares"]} == {*row["us"]}
+    assert all(us > 0 for us in row["us"].values())
+
+
 def test_extended(tmp_path):
     pytest.importorskip("torch")
     rows = results_of("extended.py", tmp_path, "--rounds", 1, "--sizes", "400")["rows"]

@@ -127,8 +127,7 @@ class Route:
         """Call the engine's function under the precision policy of this thread."""
         if self._context is None and not self._multiplies:
             return function(*taken, **named)
-        _, first = next(arrays_in(taken))
-        policy = self._policy(first) if self._multiplies else nullcontext()
+        policy = self._policy(next(x for _, x in arrays_in(taken))) if self._multiplies else nullcontext()
         with policy, nullcontext() if self._context is None else self._context():
             return function(*taken, **named)
 
