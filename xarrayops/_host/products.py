@@ -217,9 +217,7 @@ def _rounded_to_half(source: Array, target: Array) -> None:
     halves += size
     halves += 0xFFF - (112 << 23)
     halves >>= 13
-    sign = bits >> 16
-    sign &= 0x8000
-    halves |= sign
+    halves |= (bits >> 16) & 0x8000
     np.copyto(target.view(np.int16), halves, casting="unsafe")
     size -= _LEAST_BITS
     others = size.view(np.uint32) >= _BITS

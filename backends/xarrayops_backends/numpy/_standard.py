@@ -221,7 +221,7 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append
 
 
 def sort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
-    """NumPy sorts only in ascending order. A stable sort takes three times as long, so it is for values that need it."""
+    """NumPy sorts only in ascending order. A stable sort takes longer: it is for values that need it."""
     result = np.sort(x, axis=axis, stable=stable and not _are_interchangeable(x))
     return np.flip(result, axis=axis) if descending else result
 

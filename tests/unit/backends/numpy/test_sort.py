@@ -24,7 +24,8 @@ def values(kind):
 
 
 @pytest.mark.parametrize(
-    "kind", ["floats", "signed zeros", "NaNs", "infinities", "float64", "float16", "int8", "int32", "uint64", "complex64"]
+    "kind",
+    ["floats", "signed zeros", "NaNs", "infinities", "float64", "float16", "int8", "int32", "uint64", "complex64"],
 )
 @pytest.mark.parametrize("shape", [(-1,), (40, 500), (500, 40)])
 def test_the_bits_are_those_of_a_stable_sort(kind, shape):
