@@ -45,11 +45,9 @@ def cases(libraries: list[str], scale: float) -> Iterator[Case]:
         def in_place() -> Any:
             return np.maximum(x, 0.0, out=x)
 
-        half = rows[:, : rows.shape[1] // 4].astype(np.float16)[: rows.shape[1] // 4]
         yield Case("numpy", "sum of all", lambda: np.sum(square), lambda: xo.sum(square), 1.5)
         yield Case("numpy", "sum of rows", lambda: np.sum(square, axis=1), lambda: xo.sum(square, axis=1), 1.4)
         yield Case("numpy", "sort", lambda: np.sort(square, stable=True), lambda: xo.sort(square), 1.5)
-        yield Case("numpy", "product in float16", lambda: np.matmul(half, half), lambda: xo.matmul(half, half), 3.0)
         yield Case("numpy", "maximum in place", in_place, lambda: xo.at(y)[...].max(0.0, copy=None), 1.3)
     if "torch" in libraries:
         import torch
@@ -101,7 +99,7 @@ def _of_jax(square: Any, rows: Any, scale: float) -> Iterator[Case]:
 def check(case: Case) -> None:
     """Compare the results of the contestants."""
     own, ours = (np.asarray(call()) for call in (case.own, case.ours))
-    tolerance = {"i": 0.0, "u": 0.0}.get(own.dtype.kind, 1e-2 if own.dtype == np.float16 else 1e-5)
+    tolerance = 0.0 if own.dtype.kind in "iu" else 1e-5
     if own.shape != ours.shape or not np.allclose(own, ours, rtol=tolerance, atol=tolerance):
         raise SystemExit(f"{case.library}, {case.name}: the results differ")
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -35,11 +35,6 @@ ROTATED, TURNS = 1 << 16, 4
 _HALF = np.dtype(np.float16)
 _SINGLE = np.dtype(np.float32)
 _INT32 = np.dtype(np.int32)
-# The exponents of float32 and float16 differ by 112. The bits of float32 that are normal in float16: from 2**-14 to
-# 65520, which is rounded to infinity.
-_BIAS, _BEYOND_HALF = np.float32(2.0**112), 2.0**16
-_LEAST_BITS = 0x38800000
-_BITS = np.uint32(0x477FF000 - _LEAST_BITS)
 
 
 class _Buffers(threading.local):
@@ -181,48 +176,8 @@ def _add(target: Array, product: Array, *, is_first: bool, is_last: bool) -> Non
         sums = _buffer("sums", product.shape)
         np.copyto(sums, product) if is_first else np.add(sums, product, out=sums)
         product = sums
-    if is_last and target.dtype == _HALF:
-        _by_parts(_rounded_to_half, product, target)
-    elif is_last:
+    if is_last:
         np.copyto(target, product, casting="unsafe")
-
-
-def _by_parts(function: Callable[[Array, Array], None], source: Array, target: Array) -> None:
-    """Call the function on parts of a stack of matrices that stay in the cache."""
-    rows, columns = source.shape[1:]
-    step, rows_at_once = max(1, ROTATED // (rows * columns)), max(1, ROTATED // columns)
-    for i in range(0, len(source), step):
-        for j in range(0, rows, rows_at_once):
-            part = (slice(i, i + step), slice(j, j + rows_at_once))
-            function(source[part], target[part])
-
-
-def _of_half(source: Array, target: Array) -> None:
-    """``target[...] = source``, from float16 to float32, by shifting the bits: a third of the time of NumPy's cast."""
-    bits = target.view(np.int32)
-    np.left_shift(source.view(np.int16), 13, out=bits, dtype=np.int32)
-    # The shift has extended the sign into three bits of the exponent.
-    np.bitwise_and(bits, ~np.int32(0x70000000), out=bits)
-    np.multiply(target, _BIAS, out=target)
-    if max(target.max(), -target.min()) >= _BEYOND_HALF:  # infinity and NaN have become numbers
-        np.copyto(target, source)
-
-
-def _rounded_to_half(source: Array, target: Array) -> None:
-    """``target[...] = source``, from float32 to float16. The numbers that are not normal in float16 are NumPy's."""
-    bits = source.view(np.int32)
-    size = bits & 0x7FFFFFFF
-    halves = size >> 13
-    halves &= 1  # a tie goes to the even number
-    halves += size
-    halves += 0xFFF - (112 << 23)
-    halves >>= 13
-    halves |= (bits >> 16) & 0x8000
-    np.copyto(target.view(np.int16), halves, casting="unsafe")
-    size -= _LEAST_BITS
-    others = size.view(np.uint32) >= _BITS
-    if others.any():
-        target[others] = source[others]
 
 
 def _panel(name: str, x: Array) -> Array:
@@ -236,7 +191,9 @@ def _panel(name: str, x: Array) -> Array:
         # Its bits are the upper half of the bits of float32, so the cast is a shift.
         np.left_shift(source.view(np.uint16), 16, out=panel.view(np.uint32), dtype=np.uint32)
     elif x.dtype == _HALF and x.dtype.isnative:
-        _by_parts(_of_half, source, panel)
+        # A table of 2**16 numbers (256 KB) takes half the time of NumPy's cast. The mode only keeps np.take from using
+        # a buffer: no 16-bit number is out of range.
+        np.take(_numbers_of_half(), source.view(np.uint16), out=panel, mode="clip")
     else:
         np.copyto(panel, source, casting="unsafe")
     return panel.swapaxes(-1, -2) if turned else panel
@@ -252,6 +209,12 @@ def _buffer(name: str, shape: tuple[int, ...]) -> Array:
     if ring[0].size < size:
         ring[0] = np.empty(size, _SINGLE)
     return ring[0][:size].reshape(shape)
+
+
+@lru_cache
+def _numbers_of_half() -> Array:
+    """The float32 number for each bit pattern of float16."""
+    return np.arange(1 << 16, dtype=np.uint16).view(_HALF).astype(_SINGLE)
 
 
 @lru_cache

@@ -152,32 +152,3 @@ def test_each_thread_has_its_own_buffers():
     for worker in workers:
         worker.join()
     assert not wrong
-
-
-def test_every_half_number_is_widened_and_rounded_as_by_numpy():
-    """All bit patterns, and the neighbours of all halfway points; ties, overflow, subnormal numbers, signed zeros."""
-    half = np.arange(1 << 16, dtype=np.uint16).view(np.float16).reshape(1, 256, 256)
-    for source in (half, half[:, ::-1], half.swapaxes(1, 2), half[..., :130]):  # with infinity and NaN, and without
-        wide = np.empty(source.shape, np.float32)
-        products._by_parts(products._of_half, source, wide)
-        np.testing.assert_array_equal(wide, source.astype(np.float32))
-        np.testing.assert_array_equal(np.signbit(wide), np.signbit(source))
-    finite = half[np.isfinite(half)].astype(np.float64)
-    finite.sort()
-    middle = ((finite[1:] + finite[:-1]) / 2).astype(np.float32)
-    around = [middle, np.nextafter(middle, np.float32(np.inf)), np.nextafter(middle, np.float32(-np.inf))]
-    numbers = np.concatenate([*around, finite.astype(np.float32), np.float32([65520, 65519.99, 1e-8, np.nan, np.inf])])
-    numbers = numbers.reshape(1, 1, -1)
-    got = np.empty(numbers.shape, np.float16)
-    with np.errstate(over="ignore"):
-        products._by_parts(products._rounded_to_half, numbers, got)
-        want = numbers.astype(np.float16)
-    np.testing.assert_array_equal(got.view(np.uint16), want.view(np.uint16))
-
-
-def test_a_product_that_overflows_half_warns_as_numpys_cast():
-    x = np.full((200, 200), 100, np.float16)
-    with pytest.warns(RuntimeWarning, match="overflow encountered in cast"):
-        assert np.isinf(xo.matmul(x, x)).all()
-    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
-        xo.matmul(x, x)
