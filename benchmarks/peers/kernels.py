@@ -45,7 +45,9 @@ def cases(libraries: list[str], scale: float) -> Iterator[Case]:
         def in_place() -> Any:
             return np.maximum(x, 0.0, out=x)
 
-        yield Case("numpy", "sum of all", lambda: np.sum(square), lambda: xo.sum(square), 1.0)
+        yield Case("numpy", "sum of all", lambda: np.sum(square), lambda: xo.sum(square), 1.5)
+        yield Case("numpy", "sum of rows", lambda: np.sum(square, axis=1), lambda: xo.sum(square, axis=1), 1.4)
+        yield Case("numpy", "sort", lambda: np.sort(square, stable=True), lambda: xo.sort(square), 1.5)
         yield Case("numpy", "maximum in place", in_place, lambda: xo.at(y)[...].max(0.0, copy=None), 1.3)
     if "torch" in libraries:
         import torch

@@ -38,7 +38,8 @@ _BLAS = frozenset("fdFDgG")
 """The codes of the dtypes that NumPy multiplies with BLAS, or sums in their own precision."""
 _BYTES = frozenset("bB")
 _SMALL = 1 << 13
-"""The number of multiplications up to which NumPy's loop for 8-bit integers is faster than BLAS and two casts."""
+"""The number of multiplications up to which NumPy's loop for 8-bit integers is faster than BLAS and two casts; and the
+number of elements up to which a stable sort is as fast."""
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
@@ -220,9 +221,17 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append
 
 
 def sort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
-    """NumPy sorts only in ascending order."""
-    result = np.sort(x, axis=axis, stable=stable)
+    """NumPy sorts only in ascending order. A stable sort takes longer: it is for values that need it."""
+    result = np.sort(x, axis=axis, stable=stable and not _are_interchangeable(x))
     return np.flip(result, axis=axis) if descending else result
+
+
+def _are_interchangeable(x: Array) -> bool:
+    """Whether values of x that compare equal have the same bits: no zeros, which have signs, and no NaNs."""
+    if x.itemsize < 4 or x.size < _SMALL:  # fast in any order
+        return False
+    is_real = x.dtype.kind == "f" and x.dtype.char != "g"
+    return x.dtype.kind in "iu" or (is_real and np.count_nonzero(x) == x.size and not np.isnan(x.min()))
 
 
 def argsort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
