@@ -1,0 +1,40 @@
+"""The edits with the greatest gain: masked assignments and loops as functions of whole arrays.
+
+`masks` has ``a[m] = f(a[m])``; `loops` finds the loops whose steps are independent, and `rows` writes what all steps
+compute at once. An edit without a proof asks questions, which `confirming` answers by a call of the program.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from xarrayops.port.rewriting.context import Context
+from xarrayops.port.source import Program
+from xarrayops.port.vectorizing import masks
+from xarrayops.port.vectorizing.offers import Offer, Refused
+
+__all__ = ["Offer", "Refused", "offered"]
+
+
+def offered(program: Program, call: str | None = None) -> tuple[list[Offer], list[Refused]]:
+    """The edits that keep the meaning of a program, and the places that stay, each with its reason.
+
+    Without a call these are the edits with a proof.
+    """
+    context = Context(program, {}, is_xo=False)
+    numpy = context.imported("numpy") or context.imported("xarrayops.numpy")
+    if numpy is None:
+        return [], []
+    found = sorted(masks.offers(context, numpy), key=lambda each: each.line)
+    if call is not None:
+        from xarrayops.port.vectorizing.confirming import confirmed
+
+        kept, refused = confirmed(program, found, call)
+    else:
+        kept = [each for each in found if not each.asks]
+        refused = [
+            Refused(each.line, f"{each.reason}, if a --call shows that {' and '.join(each.asks)}")
+            for each in found
+            if each.asks
+        ]
+    return kept, refused
