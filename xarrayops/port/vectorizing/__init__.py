@@ -6,11 +6,9 @@ compute at once. An edit without a proof asks questions, which `confirming` answ
 
 from __future__ import annotations
 
-from itertools import chain
-
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source import Program
-from xarrayops.port.vectorizing import masks
+from xarrayops.port.vectorizing import loops, masks
 from xarrayops.port.vectorizing.offers import Offer, Refused
 
 __all__ = ["Offer", "Refused", "offered"]
@@ -25,7 +23,12 @@ def offered(program: Program, call: str | None = None) -> tuple[list[Offer], lis
     numpy = context.imported("numpy") or context.imported("xarrayops.numpy")
     if numpy is None:
         return [], []
-    found = sorted(masks.offers(context, numpy), key=lambda each: each.line)
+    of_loops = [*loops.offers(context, numpy)]
+    edits = [each for each in of_loops if isinstance(each, Offer)]
+    inside = {line for each in edits for line in range(each.line, each.last + 1)}
+    edits += [each for each in masks.offers(context, numpy) if each.line not in inside]
+    found = sorted(edits, key=lambda each: each.line)
+    stay = [each for each in of_loops if isinstance(each, Refused)]
     if call is not None:
         from xarrayops.port.vectorizing.confirming import confirmed
 
@@ -37,4 +40,4 @@ def offered(program: Program, call: str | None = None) -> tuple[list[Offer], lis
             for each in found
             if each.asks
         ]
-    return kept, refused
+    return kept, sorted([*stay, *refused])
