@@ -45,8 +45,6 @@ class _Loop:
         elements = (node for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
         written = {name for each in elements if (name := root(each)) is not None}
         self.before: list[ast.stmt] = []
-        self.regions: dict[str, ast.expr] = {}
-        """The arrays that each step fills anew, with the index of the part that it fills first."""
         self.steps = self._over(stored, written)
         self._count_up()
 
@@ -59,7 +57,7 @@ class _Loop:
         self._check_after()
         if not new:
             raise Stays("it computes nothing with arrays")
-        for name in self.steps.written - self.regions.keys() - self.steps.known.keys():
+        for name in self.steps.written - self.steps.known.keys():
             self._check_memory(name)
         reason = "all steps at once: they do not depend on each other, and one call serves a library"
         return Offer((loop,), (*self.before, *new), reason, tuple(self.steps.asks))
@@ -128,10 +126,10 @@ class _Loop:
             case ast.AugAssign(target=ast.Name(id=name)):
                 return self._augmented(node, name)
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
-                stored, new = self._stored(target, self.steps.of(value), is_whole=True)
+                stored, new = self._stored(target, self.steps.of(value), self.context.value(value).dtype, is_whole=True)
                 return [ast.Assign([stored], new, lineno=line)]
             case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
-                stored, new = self._stored(target, self.steps.of(value), is_whole=False)
+                stored, new = self._stored(target, self.steps.of(value), None, is_whole=False)
                 return [ast.AugAssign(stored, op, new)]
             case ast.If(test=test, body=body, orelse=orelse):
                 return self._branches(test, body, orelse)
@@ -179,7 +177,9 @@ class _Loop:
         self.steps.asks = asked | {f"{unless} or ({each})": None for each in self.steps.asks if each not in asked}
         return new
 
-    def _stored(self, target: ast.Subscript, value: Rows, *, is_whole: bool) -> tuple[ast.expr, ast.expr]:
+    def _stored(
+        self, target: ast.Subscript, value: Rows, dtype: str | None, *, is_whole: bool
+    ) -> tuple[ast.expr, ast.expr]:
         """The elements that all steps write, and their values."""
         parts = indices.parts(target.slice)
         steps = self.steps
@@ -197,6 +197,14 @@ class _Loop:
             raise Stays(f"the steps may write the same elements of {name}")
         if name not in steps.known:
             self._fill(target, is_whole=is_whole)
+        if steps.is_filled(target):
+            node = steps.aligned(value, 1)
+            if is_whole and (value.ndim != 1 or not value.is_new):
+                raise Stays(f"{name} gets a view in each step")
+            known = self.context.value(target.value).dtype
+            is_held = not is_whole or (known is not None and known == dtype)
+            same = parsed(f"{name}.dtype")
+            return ast.Name(name), node if is_held else called(f"{self.numpy}.asarray", node, dtype=same)
         self._check_region(name, target.slice)
         known = steps.known[name]
         if known.ndim is None or not known.is_new:
@@ -213,18 +221,19 @@ class _Loop:
             raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
         if self.context.ownership.reason(statement) is not None:
             raise Stays(f"others see {name}: {self.context.ownership.reason(statement)}")
-        self.steps.ndim(target.value, 1)
-        copies = called(f"{self.numpy}.tile", ast.Name(name), parsed(f"({ast.unparse(self.steps.count)}, 1)"))
-        self.before.append(ast.Assign([ast.Name(name)], copies, lineno=statement.lineno))
-        self.regions[name] = part
+        rest = None if part.upper is None else self.context.new_name(f"{name}_rest")
+        if rest is not None and part.upper is not None:
+            others = f"{name}[{ast.unparse(part.upper)}:]", f"({ast.unparse(self.steps.count)}, 1)"
+            copies = called(f"{self.numpy}.tile", *map(parsed, others))
+            self.before.append(ast.Assign([ast.Name(rest)], copies, lineno=statement.lineno))
+        self.steps.filled[name] = part, rest
         self.steps.known[name] = Rows(ast.Name(name), 1)
         self.steps.ask(f"{self.numpy}.ndim({name}) == 1")
 
     def _check_region(self, name: str, part: ast.expr) -> None:
         """A later write must be in the part that each step fills first."""
-        filled = self.regions.get(name)
-        upper = filled.upper if isinstance(filled, ast.Slice) else None
-        if filled is None or upper is None:
+        upper = self.steps.filled[name][0].upper if name in self.steps.filled else None
+        if upper is None:
             return
         ends = upper, part.upper if isinstance(part, ast.Slice) else None
         match part:
@@ -246,7 +255,7 @@ class _Loop:
 
     def _check_after(self) -> None:
         """No variable of a single step may be read after the loop."""
-        single = {*self.steps.known, *self.steps.indices, *self.regions}
+        single = {*self.steps.known, *self.steps.indices}
         place = self.context.program.places[self.loop]
         scope = place.loops[0] if place.loops else place.function or self.context.program.source.tree
         inside = {*ast.walk(self.loop)}

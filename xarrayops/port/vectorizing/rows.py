@@ -45,6 +45,8 @@ class Steps:
         """The integers that grow by the same step: their values in all steps."""
         self.first: str | None = None
         """The variable that counts 0, 1, 2 and so on."""
+        self.filled: dict[str, tuple[ast.Slice, str | None]] = {}
+        """The arrays of which each step first fills a part: the part, which the variable holds, and that of the rest."""
         self.asks: dict[str, None] = {}
         self.loaded: set[str] = set()
         """The arrays that the steps read."""
@@ -99,7 +101,16 @@ class Steps:
             return Rows(self.indices[name], 0)
         if name not in self.known:
             raise Stays(f"each step needs {name} of the step before")
-        return self.known[name]
+        rest = self.filled[name][1] if name in self.filled else None
+        if rest is None:
+            return self.known[name]
+        both = ast.List([ast.Name(name), ast.Name(rest)])
+        return Rows(called(f"{self.numpy}.concatenate", both, axis=parsed("-1")), 1)
+
+    def is_filled(self, node: ast.Subscript) -> bool:
+        """Whether these are the elements that each step fills first."""
+        name = node.value.id if isinstance(node.value, ast.Name) else None
+        return name in self.filled and ast.dump(self.filled[name][0]) == ast.dump(node.slice)
 
     def ndim(self, node: ast.expr, guess: int) -> int:
         """The number of axes of an expression that is the same in all steps; what is unknown is asked."""
@@ -127,6 +138,9 @@ class Steps:
 
     def _elements(self, node: ast.Subscript) -> Rows:
         parts = indices.parts(node.slice)
+        if self.is_filled(node):
+            assert isinstance(node.value, ast.Name)
+            return self.known[node.value.id]
         if self.varies(node.value):
             base = self.of(node.value)
             if base.ndim is None or any(map(self.varies, parts)):
