@@ -61,7 +61,7 @@ def _confirmed(program: Program, offers: Sequence[Offer], call: ast.Call) -> tup
                 report = verify(function, *args, expected=expected, **options)
             return None if report.ok else next((each.what for each in report.outcomes if each.what), "nothing to compare")
 
-        return (kept, refused) if problem(kept) is None else _without(kept, refused, problem)
+        return (kept, refused) if not kept or problem(kept) is None else _without(kept, refused, problem)
 
 
 def _without(

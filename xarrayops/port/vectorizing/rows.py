@@ -123,6 +123,9 @@ class Steps:
         """Operands of an elementwise operation, with axes of length 1 after the first where one has fewer axes."""
         found = [self.of(each) for each in nodes]
         ndim = max((each.ndim for each in found if each.ndim is not None), default=None)
+        if ndim is not None:
+            same = (self.context.value(each.node).ndim or 0 for each in found if each.ndim is None)
+            ndim = max(ndim, *same, 0)
         return [each.node if ndim is None else self.aligned(each, ndim) for each in found], ndim
 
     def aligned(self, found: Rows, ndim: int) -> ast.expr:
