@@ -57,9 +57,12 @@ def _confirmed(program: Program, offers: Sequence[Offer], call: ast.Call) -> tup
             text = "\n".join(changed(program.source.lines, changes)[0])
             with ExitStack() as inner:
                 function = function_of(loaded(path, "vectorized", inner, text), path, call)
-                options = {"keywords": keywords, "libraries": ["numpy"], "replay": False}
-                report = verify(function, *args, expected=expected, **options)
-            return None if report.ok else next((each.what for each in report.outcomes if each.what), "nothing to compare")
+                report = verify(
+                    function, *args, expected=expected, keywords=keywords, libraries=["numpy"], replay=False
+                )
+            return (
+                None if report.ok else next((each.what for each in report.outcomes if each.what), "nothing to compare")
+            )
 
         return (kept, refused) if not kept or problem(kept) is None else _without(kept, refused, problem)
 

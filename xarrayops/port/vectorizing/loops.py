@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from typing import TypeGuard
 
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source import indices
@@ -65,12 +66,12 @@ class _Loop:
     def _over(self, stored: set[str], written: set[str]) -> Steps:
         """The steps that the loop runs over."""
         target, over = self.loop.target, self.loop.iter
-        counter = None
+        counter: ast.Name | None = None
         match target, over:
-            case ast.Tuple(elts=[ast.Name() as counter, ast.Name() as row]), ast.Call(
+            case ast.Tuple(elts=[ast.Name() as number, ast.Name() as row]), ast.Call(
                 func=ast.Name(id="enumerate"), args=[ast.Name() as array], keywords=[]
             ):
-                target, over = row, array
+                counter, target, over = number, row, array
         resolved = self.context.names.resolve(over.func) if isinstance(over, ast.Call) else None
         match target, over:
             case ast.Name(id=name), ast.Call(args=args, keywords=[]) if resolved == "builtins.range":
@@ -152,9 +153,7 @@ class _Loop:
         total = called(f"{self.numpy}.sum", found.node, axis=ast.Constant(0))
         return [ast.AugAssign(ast.Name(name), node.op, total)]
 
-    def _branches(
-        self, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]
-    ) -> Sequence[ast.stmt]:
+    def _branches(self, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
         if self.steps.of(test).ndim is not None:
             raise Stays("each step chooses by a value; np.where chooses for all")
         before, known = [*self.before], {**self.steps.known}
@@ -179,7 +178,7 @@ class _Loop:
 
     def _stored(
         self, target: ast.Subscript, value: Rows, dtype: str | None, *, is_whole: bool
-    ) -> tuple[ast.expr, ast.expr]:
+    ) -> tuple[ast.Name | ast.Subscript, ast.expr]:
         """The elements that all steps write, and their values."""
         parts = indices.parts(target.slice)
         steps = self.steps
@@ -201,8 +200,8 @@ class _Loop:
             node = steps.aligned(value, 1)
             if is_whole and (value.ndim != 1 or not value.is_new):
                 raise Stays(f"{name} gets a view in each step")
-            known = self.context.value(target.value).dtype
-            is_held = not is_whole or (known is not None and known == dtype)
+            held = self.context.value(target.value).dtype
+            is_held = not is_whole or (held is not None and held == dtype)
             same = parsed(f"{name}.dtype")
             return ast.Name(name), node if is_held else called(f"{self.numpy}.asarray", node, dtype=same)
         self._check_region(name, target.slice)
@@ -266,7 +265,7 @@ class _Loop:
                     raise Stays(f"{node.id} is read after the loop")
 
 
-def _is_store(node: ast.AST) -> bool:
+def _is_store(node: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 

@@ -32,6 +32,7 @@ class _Masked(Record):
     mask: ast.expr
     value: ast.expr
     is_guarded: bool
+    is_number: bool
     asks: tuple[str, ...]
 
 
@@ -64,8 +65,8 @@ def _offer(numpy: str, first: _Masked, second: _Masked | None) -> Offer:
 
 def _are_complements(first: _Masked, second: _Masked) -> bool:
     """Whether the masks are m and ~m, where m is a variable."""
-    if first.array.id != second.array.id:
-        return False
+    if first.array.id != second.array.id or (first.is_number and second.is_number):
+        return False  # np.where of two numbers would not have the dtype of the array
     for mask, other in ((first.mask, second.mask), (second.mask, first.mask)):
         match other:
             case ast.UnaryOp(op=ast.Invert(), operand=ast.Name(id=name)) if isinstance(mask, ast.Name):
@@ -102,7 +103,8 @@ def _masked(context: Context, numpy: str, block: Sequence[ast.stmt], place: int)
         asks[f"{numpy}.ndim({ast.unparse(mask)}) == {array.id}.ndim"] = None
     whole = _Whole(context, numpy, mask, array.id, asks)
     number = context.value(value)
-    if number.kind == SCALAR and not whole.reads(value):
+    is_number = number.kind == SCALAR and not whole.reads(value)
+    if is_number:
         is_held = {number.dtype, known.dtype_kind} <= {*_KINDS} and (
             _KINDS.index(number.dtype or "") <= _KINDS.index(known.dtype_kind or "")
         )
@@ -114,7 +116,7 @@ def _masked(context: Context, numpy: str, block: Sequence[ast.stmt], place: int)
         new = whole.of(value)
         if new is not None and (known.dtype is None or result.dtype != known.dtype):
             new = called(f"{numpy}.asarray", new, dtype=ast.Attribute(ast.Name(array.id), "dtype"))
-    return None if new is None else _Masked(statement, array, mask, new, whole.is_guarded, tuple(asks))
+    return None if new is None else _Masked(statement, array, mask, new, whole.is_guarded, is_number, tuple(asks))
 
 
 def _may_be_mask(context: Context, mask: ast.expr) -> bool:
@@ -242,6 +244,8 @@ class _Whole:
             ndim = values(self._mask).ndim
             found = {values(node).ndim for node in self._context.program.nodes(ast.Name) if node.id == name}
             if ndim is None or found != {ndim}:
-                self._asks[f"type({name}) is {self._numpy}.ndarray and {name}.ndim == {self._numpy}.ndim({mask})"] = None
+                self._asks[f"type({name}) is {self._numpy}.ndarray and {name}.ndim == {self._numpy}.ndim({mask})"] = (
+                    None
+                )
         array = ast.Name(name)
         return called(f"{self._numpy}.where", self._mask, array, ast.Constant(1)) if self.is_guarded else array

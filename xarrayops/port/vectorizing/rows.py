@@ -46,7 +46,7 @@ class Steps:
         self.first: str | None = None
         """The variable that counts 0, 1, 2 and so on."""
         self.filled: dict[str, tuple[ast.Slice, str | None]] = {}
-        """The arrays of which each step first fills a part: the part, which the variable holds, and that of the rest."""
+        """The arrays of which each step first fills a part: the part, which the variable holds; that of the rest."""
         self.asks: dict[str, None] = {}
         self.loaded: set[str] = set()
         """The arrays that the steps read."""
@@ -93,7 +93,7 @@ class Steps:
         """Random numbers for all steps, which NumPy draws in the same order."""
         self.draws += 1
         if self.draws > 1 or any(map(self.varies, node.args)):
-            raise Stays("the steps draw random numbers more than once")
+            raise Stays("the steps draw random numbers in an order of their own")
         return Rows(ast.Call(node.func, [self.count, *node.args], []), len(node.args))
 
     def _variable(self, name: str) -> Rows:
@@ -223,16 +223,14 @@ class Steps:
             parts, ndim = self.together(args)
             return Rows(ast.Call(function, parts, []), ndim)
         if len(names) == 1 and names <= _REDUCTIONS and args:
-            return self._reduced(node, *names, self.of(args[0]), args[1:], is_method=False)
+            return self._reduced(node, next(iter(names)), self.of(args[0]), args[1:], is_method=False)
         if names and names <= _FFTS and args and not any(map(self.varies, args[1:])) and len(args) < 3:
             found = self.of(args[0])
             if found.ndim and not node.keywords:
                 return Rows(ast.Call(function, [found.node, *args[1:]], []), found.ndim)
         raise Stays(f"{ast.unparse(function)} works on one step at a time")
 
-    def _reduced(
-        self, node: ast.Call, name: str, base: Rows, rest: Sequence[ast.expr], *, is_method: bool
-    ) -> Rows:
+    def _reduced(self, node: ast.Call, name: str, base: Rows, rest: Sequence[ast.expr], *, is_method: bool) -> Rows:
         """A reduction, whose axes come after the new one."""
         given = {each.arg: each.value for each in node.keywords}
         if rest:
@@ -254,6 +252,6 @@ class Steps:
         return Rows(ast.Call(node.func, [base.node], keywords), left)
 
 
-def indexed(node: ast.expr, *parts: ast.expr, first: ast.expr = _ALL) -> ast.expr:
+def indexed(node: ast.expr, *parts: ast.expr, first: ast.expr = _ALL) -> ast.Subscript:
     """An expression with an index whose first part is for the steps."""
     return ast.Subscript(node, ast.Tuple([first, *parts]) if parts else first)

@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 from xarrayops.port import rewrite
+from xarrayops.port.__main__ import main
 from xarrayops.port.rewriting.edits import Rewritten
 from xarrayops.port.vectorizing.offers import KIND
 
@@ -55,6 +56,14 @@ MASKED = {
     "modulo": "y = x - 1\ny[abs(y - 1) > 2] = y[abs(y - 1) > 2] % 1",
     "integers": "y = (x * 3).astype(np.int32) - 1\ny[y > 1] = np.sqrt(y[y > 1])",
 }
+
+
+def test_two_numbers_keep_the_dtype(vectorized):
+    result = vectorized(
+        "y = x.astype(np.float32) + 0\nm = y > 0\ny[m] = 1\ny[~m] = 0\nreturn y", head="def f(x: np.ndarray):"
+    )
+    assert len(made(result)) == 2
+    assert_same(result, X)
 
 
 @pytest.mark.parametrize("name", MASKED)
@@ -112,7 +121,8 @@ def test_lines_that_the_call_does_not_reach_stay(vectorized):
 
 
 LOOPS = {
-    "rows": "out = np.zeros((len(x), 2))\nfor i in range(len(x)):\n    out[i] = np.sqrt(np.abs(x[i])) * np.arange(2.0)\nreturn out",
+    "rows": "out = np.zeros((len(x), 2))\nfor i in range(len(x)):\n"
+    "    out[i] = np.sqrt(np.abs(x[i])) * np.arange(2.0)\nreturn out",
     "frames": (
         "out = np.empty((4, 2))\nt = 0\nfor i in range(4):\n    part = x[t : t + 2] - x[t : t + 2].mean()\n"
         "    out[i] = part * 2\n    t += 1\nreturn out"
@@ -124,8 +134,10 @@ LOOPS = {
     "sum": "total = 0.0\nfor i in range(len(x)):\n    total += x[i] ** 2\nreturn total",
     "sum of rows": "x = np.outer(x, x)\ntotal = np.zeros(6)\nfor row in x:\n    total += row * row.max()\nreturn total",
     "neighbours": "out = np.zeros(5)\nfor i in range(5):\n    out[i] = x[i + 1] - x[i]\nreturn out",
-    "columns": "x = np.outer(x, x)\nout = np.zeros(6)\nfor i, row in enumerate(x):\n    out[i] = row @ np.ones(6) + i\nreturn out",
-    "branch": "out = np.zeros(6)\nfor i in range(6):\n    v = x[i] * 2\n    if n > 1:\n        v = v + 1\n    out[i] = v\nreturn out",
+    "columns": "x = np.outer(x, x)\nout = np.zeros(6)\nfor i, row in enumerate(x):\n"
+    "    out[i] = row @ np.ones(6) + i\nreturn out",
+    "branch": "out = np.zeros(6)\nfor i in range(6):\n    v = x[i] * 2\n"
+    "    if n > 1:\n        v = v + 1\n    out[i] = v\nreturn out",
 }
 
 
@@ -144,7 +156,8 @@ STAY = {
     "is read after the loop": "y = np.zeros(6)\nfor i in range(6):\n    v = x[i] * 2\n    y[i] = v\nreturn y + v",
     "np.where chooses for all": "y = np.zeros(6)\nfor i in range(6):\n    if x[i] > 0:\n        y[i] = 1\nreturn y",
     "each step runs print": "y = np.zeros(6)\nfor i in range(6):\n    y[i] = x[i]\n    print(i)\nreturn y",
-    "works on one step at a time": "y = np.zeros(6)\nfor i in range(6):\n    y[i] = np.interp(0.5, x, x) + x[i] * np.sort(x[i:i+1])[0]\nreturn y",
+    "works on one step at a time": "y = np.zeros(6)\nfor i in range(6):\n"
+    "    y[i] = x[i] * np.sort(x[i:i+1])[0]\nreturn y",
     "another length in each step": "y = np.zeros(6)\nfor i in range(6):\n    y[i] = x[:i].sum()\nreturn y",
     "depends on values": "y = x * 1.0\nwhile y.max() > 1:\n    y = y / 2\nreturn y",
 }
@@ -173,3 +186,23 @@ def test_an_edit_that_changes_the_result_is_dropped(vectorized, monkeypatch):
     assert made(result) == [5]
     assert "line 6 of the original is not vectorized: the result of the call differs" in result.notes[0]
     assert_same(result, X)
+
+
+def test_the_command_prints_the_reasons_before_the_diff(tmp_path, capsys):
+    path = tmp_path / "program.py"
+    path.write_text(
+        f"import numpy as np\n\ndef f(x, m):\n    {ROWS}".replace("\ny", "\n    y").replace("\nr", "\n    r") + "\n"
+    )
+    call = "f(np.ones(3), np.asarray([True, False, True]))"
+    assert main(["rewrite", str(path), "--vectorize", "--call", call, "--diff"]) == 0
+    first, second = capsys.readouterr().out.split("\n")[:2]
+    assert first.startswith("line 5: vectorized: np.where gives the same elements")
+    assert not second.startswith("line 5")
+    assert main(["rewrite", str(path), "--vectorize", "--diff"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("line 5 of the original is not vectorized: ")
+    assert "+    y = np.where" not in out
+    assert main(["rewrite", str(path), "--call", call]) == 2
+    assert main(["rewrite", str(path), "--vectorize", "--call", "f(1, 2"]) == 2
+    assert main(["rewrite", str(path), "--vectorize", "--call", "f(1, 2)"]) == 2
+    assert "TypeError" in capsys.readouterr().err
