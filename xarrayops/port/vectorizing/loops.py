@@ -1,4 +1,3 @@
-# Long: one rule for each form of a statement.
 """Loops whose steps are independent, as operations on all steps at once; sums over the steps become reductions."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# Long: one rule for each form of an expression.
 """What all steps of a loop compute, as one expression: the values of the steps are rows along a new first axis."""
 
 from __future__ import annotations
