@@ -249,7 +249,7 @@ class _Loop:
             values = [self.context.value(node) for node in ast.walk(self.loop) if _is_named(node, other)]
             if other == name or any(name in each.views for each in values):
                 raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
-            self.steps.ask(f"not {self.numpy}.may_share_memory({name}, {other})")
+            self.steps.ask(f"not {self.numpy}.may_share_memory({name}, {self.numpy}.asarray({other}))")
 
     def _check_after(self) -> None:
         """No variable of a single step may be read after the loop."""

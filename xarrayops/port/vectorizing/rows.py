@@ -9,7 +9,7 @@ from typing import NamedTuple
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source import indices
 from xarrayops.port.source.numpy_results import is_elementwise
-from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE, words
+from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN, words
 from xarrayops.port.vectorizing.linear import Width
 from xarrayops.port.vectorizing.offers import called, is_pure, parsed
 
@@ -63,6 +63,7 @@ class Steps:
     def of(self, node: ast.expr) -> Rows:
         """An expression in all steps."""
         if not self.varies(node) and is_pure(self.context, node):
+            self._load(node)
             return Rows(node, None)
         match node:
             case ast.Call(func=function, args=[_, *_], keywords=[]) if (
@@ -87,6 +88,12 @@ class Steps:
             case ast.Call():
                 return self._call(node)
         raise Stays(f"{ast.unparse(node)} has no form for all steps at once")
+
+    def _load(self, node: ast.expr) -> None:
+        """Note the arrays that an expression may read."""
+        parts = (each for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute))
+        open_parts = (each for each in parts if self.context.names.resolve(each) is None)
+        self.loaded |= {ast.unparse(each) for each in open_parts if self.context.value(each).kind in (ARRAY, UNKNOWN)}
 
     def _drawn(self, node: ast.Call) -> Rows:
         """Random numbers for all steps, which NumPy draws in the same order."""
@@ -150,8 +157,7 @@ class Steps:
             return Rows(indexed(base.node, *parts), base.ndim - self.integers(parts), base.is_new)
         if not is_pure(self.context, node.value) or any(map(self.varies, parts[1:])):
             raise Stays(f"{ast.unparse(node)} has no form for all steps at once")
-        if isinstance(node.value, ast.Name):
-            self.loaded.add(node.value.id)
+        self._load(node.value)
         if self.context.value(node.value).kind in (SEQUENCE, OTHER):
             raise Stays(f"{ast.unparse(node.value)} is not an array")
         others = self.integers(parts[1:])

@@ -152,7 +152,9 @@ def test_loops_with_independent_steps(vectorized, name):
 
 STAY = {
     "of the step before": "y = np.zeros(6)\nfor i in range(1, 6):\n    y[i] = y[i - 1] + x[i]\nreturn y",
-    "np.may_share_memory(y, x)": "y = x[1:]\nfor i in range(5):\n    y[i] = x[i] * 2\nreturn y",
+    "np.may_share_memory(y, np.asarray(x))": "y = x[1:]\nfor i in range(5):\n    y[i] = x[i] * 2\nreturn y",
+    "np.may_share_memory(y, np.asarray(z))": "z = x * 1.0\ny = z[:]\nfor i in range(6):\n"
+    "    y[i] = x[i] + np.sum(z)\nreturn y",
     "is read after the loop": "y = np.zeros(6)\nfor i in range(6):\n    v = x[i] * 2\n    y[i] = v\nreturn y + v",
     "np.where chooses for all": "y = np.zeros(6)\nfor i in range(6):\n    if x[i] > 0:\n        y[i] = 1\nreturn y",
     "each step runs print": "y = np.zeros(6)\nfor i in range(6):\n    y[i] = x[i]\n    print(i)\nreturn y",
