@@ -99,6 +99,9 @@ def _add_rewrite(parser: argparse.ArgumentParser) -> None:
         "leave calls of SciPy that take the arrays of every library, and set SCIPY_ARRAY_API where the program starts"
     )
     add("--scipy-array-api", action="store_true", help=stays)
+    whole = "masked assignments and loops become functions of whole arrays, where this is proved or --call shows it"
+    add("--vectorize", action="store_true", help=whole)
+    add("--call", metavar="CALL", help="execute the program and this call on NumPy: it decides on edits of --vectorize")
     output = parser.add_mutually_exclusive_group()
     output.add_argument("-o", "--out", type=Path, metavar="OUT", help="write the result to this file")
     output.add_argument("--in-place", action="store_true", help="write the result over the program")
@@ -109,11 +112,17 @@ def _rewrite(arguments: argparse.Namespace) -> int:
     """Print the result without an output; otherwise the edits with their reasons, and the places to decide."""
     from xarrayops.port.rewriting import rewrite
     from xarrayops.port.source import write
+    from xarrayops.port.vectorizing.offers import KIND
 
-    options = {name: getattr(arguments, name) for name in ("style", "return_arguments", "scipy_array_api")}
-    result = rewrite(arguments.file, **options)
+    if arguments.call is not None and not arguments.vectorize:
+        raise PortError("--call decides on the edits of --vectorize. Instead: --vectorize with it")
+    options = "style", "return_arguments", "scipy_array_api", "vectorize", "call"
+    result = rewrite(arguments.file, **{name: getattr(arguments, name) for name in options})
     out = arguments.file if arguments.in_place else arguments.out
     if arguments.diff or out is None:
+        if arguments.vectorize:
+            reasons = [f"line {each.line}: {each.kind}: {each.reason}" for each in result.edits if each.kind == KIND]
+            print("\n".join([*reasons, *result.notes]), file=sys.stdout if arguments.diff else sys.stderr)
         print(result.diff() if arguments.diff else result.text, end="")
         return 0
     write(out, _encoded(result.text, arguments.file))

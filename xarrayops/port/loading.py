@@ -41,8 +41,11 @@ def importable(place: ModulePlace) -> Iterator[None]:
         sys.modules.update(hidden)
 
 
-def loaded(path: Path, role: str, modules: ExitStack) -> ModuleType:
-    """The module of a file, which is executed; it may import the other modules of its program."""
+def loaded(path: Path, role: str, modules: ExitStack, text: str | None = None) -> ModuleType:
+    """The module of a file, which is executed; it may import the other modules of its program.
+
+    ``text`` is executed instead of what is in the file.
+    """
     if path.suffix != ".py":
         raise PortError(f"{path} is not a Python file. Instead: a file whose name ends in .py")
     read(path)  # for the messages about files that cannot be read
@@ -54,7 +57,10 @@ def loaded(path: Path, role: str, modules: ExitStack) -> ModuleType:
     module = module_from_spec(spec)
     sys.modules[spec.name] = module
     modules.callback(sys.modules.pop, spec.name, None)
-    spec.loader.exec_module(module)
+    if text is None:
+        spec.loader.exec_module(module)
+    else:
+        exec(compile(text, str(path.resolve()), "exec"), vars(module))
     return module
 
 

@@ -12,7 +12,13 @@ __all__ = ["Edit", "Returned", "Rewritten", "Todo", "rewrite"]
 
 
 def rewrite(
-    path: str | Path, *, style: str = "numpy", return_arguments: bool = False, scipy_array_api: bool = False
+    path: str | Path,
+    *,
+    style: str = "numpy",
+    return_arguments: bool = False,
+    scipy_array_api: bool = False,
+    vectorize: bool = False,
+    call: str | None = None,
 ) -> Rewritten:
     """Rewrite a NumPy program for every library.
 
@@ -34,6 +40,12 @@ def rewrite(
         Whether calls of SciPy stay where SciPy takes the arrays of PyTorch, JAX and CuPy on every device. It does if
         the variable ``SCIPY_ARRAY_API`` is set when it is imported: a file that starts a program gets a line that sets
         it, and other files a comment.
+    vectorize : bool
+        Whether masked assignments and loops whose steps are independent become functions of whole arrays, which can be
+        compiled. Without ``call`` these are the edits with a proof.
+    call : str, optional
+        A call such as ``"f(np.ones(9))"``. The program is executed: the call decides on the other edits of
+        ``vectorize``, and those that change its result are not made.
 
     Returns
     -------
@@ -47,6 +59,8 @@ def rewrite(
     """
     if style not in STYLES:
         raise ValueError(f"rewrite: style must be one of {', '.join(STYLES)}, not {style!r}")
+    if call is not None and not vectorize:
+        raise ValueError("rewrite: call decides on the edits of vectorize. Instead: vectorize=True with it")
     source = read(path)
     if source.cells:
         raise PortError(f"{path} is a notebook. Instead: export its code with jupyter nbconvert --to script")
@@ -59,6 +73,7 @@ def rewrite(
             raise
         raise PortError('rewrite needs libcst. Instead: pip install "xarrayops[port]"') from None
     try:
-        return rewritten(Program(source, scipy_array_api=scipy_array_api), style, return_arguments=return_arguments)
+        program = Program(source, scipy_array_api=scipy_array_api)
+        return rewritten(program, style, return_arguments=return_arguments, vectorize=vectorize, call=call)
     except ParserSyntaxError as error:
         raise PortError(f"{path}: libcst does not read this code: {error.message}") from None

@@ -59,7 +59,7 @@ class Rewritten(Record):
     before : tuple of int
         The line of the original for each line of the text.
     notes : tuple of str
-        Which parameters have no annotation, if there are places to decide.
+        Which places are not vectorized, and which parameters have no annotation, if there are places to decide.
     """
 
     path: str

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from xarrayops.port.annotations import note_on_annotations
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.rewriting.edits import Edit, Returned, Rewritten, Todo
-from xarrayops.port.rewriting.lines import changed
+from xarrayops.port.rewriting.lines import Change, changed
 from xarrayops.port.rewriting.passes import Pass
 from xarrayops.port.rewriting.returned import chosen
 from xarrayops.port.source import Program
 from xarrayops.port.source.files import parsed
+from xarrayops.port.vectorizing import offered
+from xarrayops.port.vectorizing.offers import KIND as VECTORIZED
 
 _Record = TypeVar("_Record", Edit, Todo)
 _MOST_PASSES = 6
 """The maximum number of passes: a pass may enable edits in the next one."""
 
 
-def rewritten(program: Program, style: str = "numpy", *, return_arguments: bool = False) -> Rewritten:
+def rewritten(
+    program: Program,
+    style: str = "numpy",
+    *,
+    return_arguments: bool = False,
+    vectorize: bool = False,
+    call: str | None = None,
+) -> Rewritten:
     """Rewrite a program until another pass edits nothing, and then write the notes."""
     work = _Work(program)
+    if vectorize:
+        work.vectorize(call)
     work.settle()
     for _ in range(_MOST_PASSES if return_arguments else 0):
         if not work.return_arguments():
@@ -47,8 +58,17 @@ class _Work:
         self._edits: list[Edit] = []
         self._todos: list[Todo] = []
         self._returned: list[Returned] = []
+        self._notes: list[str] = []
+        """Which places are not vectorized, and why."""
         self._excluded: frozenset[str] = frozenset()
         """The functions with a write into an argument that cannot make a new array."""
+
+    def vectorize(self, call: str | None) -> None:
+        """Make the edits of whole arrays that are proved, or that a call confirms."""
+        offers, refused = offered(self._program, call)
+        self._edits += [Edit(each.line, VECTORIZED, each.reason) for each in offers]
+        self._notes += [f"line {each.line} of the original is not vectorized: {each.reason}" for each in refused]
+        self._go_on([each.change(self._program.source.lines) for each in offers])
 
     def settle(self) -> None:
         """Rewrite until another pass edits nothing."""
@@ -78,11 +98,15 @@ class _Work:
         self._todos += self._in_original(done.context.announced)
         if not done.changes:
             return False
-        lines, origins = changed(self._program.source.lines, done.changes)
+        self._go_on(done.changes)
+        return True
+
+    def _go_on(self, changes: Iterable[Change]) -> None:
+        """Go on with the text after some changes."""
+        lines, origins = changed(self._program.source.lines, changes)
         self._origins = [self._origins[line - 1] for line in origins]
         option = self._program.scipy_array_api
         self._program = Program(parsed(self._source.path, "\n".join(lines)), scipy_array_api=option)
-        return True
 
     def _in_original(self, found: list[_Record]) -> list[_Record]:
         """Edits or notes with the lines of the original."""
@@ -100,4 +124,4 @@ class _Work:
         notes = tuple(sorted(set(self._edits))), tuple(sorted(todos)), tuple(self._returned)
         before = tuple(self._origins[line - 1] for line in origins)
         of_annotations = note_on_annotations(self._original, (each.line for each in todos))
-        return Rewritten(source.path, source.text, "\n".join(lines), *notes, before, of_annotations)
+        return Rewritten(source.path, source.text, "\n".join(lines), *notes, before, (*self._notes, *of_annotations))

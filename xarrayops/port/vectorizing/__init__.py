@@ -1,0 +1,43 @@
+"""The edits with the greatest gain: masked assignments and loops as functions of whole arrays.
+
+`masks` has ``a[m] = f(a[m])``; `loops` finds the loops whose steps are independent, and `rows` writes what all steps
+compute at once. An edit without a proof asks questions, which `confirming` answers by a call of the program.
+"""
+
+from __future__ import annotations
+
+from xarrayops.port.rewriting.context import Context
+from xarrayops.port.source import Program
+from xarrayops.port.vectorizing import loops, masks
+from xarrayops.port.vectorizing.offers import Offer, Refused
+
+__all__ = ["Offer", "Refused", "offered"]
+
+
+def offered(program: Program, call: str | None = None) -> tuple[list[Offer], list[Refused]]:
+    """The edits that keep the meaning of a program, and the places that stay, each with its reason.
+
+    Without a call these are the edits with a proof.
+    """
+    context = Context(program, {}, is_xo=False)
+    numpy = context.imported("numpy") or context.imported("xarrayops.numpy")
+    if numpy is None:
+        return [], []
+    of_loops = [*loops.offers(context, numpy)]
+    edits = [each for each in of_loops if isinstance(each, Offer)]
+    inside = {line for each in edits for line in range(each.line, each.last + 1)}
+    edits += [each for each in masks.offers(context, numpy) if each.line not in inside]
+    found = sorted(edits, key=lambda each: each.line)
+    stay = [each for each in of_loops if isinstance(each, Refused)]
+    if call is not None:
+        from xarrayops.port.vectorizing.confirming import confirmed
+
+        kept, refused = confirmed(program, found, call)
+    else:
+        kept = [each for each in found if not each.asks]
+        refused = [
+            Refused(each.line, f"{each.reason}, if a --call shows that {' and '.join(each.asks)}")
+            for each in found
+            if each.asks
+        ]
+    return kept, sorted([*stay, *refused])

@@ -1,0 +1,278 @@
+"""Loops whose steps are independent, as operations on all steps at once; sums over the steps become reductions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import TypeGuard
+
+from xarrayops.port.rewriting.context import Context
+from xarrayops.port.source import indices
+from xarrayops.port.source.values import root
+from xarrayops.port.vectorizing.offers import Offer, Refused, called, is_alone, is_pure, parsed
+from xarrayops.port.vectorizing.rows import Rows, Stays, Steps, indexed
+
+_SUMS = ("float32", "float64", "complex64", "complex128", "int64")
+"""The dtypes that sums keep."""
+
+
+def offers(context: Context, numpy: str) -> Iterator[Offer | Refused]:
+    """The edits of the loops over arrays, and the loops that stay; loops inside those that change are part of them."""
+    done: set[ast.AST] = set()
+    for loop in context.program.nodes(ast.For):
+        if loop in done or not any(context.value(each).is_array for each in ast.walk(loop)):
+            continue
+        try:
+            yield _Loop(context, numpy, loop).offer()
+            done |= {*ast.walk(loop)}
+        except Stays as reason:
+            yield Refused(loop.lineno, f"the loop stays on the host: {reason}")
+    for each in context.program.nodes(ast.While):
+        if any(context.value(node).is_array for node in ast.walk(each)):
+            yield Refused(each.lineno, "the loop stays on the host: the number of its steps depends on values")
+
+
+class _Loop:
+    """One loop, and the statements for all of its steps."""
+
+    def __init__(self, context: Context, numpy: str, loop: ast.For) -> None:
+        self.context, self.numpy, self.loop = context, numpy, loop
+        nodes = [node for each in loop.body for node in ast.walk(each)]
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        self.reads = [node.id for node in names if isinstance(node.ctx, ast.Load)]
+        stored = {node.id for node in [*names, *ast.walk(loop.target)] if _is_store(node)}
+        stored |= {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+        elements = (node for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
+        written = {name for each in elements if (name := root(each)) is not None}
+        self.before: list[ast.stmt] = []
+        self.steps = self._over(stored, written)
+        self._count_up()
+
+    def offer(self) -> Offer:
+        """The edit; raises `Stays` if there is none."""
+        loop = self.loop
+        if loop.orelse or not is_alone(self.context, loop):
+            raise Stays("it has an else, or other statements on its lines")
+        new = self.block(loop.body)
+        self._check_after()
+        if not new:
+            raise Stays("it computes nothing with arrays")
+        for name in self.steps.written - self.steps.known.keys():
+            self._check_memory(name)
+        reason = "all steps at once: they do not depend on each other, and one call serves a library"
+        return Offer((loop,), (*self.before, *new), reason, tuple(self.steps.asks))
+
+    def _over(self, stored: set[str], written: set[str]) -> Steps:
+        """The steps that the loop runs over."""
+        target, over = self.loop.target, self.loop.iter
+        counter: ast.Name | None = None
+        match target, over:
+            case ast.Tuple(elts=[ast.Name() as number, ast.Name() as row]), ast.Call(
+                func=ast.Name(id="enumerate"), args=[ast.Name() as array], keywords=[]
+            ):
+                counter, target, over = number, row, array
+        resolved = self.context.names.resolve(over.func) if isinstance(over, ast.Call) else None
+        match target, over:
+            case ast.Name(id=name), ast.Call(args=args, keywords=[]) if resolved == "builtins.range":
+                count = args[0] if len(args) == 1 else called("len", over)
+                steps = Steps(self.context, self.numpy, count, stored, written)
+                steps.indices[name] = called(f"{self.numpy}.arange", *args)
+                steps.first = name if len(args) == 1 else None
+            case ast.Name(id=name), ast.Name() if self.context.value(over).is_array:
+                count = called("len", over)
+                steps = Steps(self.context, self.numpy, count, stored, written)
+                steps.known[name] = Rows(over, steps.ndim(over, 2) - 1, is_new=False)
+                steps.loaded.add(over.id)
+            case _:
+                raise Stays(f"it runs over {ast.unparse(self.loop.iter)}")
+        if not is_pure(self.context, over) or {node.id for node in ast.walk(over) if isinstance(node, ast.Name)} & (
+            stored | written
+        ):
+            raise Stays(f"its steps change {ast.unparse(over)}")
+        if counter is not None:
+            steps.indices[counter.id] = called(f"{self.numpy}.arange", count)
+            steps.first = counter.id
+        return steps
+
+    def _count_up(self) -> None:
+        """Find the integers that the last statements of the body increase by the same step."""
+        for statement in reversed(self.loop.body):
+            match statement:
+                case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=step) if not self.steps.varies(step):
+                    if name not in self.reads or not is_pure(self.context, step):
+                        return
+                    writes = [node for node in ast.walk(self.loop) if _is_store(node) and node.id == name]
+                    if len(writes) > 1:
+                        return
+                    grown = ast.BinOp(step, ast.Mult(), called(f"{self.numpy}.arange", self.steps.count))
+                    self.steps.indices[name] = ast.BinOp(ast.Name(name), ast.Add(), grown)
+                case _:
+                    return
+
+    def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """The statements for all steps."""
+        return [new for each in body for new in self.statement(each)]
+
+    def statement(self, node: ast.stmt) -> Sequence[ast.stmt]:
+        """One statement for all steps."""
+        line = node.lineno
+        match node:
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                return []
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found = self.steps.of(value)
+                self.steps.known[name] = found._replace(node=ast.Name(name))
+                return [ast.Assign([ast.Name(name)], found.node, lineno=line)]
+            case ast.AugAssign(target=ast.Name(id=name)):
+                return self._augmented(node, name)
+            case ast.Assign(targets=[ast.Subscript() as target], value=value):
+                stored, new = self._stored(target, self.steps.of(value), self.context.value(value).dtype, is_whole=True)
+                return [ast.Assign([stored], new, lineno=line)]
+            case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
+                stored, new = self._stored(target, self.steps.of(value), None, is_whole=False)
+                return [ast.AugAssign(stored, op, new)]
+            case ast.If(test=test, body=body, orelse=orelse):
+                return self._branches(test, body, orelse)
+        text = ast.unparse(node).split("\n")[0]
+        raise Stays(f"each step runs {text}")
+
+    def _augmented(self, node: ast.AugAssign, name: str) -> Sequence[ast.stmt]:
+        if name in self.steps.indices:
+            return []
+        found = self.steps.of(node.value)
+        if name in self.steps.known:
+            known = self.steps.known[name]
+            if known.ndim is None or not known.is_new:
+                raise Stays(f"{name} may share its memory with the elements that the next step reads")
+            return [ast.AugAssign(ast.Name(name), node.op, self.steps.aligned(found, known.ndim))]
+        if name in self.reads or found.ndim is None or not isinstance(node.op, ast.Add | ast.Sub):
+            raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
+        if self.context.value(node.value).dtype not in _SUMS:
+            self.steps.ask(f"{self.numpy}.asarray({name}).dtype.kind in 'fc'")
+        total = called(f"{self.numpy}.sum", found.node, axis=ast.Constant(0))
+        return [ast.AugAssign(ast.Name(name), node.op, total)]
+
+    def _branches(self, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+        if self.steps.of(test).ndim is not None:
+            raise Stays("each step chooses by a value; np.where chooses for all")
+        before, known = [*self.before], {**self.steps.known}
+        text = ast.unparse(test)
+        first, after = self._branch(f"not ({text})", body), self.steps.known
+        self.steps.known = known
+        second = self._branch(f"({text})", orelse)
+        if self.before != before:
+            raise Stays("a branch fills an array")
+        if after.keys() ^ self.steps.known.keys() or any(
+            after[name].ndim != self.steps.known[name].ndim for name in after
+        ):
+            raise Stays("a variable has another form after each branch")
+        return [ast.If(test, first or [ast.Pass()], second)]
+
+    def _branch(self, unless: str, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """The statements of a branch; what they ask matters where it runs."""
+        asked, self.steps.asks = self.steps.asks, {}
+        new = self.block(body)
+        self.steps.asks = asked | {f"{unless} or ({each})": None for each in self.steps.asks if each not in asked}
+        return new
+
+    def _stored(
+        self, target: ast.Subscript, value: Rows, dtype: str | None, *, is_whole: bool
+    ) -> tuple[ast.Name | ast.Subscript, ast.expr]:
+        """The elements that all steps write, and their values."""
+        parts = indices.parts(target.slice)
+        steps = self.steps
+        if not isinstance(target.value, ast.Name):
+            raise Stays(f"each step writes {ast.unparse(target)}")
+        name = target.value.id
+        if isinstance(parts[0], ast.Name) and parts[0].id == steps.first and name not in steps.known:
+            if self.reads.count(name) > _count(self.loop, name):
+                raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
+            ndim = steps.ndim(target.value, (value.ndim or 0) + len(parts)) - 1 - steps.integers(parts[1:])
+            steps.ask_count(target.value)
+            rows = ast.Slice(None, steps.count)
+            return indexed(target.value, *parts[1:], first=rows), steps.aligned(value, ndim)
+        if any(map(steps.varies, parts)):
+            raise Stays(f"the steps may write the same elements of {name}")
+        if name not in steps.known:
+            self._fill(target, is_whole=is_whole)
+        if steps.is_filled(target):
+            node = steps.aligned(value, 1)
+            if is_whole and (value.ndim != 1 or not value.is_new):
+                raise Stays(f"{name} gets a view in each step")
+            held = self.context.value(target.value).dtype
+            is_held = not is_whole or (held is not None and held == dtype)
+            same = parsed(f"{name}.dtype")
+            return ast.Name(name), node if is_held else called(f"{self.numpy}.asarray", node, dtype=same)
+        self._check_region(name, target.slice)
+        known = steps.known[name]
+        if known.ndim is None or not known.is_new:
+            raise Stays(f"{name} may share its memory with the elements that the next step reads")
+        return indexed(target.value, *parts), steps.aligned(value, known.ndim - steps.integers(parts))
+
+    def _fill(self, target: ast.Subscript, *, is_whole: bool) -> None:
+        """An array that each step fills before it reads it: one for each step."""
+        assert isinstance(target.value, ast.Name)
+        name, part = target.value.id, target.slice
+        statement = self.context.statement(target)
+        is_outer = statement in self.loop.body
+        if not is_whole or not is_outer or not isinstance(part, ast.Slice) or part.lower or part.step:
+            raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
+        if self.context.ownership.reason(statement) is not None:
+            raise Stays(f"others see {name}: {self.context.ownership.reason(statement)}")
+        rest = None if part.upper is None else self.context.new_name(f"{name}_rest")
+        if rest is not None and part.upper is not None:
+            others = f"{name}[{ast.unparse(part.upper)}:]", f"({ast.unparse(self.steps.count)}, 1)"
+            copies = called(f"{self.numpy}.tile", *map(parsed, others))
+            self.before.append(ast.Assign([ast.Name(rest)], copies, lineno=statement.lineno))
+        self.steps.filled[name] = part, rest
+        self.steps.known[name] = Rows(ast.Name(name), 1)
+        self.steps.ask(f"{self.numpy}.ndim({name}) == 1")
+
+    def _check_region(self, name: str, part: ast.expr) -> None:
+        """A later write must be in the part that each step fills first."""
+        upper = self.steps.filled[name][0].upper if name in self.steps.filled else None
+        if upper is None:
+            return
+        ends = upper, part.upper if isinstance(part, ast.Slice) else None
+        match part:
+            case ast.Slice(lower=None | ast.Constant(), step=None) if None not in ends:
+                if ast.dump(upper) == ast.dump(part.upper or upper):
+                    return
+            case ast.Constant(value=int(number)) if number >= 0:
+                self.steps.ask(f"{number} < {ast.unparse(upper)}")
+                return
+        raise Stays(f"each step needs {name} of the step before")
+
+    def _check_memory(self, name: str) -> None:
+        """What the steps write must not be what they read."""
+        for other in sorted(self.steps.loaded):
+            values = [self.context.value(node) for node in ast.walk(self.loop) if _is_named(node, other)]
+            if other == name or any(name in each.views for each in values):
+                raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
+            self.steps.ask(f"not {self.numpy}.may_share_memory({name}, {self.numpy}.asarray({other}))")
+
+    def _check_after(self) -> None:
+        """No variable of a single step may be read after the loop."""
+        single = {*self.steps.known, *self.steps.indices}
+        place = self.context.program.places[self.loop]
+        scope = place.loops[0] if place.loops else place.function or self.context.program.source.tree
+        inside = {*ast.walk(self.loop)}
+        for node in ast.walk(scope):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in single:
+                is_later = bool(place.loops) or node.lineno > (self.loop.end_lineno or 0)
+                if node not in inside and is_later:
+                    raise Stays(f"{node.id} is read after the loop")
+
+
+def _is_store(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _is_named(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _count(loop: ast.For, name: str) -> int:
+    """How often a loop has elements of a variable as targets, which also read the variable."""
+    targets = (node for node in ast.walk(loop) if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
+    return sum(_is_named(each.value, name) for each in targets)
