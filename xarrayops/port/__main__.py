@@ -7,10 +7,8 @@ and compares them on every library.
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
-import tokenize
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import groupby
@@ -20,6 +18,8 @@ from xarrayops._cli.arguments import INTERRUPTED, console, names
 from xarrayops._cli.terminal import Text
 from xarrayops._system.texts import counted
 from xarrayops.port.basics import STYLES, PortError
+from xarrayops.port.folders import as_dict, check_folder, rewrite_folder
+from xarrayops.port.project import replace
 
 _UNUSABLE = 2
 _DIFFERENT = 1
@@ -41,7 +41,7 @@ def _folder(text: str) -> Path:
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("file", type=Path, metavar="FILE", help="a Python file or a notebook; without --call it is only read")
+    add("file", type=Path, metavar="FILE", help="a Python file, a notebook or a folder; without --call it is only read")
     add("--call", metavar="CALL", help="execute the program and this call once on NumPy: 'f(np.ones(9))'")
     machine = "forecast for the machine that measured these results of the benchmark"
     add("--machine", type=_folder, metavar="DIR", help=machine)
@@ -57,6 +57,8 @@ def _check(arguments: argparse.Namespace) -> int:
     from xarrayops.port.findings import alike, times, unless
     from xarrayops.port.source import write
 
+    if arguments.file.is_dir():
+        return check_folder(arguments)
     if arguments.machine is not None and arguments.call is None:
         raise PortError("--machine is for the forecast of a call. Instead: --call 'f(np.ones(10))' with it")
     report = check(arguments.file, arguments.call, machine=arguments.machine, remeasure=arguments.remeasure)
@@ -90,7 +92,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _add_rewrite(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("file", type=Path, metavar="FILE", help="the program")
+    add("file", type=Path, metavar="FILE", help="a Python file, a notebook or a folder")
     style = "numpy: NumPy's names, from xarrayops.numpy; xo: the functions of xarrayops (default: numpy)"
     add("--style", choices=STYLES, default="numpy", help=style)
     returned = "functions that write into their arguments return them, and the calls in the file take them"
@@ -100,9 +102,12 @@ def _add_rewrite(parser: argparse.ArgumentParser) -> None:
     )
     add("--scipy-array-api", action="store_true", help=stays)
     output = parser.add_mutually_exclusive_group()
-    output.add_argument("-o", "--out", type=Path, metavar="OUT", help="write the result to this file")
-    output.add_argument("--in-place", action="store_true", help="write the result over the program")
+    output.add_argument("-o", "--out", type=Path, metavar="OUT", help="write the result to this file or new folder")
+    in_place = "write the result over the program; it must be committed in git, or use --backup"
+    output.add_argument("--in-place", action="store_true", help=in_place)
     output.add_argument("--diff", action="store_true", help="print the change as a diff")
+    add("--backup", action="store_true", help="with --in-place: keep each original as FILE.bak")
+    add("--format", choices=("terminal", "json"), default="terminal", help="the output (default: %(default)s)")
 
 
 def _rewrite(arguments: argparse.Namespace) -> int:
@@ -111,12 +116,22 @@ def _rewrite(arguments: argparse.Namespace) -> int:
     from xarrayops.port.source import write
 
     options = {name: getattr(arguments, name) for name in ("style", "return_arguments", "scipy_array_api")}
+    if arguments.backup and not arguments.in_place:
+        raise PortError("--backup is for --in-place. Instead: use both")
+    if arguments.file.is_dir():
+        return rewrite_folder(arguments, options)
     result = rewrite(arguments.file, **options)
     out = arguments.file if arguments.in_place else arguments.out
     if arguments.diff or out is None:
         print(result.diff() if arguments.diff else result.text, end="")
         return 0
-    write(out, _encoded(result.text, arguments.file))
+    if arguments.in_place:
+        replace({out: result.content()}, backup=arguments.backup)
+    else:
+        write(out, result.content())
+    if arguments.format == "json":
+        print(json.dumps({**as_dict(result), "out": str(out)}, indent=1))
+        return 0
     show = _printer()
     for line, edit in sorted((result.line_of(each), each) for each in result.edits):
         show(f"line {line}: {edit.kind}: {edit.reason}")
@@ -130,15 +145,6 @@ def _rewrite(arguments: argparse.Namespace) -> int:
         show(note)
     show(f"{out}: {counted(len(result.edits), 'edit')}, {counted(len(result.todos), 'place')} to decide")
     return 0
-
-
-def _encoded(text: str, original: Path) -> bytes:
-    """The text in the encoding and with the most frequent line ending of the original."""
-    data = original.read_bytes()
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    windows = data.count(b"\r\n")
-    newline = "\r\n" if windows > data.count(b"\n") - windows else "\n"
-    return text.removeprefix("\ufeff").replace("\n", newline).encode(encoding, "backslashreplace")
 
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
