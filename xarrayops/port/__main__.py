@@ -149,10 +149,14 @@ def _rewrite(arguments: argparse.Namespace) -> int:
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("original", type=Path, metavar="ORIGINAL", help="the Python file that uses NumPy; it is executed")
+    original = "the Python file that uses NumPy; it is executed. With --run also a notebook"
+    add("original", type=Path, metavar="ORIGINAL", help=original)
     add("--port", type=Path, metavar="FILE", help="the port; by default ORIGINAL itself on all libraries")
     call = "a call of a function that both files define; arguments are evaluated with the names of ORIGINAL"
-    add("--call", required=True, metavar='"f(args)"', help=call)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--call", metavar='"f(args)"', help=call)
+    run = "run the files as scripts, or the cells of notebooks in order, and compare their variables"
+    what.add_argument("--run", action="store_true", help=run)
     add("--libraries", type=names, metavar="A,B", help='such as "torch,jax:jit"; by default all')
     add("--seconds", type=float, default=120.0, metavar="S", help="the time limit of each run (default: %(default)g)")
     add("--no-replay", action="store_true", help="do not search for the first line that differs")
@@ -171,18 +175,24 @@ def _verify(arguments: argparse.Namespace) -> int:
     import numpy  # the imports are slow
 
     from xarrayops.port.loading import arguments_of, calls_of, function_of, last_line, loaded, parsed_call
+    from xarrayops.port.scripts import script
     from xarrayops.testing import verify
 
-    call = parsed_call(arguments.call)
+    call = None if arguments.run else parsed_call(arguments.call)
     with ExitStack() as modules:
         try:
-            original = loaded(arguments.original, "original", modules)
-            port = original if arguments.port is None else loaded(arguments.port, "port", modules)
-            variables = {"np": numpy, "numpy": numpy, **vars(original)}
-            several = [arguments_of(each, variables) for each in calls_of(call)]
-            args, keywords = several[0] if len(several) == 1 else (tuple(several), {})
-            expected = function_of(original, arguments.original, call)
-            function = function_of(port, arguments.port or arguments.original, call)
+            if call is None:
+                expected = script(arguments.original)
+                function = expected if arguments.port is None else script(arguments.port)
+                args, keywords = (), {}
+            else:
+                original = loaded(arguments.original, "original", modules)
+                port = original if arguments.port is None else loaded(arguments.port, "port", modules)
+                variables = {"np": numpy, "numpy": numpy, **vars(original)}
+                several = [arguments_of(each, variables) for each in calls_of(call)]
+                args, keywords = several[0] if len(several) == 1 else (tuple(several), {})
+                expected = function_of(original, arguments.original, call)
+                function = function_of(port, arguments.port or arguments.original, call)
             report = verify(
                 function,
                 *args,
