@@ -13,13 +13,17 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xarrayops._cli.arguments import INTERRUPTED, console, names
 from xarrayops._cli.terminal import Text
 from xarrayops._system.texts import counted
 from xarrayops.port.basics import STYLES, PortError
-from xarrayops.port.folders import as_dict, check_folder, rewrite_folder
+from xarrayops.port.folders import as_dict, check_folder, rewrite_folder, verify_folder
 from xarrayops.port.project import replace
+
+if TYPE_CHECKING:
+    from xarrayops.testing._verify._report import Report
 
 _UNUSABLE = 2
 _DIFFERENT = 1
@@ -149,7 +153,7 @@ def _rewrite(arguments: argparse.Namespace) -> int:
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    original = "the Python file that uses NumPy; it is executed. With --run also a notebook"
+    original = "the Python file that uses NumPy; it is executed. With --run also a notebook or a folder"
     add("original", type=Path, metavar="ORIGINAL", help=original)
     add("--port", type=Path, metavar="FILE", help="the port; by default ORIGINAL itself on all libraries")
     call = "a call of a function that both files define; arguments are evaluated with the names of ORIGINAL"
@@ -169,7 +173,16 @@ def _show_progress(name: str) -> None:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    """Compare the files and print the report."""
+    """Compare the files, or the scripts and notebooks of folders, and print the report."""
+    if arguments.original.is_dir():
+        return verify_folder(arguments, _compared)
+    report = _compared(arguments)
+    print(json.dumps(report.as_dict(), indent=2) if arguments.format == "json" else report)
+    return 0 if report.ok else _DIFFERENT
+
+
+def _compared(arguments: argparse.Namespace) -> Report:
+    """The report of two files."""
     _show_progress("the reference on NumPy")
 
     import numpy  # the imports are slow
@@ -193,7 +206,7 @@ def _verify(arguments: argparse.Namespace) -> int:
                 args, keywords = several[0] if len(several) == 1 else (tuple(several), {})
                 expected = function_of(original, arguments.original, call)
                 function = function_of(port, arguments.port or arguments.original, call)
-            report = verify(
+            return verify(
                 function,
                 *args,
                 expected=None if function is expected else expected,
@@ -210,8 +223,6 @@ def _verify(arguments: argparse.Namespace) -> int:
             ran = last_line(error, files)
             place = f"{files[ran[0]]}, line {ran[1]}: " if ran else ""
             raise PortError(f"{place}{type(error).__name__}: {error}") from None
-    print(json.dumps(report.as_dict(), indent=2) if arguments.format == "json" else report)
-    return 0 if report.ok else _DIFFERENT
 
 
 _OF_REWRITE = "rewrite a NumPy program for every library, with only those edits that keep its meaning"

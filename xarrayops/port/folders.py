@@ -1,10 +1,12 @@
-"""``check`` and ``rewrite`` of whole folders: a row for each file, and one summary."""
+"""``check``, ``rewrite`` and ``verify`` of whole folders: a row for each file, and one summary."""
 
 from __future__ import annotations
 
 import json
+import sys
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +91,35 @@ def rewrite_folder(given: Namespace, options: dict[str, Any]) -> int:
     return 0
 
 
+def verify_folder(given: Namespace, compared: Callable[[Namespace], Any]) -> int:
+    """Compare each script and notebook of a folder with its port in another one; 1 if a row is not the same."""
+    folder: Path = given.original
+    if not given.run or given.port is None or not given.port.is_dir():
+        raise PortError(f"{folder} is a folder. Instead: --port FOLDER --run, or name the file of a call")
+    found: list[dict[str, Any]] = []
+    rows = []
+    for path in filter(_is_run, _programs(folder)):
+        port = given.port / path.relative_to(folder)
+        print(_name(path, folder), file=sys.stderr, flush=True)
+        try:
+            report = compared(Namespace(**{**vars(given), "original": path, "port": port}))
+        except PortError as error:
+            found.append({"path": str(path), "ok": False, "error": str(error)})
+            rows.append((_name(path, folder), "error", str(error)))
+            continue
+        found.append({"path": str(path), **report.as_dict()})
+        outcomes = ", ".join(f"{each.run} {each.status}" for each in report.outcomes)
+        rows.append((_name(path, folder), "same" if report.ok else "different", outcomes))
+    if not found:
+        raise PortError(f"{folder} has no script or notebook that uses NumPy. Instead: --call with a file")
+    is_ok = all(each["ok"] for each in found)
+    if given.format == "json":
+        print(json.dumps({"ok": is_ok, "files": found}, indent=1))
+    else:
+        console().print(table("", ("file", "result", "runs"), rows))
+    return 0 if is_ok else 1
+
+
 def as_dict(result: Any) -> dict[str, Any]:
     """The edits and notes of a rewritten program as plain data, with the lines of the new text."""
     return {
@@ -104,6 +135,10 @@ def _programs(folder: Path) -> list[Path]:
     if not found:
         raise PortError(f"{folder} has no Python file or notebook that uses NumPy. Instead: name another folder")
     return found
+
+
+def _is_run(path: Path) -> bool:
+    return path.suffix == ".ipynb" or b'if __name__ == "__main__"' in path.read_bytes().replace(b"'", b'"')
 
 
 def _name(path: Path, folder: Path) -> str:

@@ -56,3 +56,23 @@ def test_an_error_in_a_script_names_its_line(tmp_path, capsys):
     path.write_text("x = 1\nraise ValueError('no')\n")
     assert main(["verify", str(path), "--run", "--libraries", "numpy"]) == 2
     assert "program.py, line 2: ValueError: no" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("port", "status"), [("right", 0), ("wrong", 1), ("absent", 2)])
+def test_folders(files, port, status, capsys):
+    command = ["verify", str(files / "original"), "--port", str(files / port), "--run", "--libraries", "numpy"]
+    assert main([*command, "--no-replay"]) == status
+    shown = capsys.readouterr()
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.out.splitlines() if line[:1] == "│"]
+    wanted = {0: [["program.py", "same", "numpy same"]], 1: [["program.py", "different", "numpy different"]], 2: []}
+    assert rows == wanted[status]
+    if status == 2:
+        assert "--port FOLDER --run" in shown.err
+
+
+def test_a_missing_file_of_a_port_is_an_error(files, capsys):
+    (files / "right" / "program.py").unlink()
+    command = ["verify", str(files / "original"), "--port", str(files / "right"), "--run", "--libraries", "numpy"]
+    assert main([*command, "--format", "json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert "cannot be read" in report["files"][0]["error"]
