@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xarrayops._cli.arguments import INTERRUPTED, console, names
 from xarrayops._cli.terminal import Text
@@ -192,12 +192,13 @@ def _compared(arguments: argparse.Namespace) -> Report:
     from xarrayops.testing import verify
 
     call = None if arguments.run else parsed_call(arguments.call)
+    args: tuple[Any, ...] = ()
+    keywords: dict[str, Any] = {}
     with ExitStack() as modules:
         try:
             if call is None:
                 expected = script(arguments.original)
                 function = expected if arguments.port is None else script(arguments.port)
-                args, keywords = (), {}
             else:
                 original = loaded(arguments.original, "original", modules)
                 port = original if arguments.port is None else loaded(arguments.port, "port", modules)
