@@ -85,7 +85,7 @@ def _walk(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
 
 
 def _left_out(top: str, names: list[str]) -> set[str]:
-    """The folders in a folder that are no part of the project."""
+    """The folders in a folder that do not belong to the project."""
     return {
         name
         for name in names
