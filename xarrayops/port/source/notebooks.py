@@ -48,7 +48,7 @@ def with_code(data: bytes, text: str, before: Sequence[int], cells: Sequence[int
     ``before`` has the line in the original for each line of the text, ``cells`` the first line of each original cell.
     """
     new: list[list[str]] = [[] for _ in cells]
-    for line, origin in zip(text.split("\n")[:-1], before, strict=False):  # the last line of the text is outside the cells
+    for line, origin in zip(text.split("\n")[:-1], before, strict=False):  # the last is in none
         new[bisect_right(cells, origin) - 1].append(line)
     content = json.loads(data)
     is_changed = False
