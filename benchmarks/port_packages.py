@@ -1,9 +1,9 @@
-"""Public packages on NumPy, before and after ``python -m xarrayops.port rewrite --in-place``: 0 tests may be lost.
+"""Public packages on NumPy, before and after ``python -m xarrayops.port rewrite FOLDER -o OUT``: 0 tests may be lost.
 
     python benchmarks/port_packages.py WORK [--only NAME,...] [--folder PACKAGE:TESTS ...] [--out FILE]
 
-Each package is downloaded with its tests by pip into WORK, with an environment of its own, and copied. In the copy
-every file that mentions NumPy is rewritten, except tests; examples in docstrings count as tests and keep NumPy. The
+Each package is downloaded with its tests by pip into WORK, with an environment of its own. The folder of its modules is
+rewritten into another folder, except tests; examples in docstrings count as tests and keep NumPy. The
 same tests run on the original and on the copy. ``--folder`` adds a package that is on this machine, with the folder of
 its tests: those are counted apart. Ends with 3 if a test passed before and does not after.
 """
@@ -25,10 +25,9 @@ from pathlib import Path
 
 import numpy as np
 
-from xarrayops.port import PortError, rewrite
-
 MISSED = 3
 ROOT = Path(__file__).resolve().parent.parent
+PATHS = os.pathsep.join([str(ROOT), str(ROOT / "backends")])
 NEEDED = (
     *("numpy==2.4.6", "pytest", "scipy", "matplotlib", "pandas", "scikit-image==0.26.0", "colour-science==0.4.7"),
     *("colour-demosaicing==0.2.7", "h5py", "numba", "pooch", "requests", "sympy", "ephem"),
@@ -114,28 +113,23 @@ def source(package: Package, work: Path, python: Path) -> tuple[Path, Path]:
     return folder, Path(package.modules)
 
 
-def rewritten(modules: Path) -> tuple[int, int, int, int]:
-    """Rewrite the files of a package in place; the numbers of files, lines, edits and notes."""
-    counts = [0, 0, 0, 0]
-    for path in sorted(modules.rglob("*.py")):
-        text = path.read_text()
-        is_test = "tests" in path.parts or path.name.startswith(("test_", "conftest"))
-        if is_test or "numpy" not in text:
-            continue
-        try:
-            new = rewrite(path)
-        except PortError as error:
-            print(f"{path}: {error}", file=sys.stderr)
-            continue
-        path.write_text(new.text)
-        found = (1, len(text.splitlines()), len(new.edits), len(new.todos))
-        counts = [a + b for a, b in zip(counts, found, strict=True)]
-    return counts[0], counts[1], counts[2], counts[3]
+def rewritten(modules: Path, out: Path) -> tuple[int, int, int, int]:
+    """Rewrite a folder into another one; the numbers of files, lines, edits and notes."""
+    shutil.rmtree(out)
+    command = [sys.executable, "-m", "xarrayops.port", "rewrite", str(modules), "-o", str(out), "--format", "json"]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": PATHS}, stdout=subprocess.PIPE, check=True)
+    files = json.loads(done.stdout)["files"]
+    for each in files:
+        if "error" in each:
+            print(each["error"], file=sys.stderr)
+    read = [each for each in files if "error" not in each]
+    lines = sum(len(Path(each["path"]).read_text().splitlines()) for each in read)
+    return len(read), lines, sum(len(each["edits"]) for each in read), sum(len(each["todos"]) for each in read)
 
 
 def passed(root: Path, modules: Path, package: Package, python: Path) -> set[str]:
     """The tests of a copy that pass."""
-    paths = os.pathsep.join([str((root / modules).parent), str(ROOT), str(ROOT / "backends")])
+    paths = os.pathsep.join([str((root / modules).parent), PATHS])
     options = {"PYTHONPATH": paths, "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [str(python), *RUN, *package.options, package.tests],
@@ -159,7 +153,7 @@ def run(package: Package, folder: Path, modules: Path, work: Path, python: Path,
         shutil.copytree(folder, target, ignore=shutil.ignore_patterns("__pycache__", ".git"))
         (root / "conftest.py").write_text(NUMPY_IN_EXAMPLES)
         if kind == "after":
-            counts = rewritten(root / modules)
+            counts = rewritten(root.parent / "before" / modules, root / modules)
         found.append(passed(root, modules, package, python))
     return Row(package.name, *counts, len(found[0]), sorted(found[0] - found[1]), given)
 

@@ -7,19 +7,23 @@ and compares them on every library.
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
-import tokenize
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from xarrayops._cli.arguments import INTERRUPTED, console, names
 from xarrayops._cli.terminal import Text
 from xarrayops._system.texts import counted
 from xarrayops.port.basics import STYLES, PortError
+from xarrayops.port.folders import as_dict, check_folder, rewrite_folder, verify_folder
+from xarrayops.port.project import replace
+
+if TYPE_CHECKING:
+    from xarrayops.testing._verify._report import Report
 
 _UNUSABLE = 2
 _DIFFERENT = 1
@@ -41,7 +45,7 @@ def _folder(text: str) -> Path:
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("file", type=Path, metavar="FILE", help="a Python file or a notebook; without --call it is only read")
+    add("file", type=Path, metavar="FILE", help="a Python file, a notebook or a folder; without --call it is only read")
     add("--call", metavar="CALL", help="execute the program and this call once on NumPy: 'f(np.ones(9))'")
     machine = "forecast for the machine that measured these results of the benchmark"
     add("--machine", type=_folder, metavar="DIR", help=machine)
@@ -57,6 +61,8 @@ def _check(arguments: argparse.Namespace) -> int:
     from xarrayops.port.findings import alike, times, unless
     from xarrayops.port.source import write
 
+    if arguments.file.is_dir():
+        return check_folder(arguments)
     if arguments.machine is not None and arguments.call is None:
         raise PortError("--machine is for the forecast of a call. Instead: --call 'f(np.ones(10))' with it")
     report = check(arguments.file, arguments.call, machine=arguments.machine, remeasure=arguments.remeasure)
@@ -90,7 +96,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _add_rewrite(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("file", type=Path, metavar="FILE", help="the program")
+    add("file", type=Path, metavar="FILE", help="a Python file, a notebook or a folder")
     style = "numpy: NumPy's names, from xarrayops.numpy; xo: the functions of xarrayops (default: numpy)"
     add("--style", choices=STYLES, default="numpy", help=style)
     returned = "functions that write into their arguments return them, and the calls in the file take them"
@@ -103,9 +109,12 @@ def _add_rewrite(parser: argparse.ArgumentParser) -> None:
     add("--vectorize", action="store_true", help=whole)
     add("--call", metavar="CALL", help="execute the program and this call on NumPy: it decides on edits of --vectorize")
     output = parser.add_mutually_exclusive_group()
-    output.add_argument("-o", "--out", type=Path, metavar="OUT", help="write the result to this file")
-    output.add_argument("--in-place", action="store_true", help="write the result over the program")
+    output.add_argument("-o", "--out", type=Path, metavar="OUT", help="write the result to this file or new folder")
+    in_place = "write the result over the program; it must be committed in git, or use --backup"
+    output.add_argument("--in-place", action="store_true", help=in_place)
     output.add_argument("--diff", action="store_true", help="print the change as a diff")
+    add("--backup", action="store_true", help="with --in-place: keep each original as FILE.bak")
+    add("--format", choices=("terminal", "json"), default="terminal", help="the output (default: %(default)s)")
 
 
 def _rewrite(arguments: argparse.Namespace) -> int:
@@ -116,8 +125,15 @@ def _rewrite(arguments: argparse.Namespace) -> int:
 
     if arguments.call is not None and not arguments.vectorize:
         raise PortError("--call decides on the edits of --vectorize. Instead: --vectorize with it")
-    options = "style", "return_arguments", "scipy_array_api", "vectorize", "call"
-    result = rewrite(arguments.file, **{name: getattr(arguments, name) for name in options})
+    if arguments.backup and not arguments.in_place:
+        raise PortError("--backup is for --in-place. Instead: use both")
+    given = "style", "return_arguments", "scipy_array_api", "vectorize", "call"
+    options = {name: getattr(arguments, name) for name in given}
+    if arguments.file.is_dir():
+        if arguments.call is not None:
+            raise PortError("--call executes one program. Instead: the file of the program, not its folder")
+        return rewrite_folder(arguments, options)
+    result = rewrite(arguments.file, **options)
     out = arguments.file if arguments.in_place else arguments.out
     if arguments.diff or out is None:
         if arguments.vectorize:
@@ -125,7 +141,13 @@ def _rewrite(arguments: argparse.Namespace) -> int:
             print("\n".join([*reasons, *result.notes]), file=sys.stdout if arguments.diff else sys.stderr)
         print(result.diff() if arguments.diff else result.text, end="")
         return 0
-    write(out, _encoded(result.text, arguments.file))
+    if arguments.in_place:
+        replace({out: result.content()}, backup=arguments.backup)
+    else:
+        write(out, result.content())
+    if arguments.format == "json":
+        print(json.dumps({**as_dict(result), "out": str(out)}, indent=1))
+        return 0
     show = _printer()
     for line, edit in sorted((result.line_of(each), each) for each in result.edits):
         show(f"line {line}: {edit.kind}: {edit.reason}")
@@ -141,21 +163,16 @@ def _rewrite(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _encoded(text: str, original: Path) -> bytes:
-    """The text in the encoding and with the most frequent line ending of the original."""
-    data = original.read_bytes()
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    windows = data.count(b"\r\n")
-    newline = "\r\n" if windows > data.count(b"\n") - windows else "\n"
-    return text.removeprefix("\ufeff").replace("\n", newline).encode(encoding, "backslashreplace")
-
-
 def _add_verify(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("original", type=Path, metavar="ORIGINAL", help="the Python file that uses NumPy; it is executed")
+    original = "the Python file that uses NumPy; it is executed. With --run also a notebook or a folder"
+    add("original", type=Path, metavar="ORIGINAL", help=original)
     add("--port", type=Path, metavar="FILE", help="the port; by default ORIGINAL itself on all libraries")
     call = "a call of a function that both files define; arguments are evaluated with the names of ORIGINAL"
-    add("--call", required=True, metavar='"f(args)"', help=call)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--call", metavar='"f(args)"', help=call)
+    run = "run the files as scripts, or the cells of notebooks in order, and compare their variables"
+    what.add_argument("--run", action="store_true", help=run)
     add("--libraries", type=names, metavar="A,B", help='such as "torch,jax:jit"; by default all')
     add("--seconds", type=float, default=120.0, metavar="S", help="the time limit of each run (default: %(default)g)")
     add("--no-replay", action="store_true", help="do not search for the first line that differs")
@@ -168,25 +185,41 @@ def _show_progress(name: str) -> None:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    """Compare the files and print the report."""
+    """Compare the files, or the scripts and notebooks of folders, and print the report."""
+    if arguments.original.is_dir():
+        return verify_folder(arguments, _compared)
+    report = _compared(arguments)
+    print(json.dumps(report.as_dict(), indent=2) if arguments.format == "json" else report)
+    return 0 if report.ok else _DIFFERENT
+
+
+def _compared(arguments: argparse.Namespace) -> Report:
+    """The report of two files."""
     _show_progress("the reference on NumPy")
 
     import numpy  # the imports are slow
 
     from xarrayops.port.loading import arguments_of, calls_of, function_of, last_line, loaded, parsed_call
+    from xarrayops.port.scripts import script
     from xarrayops.testing import verify
 
-    call = parsed_call(arguments.call)
+    call = None if arguments.run else parsed_call(arguments.call)
+    args: tuple[Any, ...] = ()
+    keywords: dict[str, Any] = {}
     with ExitStack() as modules:
         try:
-            original = loaded(arguments.original, "original", modules)
-            port = original if arguments.port is None else loaded(arguments.port, "port", modules)
-            variables = {"np": numpy, "numpy": numpy, **vars(original)}
-            several = [arguments_of(each, variables) for each in calls_of(call)]
-            args, keywords = several[0] if len(several) == 1 else (tuple(several), {})
-            expected = function_of(original, arguments.original, call)
-            function = function_of(port, arguments.port or arguments.original, call)
-            report = verify(
+            if call is None:
+                expected = script(arguments.original)
+                function = expected if arguments.port is None else script(arguments.port)
+            else:
+                original = loaded(arguments.original, "original", modules)
+                port = original if arguments.port is None else loaded(arguments.port, "port", modules)
+                variables = {"np": numpy, "numpy": numpy, **vars(original)}
+                several = [arguments_of(each, variables) for each in calls_of(call)]
+                args, keywords = several[0] if len(several) == 1 else (tuple(several), {})
+                expected = function_of(original, arguments.original, call)
+                function = function_of(port, arguments.port or arguments.original, call)
+            return verify(
                 function,
                 *args,
                 expected=None if function is expected else expected,
@@ -203,8 +236,6 @@ def _verify(arguments: argparse.Namespace) -> int:
             ran = last_line(error, files)
             place = f"{files[ran[0]]}, line {ran[1]}: " if ran else ""
             raise PortError(f"{place}{type(error).__name__}: {error}") from None
-    print(json.dumps(report.as_dict(), indent=2) if arguments.format == "json" else report)
-    return 0 if report.ok else _DIFFERENT
 
 
 _OF_REWRITE = "rewrite a NumPy program for every library, with only those edits that keep its meaning"

@@ -61,8 +61,8 @@ def test_a_package_that_stays_right_loses_no_test(script, package, tmp_path):
 
 
 def test_a_lost_test_is_found(script, package, tmp_path, monkeypatch):
-    def broken(modules):
-        (modules / "module.py").write_text(MODULE.replace("y *= 2", "y *= 3"))
+    def broken(modules, out):
+        (out / "module.py").write_text(MODULE.replace("y *= 2", "y *= 3"))
         return 1, 1, 1, 0
 
     monkeypatch.setattr(script, "rewritten", broken)

@@ -28,7 +28,7 @@ def rewrite(
     Parameters
     ----------
     path : str or path
-        A file of Python.
+        A file of Python, or a notebook: the text is that of its code cells, and `Rewritten.content` the notebook.
     style : {"numpy", "xo"}
         Whether the functions keep NumPy's names, from `xarrayops.numpy`, or become ours: ``np.std(x, 0, ddof=1)`` as
         ``xo.std(x, axis=0, correction=1)``. A call without a proof that both do the same keeps NumPy's name, with a
@@ -62,8 +62,6 @@ def rewrite(
     if call is not None and not vectorize:
         raise ValueError("rewrite: call decides on the edits of vectorize. Instead: vectorize=True with it")
     source = read(path)
-    if source.cells:
-        raise PortError(f"{path} is a notebook. Instead: export its code with jupyter nbconvert --to script")
     try:
         from libcst import ParserSyntaxError
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import io
+import tokenize
+from pathlib import Path
 
 from xarrayops.plugin.arrays import Record
+from xarrayops.port.source import notebooks
 
 MARK = "TODO(port)"
 """The start of the comment at a place that needs a decision."""
@@ -60,6 +64,8 @@ class Rewritten(Record):
         The line of the original for each line of the text.
     notes : tuple of str
         Which places are not vectorized, and which parameters have no annotation, if there are places to decide.
+    cells : tuple of int
+        The first line of each code cell of a notebook in the original.
     """
 
     path: str
@@ -70,6 +76,22 @@ class Rewritten(Record):
     returned: tuple[Returned, ...] = ()
     before: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    cells: tuple[int, ...] = ()
+
+    def content(self) -> bytes:
+        """The new content of the file, in the encoding and with the most frequent line ending of the original.
+
+        In a notebook, only the code of cells with edits or notes changes; outputs, metadata and other cells stay.
+        """
+        data = Path(self.path).read_bytes()
+        if self.text == self.original:
+            return data
+        if self.cells:
+            return notebooks.with_code(data, self.text, self.before, self.cells)
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        windows = data.count(b"\r\n")
+        newline = "\r\n" if windows > data.count(b"\n") - windows else "\n"
+        return self.text.removeprefix("\ufeff").replace("\n", newline).encode(encoding, "backslashreplace")
 
     def line_of(self, found: Edit | Todo) -> int:
         """The line of the text at which an edit was made, or has a comment on a place to decide."""

@@ -13,6 +13,7 @@ from xarrayops.port.rewriting.passes import Pass
 from xarrayops.port.rewriting.returned import chosen
 from xarrayops.port.source import Program
 from xarrayops.port.source.files import parsed
+from xarrayops.port.source.notebooks import restored
 from xarrayops.port.vectorizing import offered
 from xarrayops.port.vectorizing.offers import KIND as VECTORIZED
 
@@ -124,4 +125,6 @@ class _Work:
         notes = tuple(sorted(set(self._edits))), tuple(sorted(todos)), tuple(self._returned)
         before = tuple(self._origins[line - 1] for line in origins)
         of_annotations = note_on_annotations(self._original, (each.line for each in todos))
-        return Rewritten(source.path, source.text, "\n".join(lines), *notes, before, (*self._notes, *of_annotations))
+        texts = source.text, "\n".join(lines)
+        original, text = map(restored, texts) if source.cells else texts
+        return Rewritten(source.path, original, text, *notes, before, (*self._notes, *of_annotations), source.cells)

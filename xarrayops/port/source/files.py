@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import ast
 import io
-import json
-import re
 import tokenize
 import warnings
 from bisect import bisect_right
-from contextlib import suppress
-from itertools import accumulate
 from pathlib import Path
 
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.basics import PortError
+from xarrayops.port.source import notebooks
 
 LARGEST_BYTES = 4_000_000
 """Larger files are generated or are data."""
 DEEPEST = 150
 """Expressions that are nested deeper are generated; the analysis visits them recursively."""
-WHOLE_CELL = ("%%time", "%%timeit", "%%capture", "%%prun")
-"""The magics of a cell whose other lines are Python."""
-_OF_IPYTHON = re.compile(r"\s*([%!?]|.*\?\s*$|[\w., ]+=\s*[!%])")
-"""A line that only IPython can run."""
 
 
 class Source(Record):
@@ -71,8 +64,8 @@ def read(path: str | Path) -> Source:
     Parameters
     ----------
     path : str or path
-        A file of Python in any encoding that it declares, or a notebook (``.ipynb``), of which the code cells are read
-        with their magics left out.
+        A file of Python in any encoding that it declares, or a notebook (``.ipynb``), of which the code cells are read;
+        their magics become comments.
 
     Raises
     ------
@@ -81,7 +74,7 @@ def read(path: str | Path) -> Source:
     """
     path = Path(path)
     data = _bytes(path)
-    text, cells = _notebook(path, data) if path.suffix == ".ipynb" else (_decoded(path, data), ())
+    text, cells = notebooks.code(path, data) if path.suffix == ".ipynb" else (_decoded(path, data), ())
     return parsed(str(path), text.replace("\r\n", "\n").replace("\r", "\n"), cells)
 
 
@@ -108,7 +101,7 @@ def _bytes(path: Path) -> bytes:
                 "Instead: move the data out of the program, or name the file that has the computation"
             )
         if not path.is_file() and path.exists():
-            raise PortError(f"{path} is not a file. Instead: name one Python file or notebook")
+            raise PortError(f"{path} is not a file. Instead: name one Python file, a notebook or a folder")
         return path.read_bytes()
     except OSError as error:
         raise PortError(f"{path} cannot be read: {error.strerror}") from None
@@ -134,34 +127,6 @@ def _decoded(path: Path, data: bytes) -> str:
             f"{path}, line {line}: byte {data[error.start]:#04x} is not valid in {encoding}. "
             "Instead: declare the encoding in the first line (# -*- coding: latin-1 -*-), or save the file in UTF-8"
         ) from None
-
-
-def _notebook(path: Path, data: bytes) -> tuple[str, tuple[int, ...]]:
-    """The text of the code cells of a notebook, and the first line of each."""
-    try:
-        content = json.loads(data)
-        sources = [cell["source"] for cell in content["cells"] if cell["cell_type"] == "code"]
-        cells = [("".join(each) if isinstance(each, list) else str(each)).split("\n") for each in sources]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise PortError(
-            f"{path} is not a notebook of format 4: {type(error).__name__}: {error}. "
-            "Instead: save it again with Jupyter, or export it as a Python file"
-        ) from None
-    lines = [line for cell in cells for line in _python(cell)]
-    first = accumulate((len(cell) for cell in cells[:-1]), initial=1) if cells else ()
-    return "\n".join([*lines, ""]), tuple(first)
-
-
-def _python(lines: list[str]) -> list[str]:
-    """The lines of a cell without those for IPython: magics, shell commands and questions."""
-    if lines and lines[0].startswith("%%"):
-        return ["", *_python(lines[1:])] if lines[0].split()[0] in WHOLE_CELL else [""] * len(lines)
-    with suppress(SyntaxError, ValueError), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ast.parse("\n".join(lines))
-        return lines
-    indents = (line[: len(line) - len(line.lstrip())] for line in lines)
-    return [f"{indent}pass" if _OF_IPYTHON.match(line) else line for indent, line in zip(indents, lines, strict=True)]
 
 
 def _tree(source: Source) -> ast.Module:

@@ -126,11 +126,11 @@ def f(x: np.ndarray, y):
 """
 
 
-@pytest.mark.parametrize("way", [["-o"], ["--in-place"]])
+@pytest.mark.parametrize("way", [["-o"], ["--in-place", "--backup"]])
 def test_the_printed_lines_are_those_of_the_written_file(tmp_path, capsys, way):
     path = tmp_path / "program.py"
     path.write_text(MOVED)
-    out = path if way == ["--in-place"] else tmp_path / "port.py"
+    out = path if "--in-place" in way else tmp_path / "port.py"
     assert command_line.main(["rewrite", str(path), *way, *([str(out)] if out is not path else [])]) == 0
     shown, lines = capsys.readouterr().out.splitlines(), out.read_text().splitlines()
     found = [re.match(r"line (\d+): (.*)", each).groups() for each in shown[:-1] if each[:5] == "line "]
