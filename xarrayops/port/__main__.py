@@ -19,7 +19,7 @@ from pathlib import Path
 from xarrayops._cli.arguments import INTERRUPTED, console, names
 from xarrayops._cli.terminal import Text
 from xarrayops._system.texts import counted
-from xarrayops.port.basics import STYLES, PortError
+from xarrayops.port.basics import DEVICES, STYLES, PortError
 
 _UNUSABLE = 2
 _DIFFERENT = 1
@@ -45,6 +45,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     add("--call", metavar="CALL", help="execute the program and this call once on NumPy: 'f(np.ones(9))'")
     machine = "forecast for the machine that measured these results of the benchmark"
     add("--machine", type=_folder, metavar="DIR", help=machine)
+    add("--for", dest="device", choices=DEVICES, help="a model of the call on a device that is not here")
     add("--remeasure", action="store_true", help="measure this machine again for the forecast")
     add("--format", choices=("terminal", "json"), default="terminal", help="the output (default: %(default)s)")
     add("--page", type=Path, metavar="OUT.html", help="also write a page with the source and its findings")
@@ -59,7 +60,10 @@ def _check(arguments: argparse.Namespace) -> int:
 
     if arguments.machine is not None and arguments.call is None:
         raise PortError("--machine is for the forecast of a call. Instead: --call 'f(np.ones(10))' with it")
-    report = check(arguments.file, arguments.call, machine=arguments.machine, remeasure=arguments.remeasure)
+    if arguments.device is not None and (arguments.call is None or arguments.machine is not None):
+        raise PortError("--for is a model of a call, without --machine. Instead: --call 'f(np.ones(10))' with it")
+    options = {"machine": arguments.machine, "remeasure": arguments.remeasure, "device": arguments.device}
+    report = check(arguments.file, arguments.call, **options)
     if arguments.page is not None:
         write(arguments.page, page.html(report).encode())
     if arguments.format == "json":
@@ -81,6 +85,10 @@ def _check(arguments: argparse.Namespace) -> int:
     show(f"{source.path}: {report.summary()}")
     for forecast in report.forecasts:
         show(f"{forecast.backend} {forecast.device}: {forecast.text()}")
+    for each in report.models:
+        show(each.text())
+    for source in dict.fromkeys(each.source for each in report.models):
+        show(f"figures of the model: {source}")
     for note in report.notes:
         show(note)
     for backend, verdict, reasons in report.verdicts:
