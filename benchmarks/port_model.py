@@ -39,13 +39,19 @@ from xarrayops.port.trace.record import Trace
 from xarrayops.port.trace.run import run
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "guides" / "port-check.md"
 DATA = ROOT / "xarrayops" / "port" / "trace" / "model.json"
 MISSED, SHARE, LEAST, MOST, COUNTED = 3, 0.8, 1.5, 2.0, 0.5
 """The last: workloads whose NumPy code spends less than this share in counted operations are left out: it calls SciPy."""
 NUMPY = {
     **{"acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan"},
     **{"atan2": "arctan2", "atanh": "arctanh", "concat": "concatenate", "pow": "power", "abs": "absolute"},
-    **{"cumulative_sum": "cumsum", "cumulative_prod": "cumprod", "permute_dims": "transpose", "bitwise_invert": "invert"},
+    **{
+        "cumulative_sum": "cumsum",
+        "cumulative_prod": "cumprod",
+        "permute_dims": "transpose",
+        "bitwise_invert": "invert",
+    },
 }
 """NumPy's names of functions of the standard."""
 
@@ -135,6 +141,22 @@ def factor_of(rows: list[dict[str, Any]], measured_name: str, model_name: str, s
     return ratios[min(int(np.ceil(share * len(ratios))), len(ratios)) - 1]
 
 
+def write_table(found: dict[str, Any]) -> None:
+    """Write the results into the guide."""
+    start, end = "<!-- model:begin -->\n", "<!-- model:end -->"
+    rows = [row for name in ("workloads", "programs") for row in found[name] if "reason" not in row]
+    factor = found["summary"]["factor"]
+    lines = ["| NumPy code | measured, ms | model, ms | range of the model, ms | in it |", "|---|---|---|---|---|"]
+    for row in rows:
+        took, model = row["measured_s"] * 1e3, row["model_s"] * 1e3
+        low, high = model / factor, model * factor
+        is_in = "yes" if low <= took <= high else "no"
+        lines.append(f"| {row['name']} | {took:.3g} | {model:.3g} | {low:.3g} to {high:.3g} | {is_in} |")
+    before, _, rest = PAGE.read_text().partition(start)
+    table = "\n".join(["", *lines, "", ""])
+    PAGE.write_text(f"{before}{start}{table}{end}{rest.partition(end)[2]}")
+
+
 def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -165,6 +187,7 @@ def main() -> int:
     print(json.dumps(summary, indent=1))
     versions = {"numpy": version("numpy")}
     options.out.write_text(json.dumps({"summary": summary, "versions": versions, **found}, indent=1) + "\n")
+    write_table({"summary": summary, **found})
     data = {"factor": factor, "kernels": kernels() if options.kernels else data["kernels"]}
     DATA.write_text(json.dumps(data, indent=1) + "\n")
     return MISSED if factor > MOST else 0

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from xarrayops._cli.arguments import INTERRUPTED, console, names
 from xarrayops._cli.terminal import Text
@@ -60,8 +61,8 @@ def _check(arguments: argparse.Namespace) -> int:
 
     if arguments.machine is not None and arguments.call is None:
         raise PortError("--machine is for the forecast of a call. Instead: --call 'f(np.ones(10))' with it")
-    if arguments.device is not None and (arguments.call is None or arguments.machine is not None):
-        raise PortError("--for is a model of a call, without --machine. Instead: --call 'f(np.ones(10))' with it")
+    if arguments.device is not None and arguments.machine is not None:
+        raise PortError("--for is a model, and --machine takes measured rates. Instead: one of them")
     options = {"machine": arguments.machine, "remeasure": arguments.remeasure, "device": arguments.device}
     report = check(arguments.file, arguments.call, **options)
     if arguments.page is not None:
@@ -158,6 +159,7 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
     add("--libraries", type=names, metavar="A,B", help='such as "torch,jax:jit"; by default all')
     add("--seconds", type=float, default=120.0, metavar="S", help="the time limit of each run (default: %(default)g)")
     add("--no-replay", action="store_true", help="do not search for the first line that differs")
+    add("--time", action="store_true", help="time the port in alternation with the original, also by line")
     add("--format", choices=("text", "json"), default="text", help="how the report is printed")
 
 
@@ -195,6 +197,7 @@ def _verify(arguments: argparse.Namespace) -> int:
                 seconds=arguments.seconds,
                 progress=_show_progress,
             )
+            times = _times(arguments, expected, function, args, keywords) if arguments.time and report.ok else []
         except PortError:
             raise
         except (Exception, SystemExit) as error:  # the files of users may raise anything
@@ -202,8 +205,21 @@ def _verify(arguments: argparse.Namespace) -> int:
             ran = last_line(error, files)
             place = f"{files[ran[0]]}, line {ran[1]}: " if ran else ""
             raise PortError(f"{place}{type(error).__name__}: {error}") from None
-    print(json.dumps(report.as_dict(), indent=2) if arguments.format == "json" else report)
+    if arguments.format == "json":
+        as_dicts = [{**each._asdict(), "change": each.change} for each in times]
+        print(json.dumps({**report.as_dict(), **({"times": as_dicts} if arguments.time else {})}, indent=2))
+    else:
+        print(report, *times, sep="\n")
     return 0 if report.ok else _DIFFERENT
+
+
+def _times(arguments: argparse.Namespace, original: Any, port: Any, args: Any, keywords: Any) -> list[Any]:
+    """The times of the port on each selected library without a compiler; by default on NumPy."""
+    from xarrayops.port.timing import side_by_side
+
+    libraries = dict.fromkeys(each.partition(":")[0] for each in arguments.libraries or ("numpy",))
+    path = arguments.port or arguments.original
+    return [side_by_side(original, port, args, keywords, path=path, library=each) for each in libraries]
 
 
 _OF_REWRITE = "rewrite a NumPy program for every library, with only those edits that keep its meaning"

@@ -18,7 +18,7 @@ from xarrayops.port.checking import creation, dtypes, indices, methods, names, o
 from xarrayops.port.checking.reached import reached
 from xarrayops.port.checking.verdict import Verdict, verdicts, with_forecasts
 from xarrayops.port.findings import ALL, Finding, Kind
-from xarrayops.port.source import Program, Source
+from xarrayops.port.source import PortError, Program, Source
 from xarrayops.port.trace.forecast import Forecast, forecasts, kinds_of
 from xarrayops.port.trace.model import Machine, Modelled, of_functions
 from xarrayops.port.trace.rates import Rates, measured, of_results
@@ -179,6 +179,8 @@ def check(
     >>> [(finding.line, finding.kind, finding.instead) for finding in report.findings if "torch" in finding.backends]
     [(3, 'method', 'np.std(np.zeros((2, 3)), axis=0)')]
     """
+    if call is None and device is not None:
+        raise PortError("a model of a device needs a call. Instead: --call 'f(np.ones(10))' with --for")
     program = Program.read(path)
     found = findings(program)
     guesses = (each.line for each in found if not each.certain and each.kind != "unknown")

@@ -52,7 +52,9 @@ class Traced(np.ndarray):
                 return None
             kind = _OF_METHODS.get(method) or kind_of_ufunc(ufunc, operands, len(given))
             results = arrays_in(wrapped(result, trace))
-            trace.add(kind, operands, results, seconds, flops=flops_of(ufunc.__name__, operands, results), name=ufunc.__name__)
+            trace.add(
+                kind, operands, results, seconds, flops=flops_of(ufunc.__name__, operands, results), name=ufunc.__name__
+            )
             if out is None:
                 return wrapped(result, trace)
             if trace.line() not in trace.augmented_items:  # x[i] += v assigns to x afterwards, which counts

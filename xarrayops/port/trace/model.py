@@ -96,8 +96,8 @@ class Machine(Record):
         peak = self.peaks[operation.dtype]
         work_s = _PER_BYTE.get(operation.kind, 0.1) * size / peak
         if operation.kind in operations.BY_ARITHMETIC:
-            scale = self.peaks.get("products", peak) * (peak / self.peaks["float64"])
-            work_s = _LESS.get(operation.kind, 1.0) * operation.flops / scale
+            of_products = self.peaks.get("products", self.peaks["float64"]) * peak / self.peaks["float64"]
+            work_s = _LESS.get(operation.kind, 1.0) * operation.flops / of_products
         return launch_s + max(memory_s, work_s) / REACHED
 
 
@@ -186,7 +186,8 @@ def of_functions(trace: Trace, machine: Machine, functions: Mapping[str, range])
     """The whole call, and each function that takes a part of its time, with the lines of each."""
     whole = modelled(trace, machine)
     parts = (modelled(trace, machine, name, lines) for name, lines in functions.items())
-    return whole, *(each for each in parts if each.numpy_s > _LEAST_SHARE * whole.numpy_s)
+    least_s = _LEAST_SHARE * whole.numpy_s, _LEAST_SHARE * whole.low_s
+    return whole, *(each for each in parts if each.numpy_s > least_s[0] or each.low_s > least_s[1])
 
 
 def modelled(trace: Trace, machine: Machine, name: str = "the call", lines: range | None = None) -> Modelled:
