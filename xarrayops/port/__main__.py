@@ -88,8 +88,8 @@ def _check(arguments: argparse.Namespace) -> int:
         show(f"{forecast.backend} {forecast.device}: {forecast.text()}")
     for each in report.models:
         show(each.text())
-    for source in dict.fromkeys(each.source for each in report.models):
-        show(f"figures of the model: {source}")
+    for figures in dict.fromkeys(each.source for each in report.models):
+        show(f"figures of the model: {figures}")
     for note in report.notes:
         show(note)
     for backend, verdict, reasons in report.verdicts:

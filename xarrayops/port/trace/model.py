@@ -31,9 +31,18 @@ https://developer.nvidia.com/blog/understanding-the-visualization-of-overhead-an
 is assumed for AMD."""
 _OF_MATH = 1.25
 _PER_BYTE = {
-    **{operations.MATH: _OF_MATH, operations.TRIGONOMETRY: 12.0, operations.POWER: 3.6, operations.REMAINDER: 8.0},
-    **{operations.SORT: 70.0, operations.SEARCH: 120.0, operations.FFT: 20.0, operations.HISTOGRAM: 17.0},
-    **{operations.RANDOM: 7.0, operations.SCAN: 5.0, operations.DEVIATION: 2.0, operations.COUNT: 2.0},
+    operations.MATH: _OF_MATH,
+    operations.TRIGONOMETRY: 12.0,
+    operations.POWER: 3.6,
+    operations.REMAINDER: 8.0,
+    operations.SORT: 70.0,
+    operations.SEARCH: 120.0,
+    operations.FFT: 20.0,
+    operations.HISTOGRAM: 17.0,
+    operations.RANDOM: 7.0,
+    operations.SCAN: 5.0,
+    operations.DEVIATION: 2.0,
+    operations.COUNT: 2.0,
     **dict.fromkeys((operations.MASKED, operations.FILL, operations.PLACE), 3.0),
     **dict.fromkeys((operations.GATHER, operations.SCATTER, operations.SELECTION), 1.0),
 }
@@ -77,11 +86,14 @@ class Machine(Record):
 
     @classmethod
     def of_rates(cls, rates: Rates) -> Machine:
-        """This machine's CPU with NumPy: its measured bandwidth, peaks and smallest calls."""
+        """The CPU of this machine with NumPy: its measured bandwidth, peaks and smallest calls."""
         memory = tuple((size, size / s) for size, s in rates.points[operations.ELEMENTWISE, False][1:])
         of_math, product = (_fastest(rates, kind) for kind in (operations.MATH, operations.PRODUCT))
         peaks = {"float64": of_math * _OF_MATH, "float32": 2 * of_math * _OF_MATH, "products": product}
         return cls(f"{rates.backend} {rates.device}", "measured", memory, peaks, rates, rates.number_s, 0.0)
+
+    def _bandwidths(self) -> tuple[list[float], list[float]]:
+        return [size for size, _ in self.memory], [rate for _, rate in self.memory]
 
     def seconds(self, operation: Operation) -> float:
         """The time of an operation."""
@@ -92,7 +104,7 @@ class Machine(Record):
         if operation.kind in OF_INDICES:
             return launch_s
         size = max(operation.bytes, operation.whole if operation.kind in _OF_WHOLE else 0)
-        memory_s = _PASSES.get(operation.kind, 1.0) * size / float(numpy.interp(size, *zip(*self.memory, strict=True)))
+        memory_s = _PASSES.get(operation.kind, 1.0) * size / float(numpy.interp(size, *self._bandwidths()))
         peak = self.peaks[operation.dtype]
         work_s = _PER_BYTE.get(operation.kind, 0.1) * size / peak
         if operation.kind in operations.BY_ARITHMETIC:
