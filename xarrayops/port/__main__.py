@@ -10,20 +10,15 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from xarrayops._cli.arguments import INTERRUPTED, console, names
 from xarrayops._cli.terminal import Text
 from xarrayops._system.texts import counted
-from xarrayops.port.basics import STYLES, PortError
+from xarrayops.port.basics import DEVICES, STYLES, PortError
 from xarrayops.port.folders import as_dict, check_folder, rewrite_folder, verify_folder
 from xarrayops.port.project import replace
-
-if TYPE_CHECKING:
-    from xarrayops.testing._verify._report import Report
 
 _UNUSABLE = 2
 _DIFFERENT = 1
@@ -49,6 +44,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     add("--call", metavar="CALL", help="execute the program and this call once on NumPy: 'f(np.ones(9))'")
     machine = "forecast for the machine that measured these results of the benchmark"
     add("--machine", type=_folder, metavar="DIR", help=machine)
+    add("--for", dest="device", choices=DEVICES, help="a model of the call on a device that is not here")
     add("--remeasure", action="store_true", help="measure this machine again for the forecast")
     add("--format", choices=("terminal", "json"), default="terminal", help="the output (default: %(default)s)")
     add("--page", type=Path, metavar="OUT.html", help="also write a page with the source and its findings")
@@ -65,7 +61,10 @@ def _check(arguments: argparse.Namespace) -> int:
         return check_folder(arguments)
     if arguments.machine is not None and arguments.call is None:
         raise PortError("--machine is for the forecast of a call. Instead: --call 'f(np.ones(10))' with it")
-    report = check(arguments.file, arguments.call, machine=arguments.machine, remeasure=arguments.remeasure)
+    if arguments.device is not None and arguments.machine is not None:
+        raise PortError("--for is a model, and --machine takes measured rates. Instead: one of them")
+    options = {"machine": arguments.machine, "remeasure": arguments.remeasure, "device": arguments.device}
+    report = check(arguments.file, arguments.call, **options)
     if arguments.page is not None:
         write(arguments.page, page.html(report).encode())
     if arguments.format == "json":
@@ -87,6 +86,10 @@ def _check(arguments: argparse.Namespace) -> int:
     show(f"{source.path}: {report.summary()}")
     for forecast in report.forecasts:
         show(f"{forecast.backend} {forecast.device}: {forecast.text()}")
+    for each in report.models:
+        show(each.text())
+    for figures in dict.fromkeys(each.source for each in report.models):
+        show(f"figures of the model: {figures}")
     for note in report.notes:
         show(note)
     for backend, verdict, reasons in report.verdicts:
@@ -176,66 +179,23 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
     add("--libraries", type=names, metavar="A,B", help='such as "torch,jax:jit"; by default all')
     add("--seconds", type=float, default=120.0, metavar="S", help="the time limit of each run (default: %(default)g)")
     add("--no-replay", action="store_true", help="do not search for the first line that differs")
+    add("--time", action="store_true", help="time the port in alternation with the original, also by line")
     add("--format", choices=("text", "json"), default="text", help="how the report is printed")
-
-
-def _show_progress(name: str) -> None:
-    """Print the name of a run that begins."""
-    print(f"{name} ...", file=sys.stderr, flush=True)
 
 
 def _verify(arguments: argparse.Namespace) -> int:
     """Compare the files, or the scripts and notebooks of folders, and print the report."""
+    from xarrayops.port.comparing import compared
+
     if arguments.original.is_dir():
-        return verify_folder(arguments, _compared)
-    report = _compared(arguments)
-    print(json.dumps(report.as_dict(), indent=2) if arguments.format == "json" else report)
+        return verify_folder(arguments, compared)
+    report, times = compared(arguments)
+    if arguments.format == "json":
+        as_dicts = [{**each._asdict(), "change": each.change} for each in times]
+        print(json.dumps({**report.as_dict(), **({"times": as_dicts} if arguments.time else {})}, indent=2))
+    else:
+        print(report, *times, sep="\n")
     return 0 if report.ok else _DIFFERENT
-
-
-def _compared(arguments: argparse.Namespace) -> Report:
-    """The report of two files."""
-    _show_progress("the reference on NumPy")
-
-    import numpy  # the imports are slow
-
-    from xarrayops.port.loading import arguments_of, calls_of, function_of, last_line, loaded, parsed_call
-    from xarrayops.port.scripts import script
-    from xarrayops.testing import verify
-
-    call = None if arguments.run else parsed_call(arguments.call)
-    args: tuple[Any, ...] = ()
-    keywords: dict[str, Any] = {}
-    with ExitStack() as modules:
-        try:
-            if call is None:
-                expected = script(arguments.original)
-                function = expected if arguments.port is None else script(arguments.port)
-            else:
-                original = loaded(arguments.original, "original", modules)
-                port = original if arguments.port is None else loaded(arguments.port, "port", modules)
-                variables = {"np": numpy, "numpy": numpy, **vars(original)}
-                several = [arguments_of(each, variables) for each in calls_of(call)]
-                args, keywords = several[0] if len(several) == 1 else (tuple(several), {})
-                expected = function_of(original, arguments.original, call)
-                function = function_of(port, arguments.port or arguments.original, call)
-            return verify(
-                function,
-                *args,
-                expected=None if function is expected else expected,
-                keywords=keywords,
-                libraries=arguments.libraries,
-                replay=not arguments.no_replay,
-                seconds=arguments.seconds,
-                progress=_show_progress,
-            )
-        except PortError:
-            raise
-        except (Exception, SystemExit) as error:  # the files of users may raise anything
-            files = {str(path.resolve()): path for path in (arguments.original, arguments.port) if path is not None}
-            ran = last_line(error, files)
-            place = f"{files[ran[0]]}, line {ran[1]}: " if ran else ""
-            raise PortError(f"{place}{type(error).__name__}: {error}") from None
 
 
 _OF_REWRITE = "rewrite a NumPy program for every library, with only those edits that keep its meaning"

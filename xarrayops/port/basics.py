@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from xarrayops.errors import XArrayOpsError
 
+DEVICES = ("h100", "a100", "l4", "rtx4090", "mi300x")
+"""The devices with published figures, in xarrayops/port/trace/devices.json."""
 STYLES = ("numpy", "xo")
 """The styles of `rewrite`: NumPy's names from `xarrayops.numpy`, or our own."""
 

@@ -94,6 +94,8 @@ def rewrite_folder(given: Namespace, options: dict[str, Any]) -> int:
 def verify_folder(given: Namespace, compared: Callable[[Namespace], Any]) -> int:
     """Compare each script and notebook of a folder with its port in another one; 1 if a row is not the same."""
     folder: Path = given.original
+    if given.time:
+        raise PortError(f"{folder} is a folder. Instead: --time with a file")
     if not given.run or given.port is None or not given.port.is_dir():
         raise PortError(f"{folder} is a folder. Instead: --port FOLDER --run, or name the file of a call")
     found: list[dict[str, Any]] = []
@@ -102,7 +104,7 @@ def verify_folder(given: Namespace, compared: Callable[[Namespace], Any]) -> int
         port = given.port / path.relative_to(folder)
         print(_name(path, folder), file=sys.stderr, flush=True)
         try:
-            report = compared(Namespace(**{**vars(given), "original": path, "port": port}))
+            report, _ = compared(Namespace(**{**vars(given), "original": path, "port": port}))
         except PortError as error:
             found.append({"path": str(path), "ok": False, "error": str(error)})
             rows.append((_name(path, folder), "error", str(error)))

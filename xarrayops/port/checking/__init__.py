@@ -18,8 +18,9 @@ from xarrayops.port.checking import creation, dtypes, indices, methods, names, o
 from xarrayops.port.checking.reached import reached
 from xarrayops.port.checking.verdict import Verdict, verdicts, with_forecasts
 from xarrayops.port.findings import ALL, Finding, Kind
-from xarrayops.port.source import Program, Source
+from xarrayops.port.source import PortError, Program, Source
 from xarrayops.port.trace.forecast import Forecast, forecasts, kinds_of
+from xarrayops.port.trace.model import Machine, Modelled, of_functions
 from xarrayops.port.trace.rates import Rates, measured, of_results
 from xarrayops.port.trace.record import Trace
 from xarrayops.port.trace.run import run
@@ -92,6 +93,8 @@ class Report(Record):
         which forecasts are coarse, and when the rates were measured.
     unreached : tuple of Finding
         With a call: what differs in the lines that it did not reach, which the verdicts leave out.
+    models : tuple of Modelled
+        With a device: the model of the call and of each function on it.
     """
 
     source: Source
@@ -101,6 +104,7 @@ class Report(Record):
     run: tuple[LineOfRun, ...] = ()
     notes: tuple[str, ...] = ()
     unreached: tuple[Finding, ...] = ()
+    models: tuple[Modelled, ...] = ()
 
     def summary(self) -> str:
         """The numbers of findings and of lines with findings."""
@@ -120,6 +124,7 @@ class Report(Record):
             "run": [line._asdict() for line in self.run],
             "notes": list(self.notes),
             "unreached": [*map(self._placed, self.unreached)],
+            "models": [{**each._asdict(), "verdict": each.verdict} for each in self.models],
         }
 
     def _placed(self, finding: Finding) -> dict[str, Any]:
@@ -133,6 +138,7 @@ def check(
     machine: str | Path | None = None,
     backends: Sequence[str] = FORECAST,
     remeasure: bool = False,
+    device: str | None = None,
 ) -> Report:
     r"""Report what prevents a NumPy program from running on each library. Without a call, nothing is executed.
 
@@ -149,6 +155,9 @@ def check(
         The libraries to measure for the forecast; those that are not installed are ignored.
     remeasure : bool, optional
         Whether to measure this machine again. By default, rates that were measured in the last 30 days serve again.
+    device : str, optional
+        A device that this machine does not have, such as "h100": the report has a model of the call on it instead of
+        the forecast for the libraries of this machine.
 
     Returns
     -------
@@ -170,6 +179,8 @@ def check(
     >>> [(finding.line, finding.kind, finding.instead) for finding in report.findings if "torch" in finding.backends]
     [(3, 'method', 'np.std(np.zeros((2, 3)), axis=0)')]
     """
+    if call is None and device is not None:
+        raise PortError("a model of a device needs a call. Instead: --call 'f(np.ones(10))' with --for")
     program = Program.read(path)
     found = findings(program)
     guesses = (each.line for each in found if not each.certain and each.kind != "unknown")
@@ -178,7 +189,10 @@ def check(
         return Report(program.source, found, verdicts(found), notes=notes)
     of_machine = None if machine is None else of_results(Path(machine), backends)
     trace = run(program, call)
-    rates, missing = of_machine or measured(backends, kinds_of(trace), anew=remeasure)
+    if device is None:
+        rates, missing = of_machine or measured(backends, kinds_of(trace), anew=remeasure)
+    else:
+        rates, missing = (), {}
     predicted = forecasts(trace, rates, is_here=machine is None)
     found = tuple(each._replace(certain=each.certain or _is_seen(each, trace)) for each in found)
     found = tuple(sorted({*found, *of_trace(program.source, trace, found)}))
@@ -186,8 +200,19 @@ def check(
     unreached = tuple(each for each in found if not is_reached(each.line))
     found = tuple(each for each in found if is_reached(each.line))
     judged = with_forecasts(verdicts(found), predicted)
+    models = () if device is None else _models(program, trace, Machine.published(device))
     notes += _notes(rates, missing)
-    return Report(program.source, found, judged, predicted, by_line(trace), notes, unreached)
+    return Report(program.source, found, judged, predicted, by_line(trace), notes, unreached, models)
+
+
+def _models(program: Program, trace: Trace, machine: Machine) -> tuple[Modelled, ...]:
+    """The model of the call and of each function on a device."""
+    functions = {
+        f"{node.name} (line {node.lineno})": range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        for node in ast.walk(program.source.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    return of_functions(trace, machine, functions)
 
 
 def findings(program: Program) -> tuple[Finding, ...]:

@@ -52,7 +52,9 @@ class Traced(np.ndarray):
                 return None
             kind = _OF_METHODS.get(method) or kind_of_ufunc(ufunc, operands, len(given))
             results = arrays_in(wrapped(result, trace))
-            trace.add(kind, operands, results, seconds, flops=flops_of(ufunc.__name__, operands, results))
+            trace.add(
+                kind, operands, results, seconds, flops=flops_of(ufunc.__name__, operands, results), name=ufunc.__name__
+            )
             if out is None:
                 return wrapped(result, trace)
             if trace.line() not in trace.augmented_items:  # x[i] += v assigns to x afterwards, which counts
@@ -177,7 +179,7 @@ def call(trace: Trace, function: Any, args: Any, kwargs: Any, *, name: str = "")
         results = plain(arrays_in(found))
         if results or operands:
             kind = kind_of(function, name, operands, results)
-            trace.add(kind, operands, results, seconds, flops=flops_of(name, operands, results))
+            trace.add(kind, operands, results, seconds, flops=flops_of(name, operands, results), name=name)
             if name in _WRITING and args:
                 _note_write(trace, args[0], given[1] if name in ("at", "put") else None)
             if name in DATA_DEPENDENT or (name == "where" and len(given) == 1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import repeat
@@ -28,6 +28,7 @@ OF_INDICES = (VIEW, BLOCK, ELEMENT)
 class Operation(Record):
     """Operations that are alike: the line, the kind, the bytes and the arithmetic of each, and how they were called.
 
+    ``dtype`` is "float32" for numbers of single precision or less, otherwise "float64"; ``name`` is NumPy's.
     ``by_function`` is True for ``np.add(x, y)`` and False for ``x + y``. ``bytes`` are read and written; ``whole`` is
     the size of a view, or of the array of which elements are assigned: some libraries copy it. Numbers are rounded to
     two binary digits, so that there are few different operations.
@@ -39,6 +40,8 @@ class Operation(Record):
     flops: int
     whole: int
     by_function: bool
+    name: str = ""
+    dtype: str = "float64"
 
 
 class Inside:
@@ -76,6 +79,8 @@ class Trace:
         By line: results whose shape depends on values.
     foreign : dict of int to (calls, bytes)
         By line: calls of other packages with arrays, and the bytes of these arrays and of the results.
+    line_s, line_foreign_s : dict of int to float
+        By line: the time in NumPy, and in other packages.
     operation_s, foreign_s, python_s : float
         The time in NumPy, in other packages, and in the Python code of the program.
     plain_s : float or None
@@ -110,6 +115,8 @@ class Trace:
         self.duplicates: Counter[int] = Counter()
         self.data_dependent: Counter[int] = Counter()
         self.foreign: dict[int, tuple[int, int]] = {}
+        self.line_s: defaultdict[int, float] = defaultdict(float)
+        self.line_foreign_s: defaultdict[int, float] = defaultdict(float)
         self.plain_s: float | None = None
         self.operation_s = self.python_s = self.foreign_s = 0.0
         self.argument_bytes = self.result_bytes = 0
@@ -127,14 +134,24 @@ class Trace:
         return 0 if frame is None else frame.f_lineno
 
     def add(
-        self, kind: str, operands: list[Any], results: list[Any], seconds: float, *, flops: int = 0, whole: int = 0
+        self,
+        kind: str,
+        operands: list[Any],
+        results: list[Any],
+        seconds: float,
+        *,
+        flops: int = 0,
+        whole: int = 0,
+        name: str = "",
     ) -> None:
         """Count an operation, with the time that it took on NumPy."""
         self.operation_s += seconds
         moved = 0 if kind in OF_INDICES else nbytes_in([operands, results])
         whole = nbytes_in(results) if kind in OF_INDICES else whole
         nbytes, flops, whole = (_rounded(number) for number in (moved, flops, whole))
-        self.operations[Operation(self.line(), kind, nbytes, flops, whole, self._by_function)] += 1
+        line, dtype = self.line(), _precision([*results, *operands])
+        self.line_s[line] += seconds
+        self.operations[Operation(line, kind, nbytes, flops, whole, self._by_function, name, dtype)] += 1
 
     def add_foreign(self, nbytes: int, seconds: float) -> None:
         """Count a call of another package."""
@@ -142,6 +159,7 @@ class Trace:
         line = self.line()
         calls, known = self.foreign.get(line, (0, 0))
         self.foreign[line] = calls + 1, known + nbytes
+        self.line_foreign_s[line] += seconds
 
     @contextmanager
     def following(self) -> Iterator[None]:
@@ -195,6 +213,12 @@ class Trace:
             found[kind] = self.python_s / _CALIBRATION
         self._overheads_s = found
         self.clear()
+
+
+def _precision(arrays: list[Any]) -> str:
+    """The dtype whose peak limits an operation: that of its first floating-point array."""
+    found = next((each.dtype for each in arrays if each.dtype.kind in "fc"), None)
+    return "float32" if found is not None and found.name in ("float16", "float32", "complex64") else "float64"
 
 
 def _rounded(number: int) -> int:

@@ -1,0 +1,68 @@
+"""verify --time: both files in alternation, the lines of the port, and the change that matters most."""
+
+import json
+
+import pytest
+
+from xarrayops.port.__main__ import main
+
+ORIGINAL = """import numpy as np
+
+def loop(x):
+    return np.asarray((x ** 2).sum())
+
+whole = loop
+"""
+PORT = """import xarrayops.numpy as np
+
+def loop(x):
+    s = np.sum(x) * 0
+    for i in range(len(x)):
+        s = s + np.sqrt(x[i] ** 4)
+    return s
+
+def whole(x):
+    return np.sum(x * x)
+"""
+WAITS = """import xarrayops.numpy as np
+
+def loop(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += float(x[i]) ** 2
+    return np.asarray(s, like=x)
+"""
+
+
+@pytest.fixture
+def timed(tmp_path, capsys):
+    def run(port, name, library="numpy"):
+        (tmp_path / "original.py").write_text(ORIGINAL)
+        (tmp_path / "port.py").write_text(port)
+        files = [str(tmp_path / "original.py"), "--port", str(tmp_path / "port.py")]
+        options = ["--libraries", f"{library}:eager", "--time", "--format", "json"]
+        assert main(["verify", *files, "--call", f"{name}(np.ones(200))", *options]) == 0
+        (found,) = json.loads(capsys.readouterr().out)["times"]
+        return found
+
+    return run
+
+
+def test_a_loop_is_named_with_its_line(timed):
+    found = timed(PORT, "loop")
+    assert found["change"].startswith("line 6 runs 200 times")
+    line, share, runs, text = found["lines"][0]
+    assert (line, runs, text) == (6, 200, "s = s + np.sqrt(x[i] ** 4)")
+    assert share > 0.5
+    assert found["port_s"] > found["original_s"] > 0
+
+
+def test_whole_arrays_are_for_a_compiler(timed):
+    assert timed(PORT, "whole")["change"].startswith("wrap whole in xo.jit")
+
+
+def test_waits_are_named_with_their_line(timed):
+    pytest.importorskip("torch")
+    assert timed(WAITS, "loop", "torch")["change"].startswith(
+        "Python waits for a value of the array at line 6 (200 times)"
+    )
