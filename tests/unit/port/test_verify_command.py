@@ -161,13 +161,13 @@ def test_a_port_of_several_modules_beside_an_original_with_modules_of_the_same_n
 
 FIRST_LINE = """
 import sys
-from xarrayops.port import __main__ as command
+from xarrayops.port import __main__ as command, comparing
 
 def show(name):
     print(name, sorted({"numpy", "torch", "jax", "xarrayops.testing"} & sys.modules.keys()))
     sys.exit()
 
-command._show_progress = show
+comparing._show_progress = show
 command.main(["verify", "missing.py", "--call", "f(1)"])
 """
 

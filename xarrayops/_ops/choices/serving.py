@@ -16,10 +16,15 @@ from xarrayops._ops.choices.measurements import Measurements
 from xarrayops._ops.choices.sentinel import watched
 from xarrayops._ops.choices.verdicts import Choice
 from xarrayops._ops.explanation import Candidate, Explanation
+from xarrayops.errors import BackendNotFound, Unsupported
 
 Serve = Callable[..., Any]
 MOST_FORMS = 4096
 """The number of forms of calls after which a table begins anew: options with many values would fill it."""
+
+
+def _unknown(*args: Any) -> Any:
+    """Stands for a form that was not looked up yet."""
 
 
 class Chooser:
@@ -46,20 +51,25 @@ class Chooser:
                 return None
             others = [form(x) if type(x) is plain else x for x in args[1:]] if len(args) > 1 else ()
             key = (measurements, first, *others, *kwargs.items())
-            return self._found[key]
-        except KeyError:
+            found = self._found.get(key, _unknown)
+        except Exception:  # an argument cannot be hashed, or has no form: an array in a list, for example
+            return None
+        if found is _unknown:
             if len(self._found) >= MOST_FORMS:
                 self._found.clear()
             found = self._found[key] = self._served(measurements, args, kwargs)
-            return found
-        except Exception:  # an argument cannot be hashed, or has no form: an array in a list, for example
-            return None
+        return found
 
     def _served(self, measurements: Measurements, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
         choice = self.choice(measurements, args, kwargs)
         if choice is None or choice.is_default:
             return None
-        serve = self._function_of(choice.candidate)
+        try:
+            serve = self._function_of(choice.candidate)
+        except BackendNotFound:
+            raise
+        except Unsupported:  # this library cannot serve the call
+            return None
         return watched(serve, self._function, choice) if choice.exact else serve
 
     def choice(self, measurements: Measurements, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Choice | None:

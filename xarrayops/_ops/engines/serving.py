@@ -29,9 +29,16 @@ from xarrayops.plugin.nested import VALUES, arrays_in, fill
 from xarrayops.plugin.precision import PRODUCTS
 from xarrayops.plugin.sparse import CONTAINER_VERBS
 
-registry.on_load.append(lambda backend: is_traced())  # it finds the test for a compiler of the library
 FunctionOf = Callable[[Backend], Callable[..., Any]]
 """Returns the function of a verb for the arrays of a library."""
+
+
+def _find_compiler(backend: Backend) -> None:
+    """Make ``resolved.is_traced`` the test of PyTorch's compiler, if PyTorch was imported since."""
+    is_traced()
+
+
+registry.on_load.append(_find_compiler)
 
 
 class Route:
