@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache
+from operator import length_hint
 from typing import TYPE_CHECKING, TypeVar
 
 from xarrayops.errors import XArrayOpsError
@@ -36,22 +37,16 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
     runs all tasks itself, so that threads never wait for each other. The first error is raised after all threads have
     stopped, unless the caller is interrupted a second time; tasks that have not begun are dropped.
     """
-    waiting = deque(tasks)
+    waiting = list(tasks)
     if len(waiting) < 2:
         # Using the pool takes as long as many tasks.
         work(waiting)
         return
+    # Threads draw tasks without a lock, because the next item of a list's iterator is taken atomically. When the list
+    # is cleared, the iterator ends.
+    shared = iter(waiting)
     resting = threading.Condition()
     active, over = 0, False
-
-    def drawn() -> Iterable[Task]:
-        while True:
-            try:
-                # popleft of a deque is atomic, so threads draw tasks without a lock. A test for emptiness before it
-                # would race.
-                yield waiting.popleft()
-            except IndexError:
-                return
 
     def share() -> None:
         nonlocal active
@@ -62,7 +57,7 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
                 return
             active += 1
         try:
-            work(drawn())
+            work(shared)
         except BaseException:
             # The other threads finish their current task and find nothing more to draw.
             waiting.clear()
@@ -87,7 +82,7 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
         for future in futures:
             # When no task is left, a share that has not begun is not waited for: the pool may be busy with other
             # callers. `result` raises the error of a share.
-            if waiting or not future.cancel():
+            if length_hint(shared) or not future.cancel():
                 future.result()
     except BaseException:
         waiting.clear()

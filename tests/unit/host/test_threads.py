@@ -5,7 +5,6 @@ import signal
 import sys
 import threading
 import time
-from collections import deque
 
 import pytest
 
@@ -71,12 +70,12 @@ def dropped(monkeypatch):
     """An event that is set when the tasks that have not started are dropped."""
     dropped = threading.Event()
 
-    class Tasks(deque):
+    class Tasks(list):
         def clear(self):
             super().clear()
             dropped.set()
 
-    monkeypatch.setattr(threads, "deque", Tasks)
+    monkeypatch.setattr(threads, "list", Tasks, raising=False)
     return dropped
 
 

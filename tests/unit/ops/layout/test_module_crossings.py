@@ -7,6 +7,7 @@ import xarrayops as xo
 from tests.entered import entered
 
 LIMIT = 12
+POOL = "xarrayops._host.threads"
 
 
 def is_ours(module):
@@ -14,9 +15,12 @@ def is_ours(module):
 
 
 def crossings(call):
-    """The calls from one of our modules to another: (calling module, called module, function)."""
+    """The calls from one of our modules to another: (calling module, called module, function).
+
+    The calls of the pool are shares of the copy itself, most of them in other threads; the caller takes one too.
+    """
     found = [each for each in entered(call) if is_ours(each.caller) and is_ours(each.module)]
-    return [(each.caller, each.module, each.code.co_name) for each in found if each.caller != each.module]
+    return [(each.caller, each.module, each.code.co_name) for each in found if each.caller not in (each.module, POOL)]
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4, 5), (8, 64, 56, 56)])
