@@ -27,7 +27,7 @@ __all__ += ["compact_strides", "gap_of", "unsupported"]
 
 Array = Any
 """An array of any library. Arrays stay native and have no common class."""
-SMALLEST_MEASURED = 1024
+SMALLEST_MEASURED = 8192
 """The least number of elements of arrays for which measured choices serve: smaller calls take less than a choice."""
 ArrayT = TypeVar("ArrayT")
 """The class of the arrays of one call: a function returns arrays of the class of its arguments."""

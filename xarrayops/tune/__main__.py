@@ -20,7 +20,7 @@ from xarrayops._system.texts import counted
 from xarrayops.tune.calls import LIBRARIES, VERBS, calls_of, default_calls
 
 SECONDS = 120.0
-START_S, CALL_S = 120.0, 30.0
+START_S, CALL_S = 120.0, 60.0
 """The time limits of the start of a worker, which imports all libraries, and of one call with its candidates."""
 
 

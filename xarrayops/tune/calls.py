@@ -10,7 +10,7 @@ from typing import Any
 from xarrayops._core.backends import find
 from xarrayops._ops.choices.calls import Description
 
-SIDES = (64, 256, 1024, 2048)
+SIDES = (128, 256, 512, 1024, 2048)
 """The sides of the square arrays. Sizes between two of them have their choice if both agree."""
 _ONE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("argmax", {"axis": 1}),

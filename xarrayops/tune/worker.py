@@ -25,6 +25,8 @@ READING_S = 1e-3
 """The shortest reading: a batch of calls that takes this long."""
 MOST_NOISE = 1.15
 """The greatest ratio of two readings of the default, at the quartiles, at which a call is measured."""
+HOPELESS, FIRST = 0.9, 3
+"""A candidate that is slower than this in all of the first rounds gets no further rounds."""
 TOLERANCE = 1e-2
 _PROCESS = uuid.uuid4().hex[:12]
 
@@ -60,13 +62,14 @@ def _call(function: Callable[..., Any], found: Candidates) -> Callable[[], Any]:
 
 
 def _ratios(default: Callable[[], Any], candidate: Callable[[], Any], calls: int) -> list[float]:
-    """In each round one reading of each, in alternating order; the first round does not count."""
-    found = []
-    for number in range(ROUNDS + 1):
-        pair = (default, candidate) if number % 2 else (candidate, default)
+    """In each round one reading of each, in alternating order, after a call of each that does not count."""
+    found: list[float] = []
+    timed(candidate, ())
+    while len(found) < ROUNDS and not (len(found) == FIRST and max(found) < HOPELESS):
+        pair = (candidate, default) if len(found) % 2 else (default, candidate)
         first, second = (timed(function, (), calls)[0] for function in pair)
-        found.append(first / second if number % 2 else second / first)
-    return found[1:]
+        found.append(second / first if len(found) % 2 else first / second)
+    return found
 
 
 def _are_close(want: list[Any], got: list[Any]) -> bool:

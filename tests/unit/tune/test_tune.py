@@ -24,7 +24,7 @@ NUMPY = find.named("numpy")
 SORT = {
     "verb": "sort",
     "library": "numpy",
-    "args": [{"shape": [40, 40], "dtype": "float64", "layout": "C"}],
+    "args": [{"shape": [100, 100], "dtype": "float64", "layout": "C"}],
     "kwargs": {"axis": 0},
 }
 
@@ -52,7 +52,7 @@ def test_the_command_measures_in_two_processes_and_the_block_uses_it(tmp_path):
     for line in lines:  # none where this machine is busy
         assert line["call"] == SORT
         assert line["default"] == "numpy:sort"
-        assert len(line["ratios"]) == worker.ROUNDS
+        assert worker.FIRST <= len(line["ratios"]) <= worker.ROUNDS
     assert len({line["process"] for line in lines}) in (0, 1, 2)
 
 
@@ -97,7 +97,7 @@ def test_a_candidate_with_other_values_is_refused(monkeypatch):
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_all_calls_of_the_list_can_be_made(verb):
-    for call in default_calls(["numpy"], [verb], (34,)):
+    for call in default_calls(["numpy"], [verb], (96,)):
         found = Candidates(call)
         with np.errstate(all="ignore"):
             public = getattr(xo, verb)(*found.args, **found.kwargs)

@@ -42,7 +42,7 @@ class measured(Scope):  # noqa: N801 - lower case, because it is used as a state
 
     The measurements are kept for this machine, the CPUs that this process may use, the versions of the libraries and
     the thread settings; after a change of any of them the defaults serve, until ``tune`` runs again. Calls on fewer
-    than 1024 elements, tensors that require a gradient and traced code always have the default. The first call that
+    than 8192 elements, tensors that require a gradient and traced code always have the default. The first call that
     another library serves imports it. `explain` shows the choice, its gain and its date.
 
     Parameters

@@ -14,8 +14,8 @@ from xarrayops._ops.choices import machine, measurements as found, sentinel
 from xarrayops._ops.choices.store import Store
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
-X = np.random.default_rng(0).standard_normal((64, 64))
-SORT = call(64, 64)
+X = np.random.default_rng(0).standard_normal((128, 128))
+SORT = call(128, 128)
 
 
 @pytest.fixture
@@ -56,33 +56,33 @@ def test_blocks_are_local_to_their_thread(monkeypatch, served):
 
 def test_tensors_that_require_a_gradient_have_the_default(monkeypatch):
     pytest.importorskip("jax", exc_type=ImportError)
-    records = proved(call(64, 64, library="torch"), candidate="numpy:sort", default="torch:sort")
+    records = proved(call(128, 128, library="torch"), candidate="numpy:sort", default="torch:sort")
     x = torch.tensor(X, requires_grad=True)
     with pinned(monkeypatch, records):
         assert xo.explain("sort", x.detach()).chosen == "numpy:sort"
         y = xo.sort(x)
     y.sum().backward()
-    assert torch.equal(x.grad, torch.ones(64, 64, dtype=torch.float64))
+    assert torch.equal(x.grad, torch.ones(128, 128, dtype=torch.float64))
 
 
 def test_traced_code_has_the_default(monkeypatch):
     jax = pytest.importorskip("jax", exc_type=ImportError)
     x = jax.numpy.asarray(X, dtype="float32")
-    description = call(64, 64, library="jax", dtype="float32", layout="C")
+    description = call(128, 128, library="jax", dtype="float32", layout="C")
     with pinned(monkeypatch, proved(description, candidate="numpy:sort", default="jax:sort")):
         assert np.array_equal(jax.jit(xo.sort)(x), np.sort(np.asarray(x)))
 
 
 def test_torch_compile_has_the_default(monkeypatch):
     x = torch.tensor(X)
-    records = proved(call(64, 64, library="torch"), candidate="numpy:sort", default="torch:sort")
+    records = proved(call(128, 128, library="torch"), candidate="numpy:sort", default="torch:sort")
     with pinned(monkeypatch, records):
         compiled = torch.compile(xo.sort, backend="eager", fullgraph=True)
         assert torch.equal(compiled(x), torch.sort(x).values)
 
 
 def test_errors_are_those_of_the_own_library(monkeypatch):
-    with pinned(monkeypatch, proved(call(64, 64, axis=7))), pytest.raises(np.exceptions.AxisError):
+    with pinned(monkeypatch, proved(call(128, 128, axis=7))), pytest.raises(np.exceptions.AxisError):
         xo.sort(X, axis=7)
 
 
@@ -118,7 +118,7 @@ def test_a_recorded_file_pins_the_choices(monkeypatch, tmp_path, served):
         xo.sort(X)
     assert served
     assert xo.choices(file).digest == xo.choices(file).digest != xo.choices().digest
-    assert "sort(float64[64, 64]) on numpy: torch:sort" in str(xo.choices(file))
+    assert "sort(float64[128, 128]) on numpy: torch:sort" in str(xo.choices(file))
 
 
 def test_a_file_that_has_no_choices_is_refused(tmp_path):
