@@ -51,6 +51,8 @@ class RunEnvironment(TypedDict, total=False):
     settings, switches, versions, devices, pools
         Environment variables; and by backend: the global precision settings, the versions, the devices, and the thread
         pools and BLAS kernels as threadpoolctl reports them.
+    choices
+        The digest of the measured choices that served, where ``XARRAYOPS_MEASURED`` is set; otherwise empty.
     roofs, launch_s
         The measured rooflines by device and dtype; the time of the smallest call by backend and device.
     operations
@@ -80,6 +82,7 @@ class RunEnvironment(TypedDict, total=False):
     load: float | None
     others: float | None
     settings: dict[str, str]
+    choices: str
     switches: dict[str, Any]
     versions: dict[str, dict[str, str]]
     devices: dict[str, list[dict[str, Any]]]

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any
 
 from xarrayops._cli.doctor import own_settings
+from xarrayops._ops.choices.block import ENVIRONMENT as MEASURED, choices
 from xarrayops._system import gpus, machine
 from xarrayops._system.process import failure
 from xarrayops.bench.compare.ranking import resolution
@@ -237,6 +238,7 @@ class BenchRun:
             "load": environment.load,
             "others": self.contention.share(worker.process.pid for worker in workers if worker.alive),
             "settings": own_settings() | settings,
+            "choices": choices().digest if MEASURED else "",
             "switches": {name: each["switches"] for name, each in here.items() if each.get("switches")},
             "versions": {name: each["versions"] for name, each in here.items()},
             "devices": {name: each["devices"] for name, each in here.items()},
