@@ -150,6 +150,28 @@ def test_tall_matrices_move_their_small_factors(verb, counts):
         assert candidate.sharding == "(axis0, None)" == described("dask", xo.sharding_of(results[0]).spec)
 
 
+@pytest.mark.parametrize("verb", ["pinv", "pinv of a wide matrix", "lstsq", "lstsq of columns"])
+@pytest.mark.parametrize("count", [8, 2])
+def test_tall_matrices_are_solved_in_chunks(verb, count):
+    """The matrix is larger than the limit, with which the call runs."""
+    x, right = np.tile(TALL, (40, 1)) + RNG.normal(size=(9600, 16)), RNG.normal(size=(9600, 3))
+    name, right = verb.split()[0], right if "columns" in verb else right[:, 0]
+    given = (x.T if "wide" in verb else x, *((right,) if name == "lstsq" else ()))
+    cuts = [(1, count) if "wide" in verb else (count, *(1,) * (each.ndim - 1)) for each in given]
+    lazy = [split(each, *counts) for each, counts in zip(given, cuts, strict=True)]
+    (candidate,) = xo.explain(f"linalg.{name}", *lazy).candidates
+    columns = 16 + (right.size // 9600) * (name == "lstsq")
+    assert candidate.moves == count * columns**2 * 8
+    with xo.limits(holds=candidate.holds):
+        results = getattr(xo.linalg, name)(*lazy)
+    counted = largest_task(*(results if name == "lstsq" else (results,)))
+    assert counted <= candidate.holds <= TIMES * counted
+    found, want = (results[0], np.linalg.lstsq(*given)[0]) if name == "lstsq" else (results, np.linalg.pinv(*given))
+    np.testing.assert_allclose(found.compute(scheduler="sync"), want, atol=1e-12)
+    assert candidate.sharding == described("dask", xo.sharding_of(found).spec)
+    assert count == 2 or candidate.holds < x.nbytes
+
+
 def test_every_rule_is_of_a_function_and_gathering_ones_are_counted():
     assert RULES.keys() <= SURFACE.keys() | EXTRA.keys()
     gathering = {verb for verb, rule in RULES.items() if isinstance(rule, Whole)}
