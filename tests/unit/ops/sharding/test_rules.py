@@ -34,6 +34,7 @@ CALLS = {
     **{verb: (split(TALL, 8, 2),) for verb in ("sum", "mean", "max", "prod", "all", "count_nonzero")},
     **{verb: (split(VECTOR, 8),) for verb in ("argmax", "nansum", "min", "any")},
     **{verb: (split(VECTOR, 8),) for verb in ("sort", "argsort", "median", "nanmedian")},
+    **{verb: (split(TALL, 8, 2),) for verb in ("softmax", "log_softmax")},
     "topk": (split(VECTOR, 8), 3),
     "partition": (split(VECTOR, 8), 3),
     "argpartition": (split(VECTOR, 8), 3),
@@ -187,6 +188,8 @@ def test_rules_of_shardings():
     assert RULES["median"]({"x": x, "axis": 1})[::2] == (0, "(rows,)")
     assert RULES["sum"]({"x": x, "axis": 0})[::2] == (4 * 8, "replicated")
     assert RULES["sum"]({"x": x, "axis": 1, "keepdims": True})[::2] == (0, "(rows, None)")
+    assert RULES["softmax"]({"x": x, "axis": 0})[::2] == (4 * (4 + 1 + 4), "(rows, None)")
+    assert RULES["softmax"]({"x": x, "axis": 1})[::2] == (0, "(rows, None)")
     assert RULES["add"]({"x1": x, "x2": 2.0}) == (0, 32 + 64, "(rows, None)")
     whole = Sharding("jax", {"rows": 8}, (None, None), (16, 4), (16, 4), 256, 1)
     assert RULES["add"]({"x1": x, "x2": whole}).moves is None
