@@ -173,6 +173,30 @@ def test_tall_matrices_are_solved_in_chunks(verb, count):
     assert count == 2 or candidate.holds < x.nbytes
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("verb", ["qr", "svd", "svdvals", "pinv", "lstsq"])
+def test_complex_tall_matrices_are_factorised_in_chunks(verb, dtype):
+    x = (np.tile(TALL, (8, 1)) + 1j * RNG.normal(size=(1920, 16))).astype(dtype)
+    right = (x[:, 0] * (1 + 2j) + x[:, 1] ** 2).astype(dtype)
+    lazy = (split(x, 8, 1), *((split(right, 8),) if verb == "lstsq" else ()))
+    options = {"full_matrices": False} if verb == "svd" else {}
+    (candidate,) = xo.explain(f"linalg.{verb}", *lazy, **options).candidates
+    results = getattr(xo.linalg, verb)(*lazy, **options)
+    results = results if isinstance(results, tuple) else (results,)
+    assert largest_task(*results) <= candidate.holds
+    found = [each.compute(scheduler="sync") for each in results]
+    wanted = {
+        "qr": lambda: (found[0] @ found[1], x),
+        "svd": lambda: ((found[0] * found[1]) @ found[2], x),
+        "svdvals": lambda: (found[0], np.linalg.svd(x, compute_uv=False)),
+        "pinv": lambda: (found[0], np.linalg.pinv(x)),
+        "lstsq": lambda: (found[0], np.linalg.lstsq(x, right)[0]),
+    }
+    got, want = wanted[verb]()
+    assert got.dtype == want.dtype
+    np.testing.assert_allclose(got, want, atol=1e-4 if dtype == "complex64" else 1e-11)
+
+
 def test_every_rule_is_of_a_function_and_gathering_ones_are_counted():
     assert RULES.keys() <= SURFACE.keys() | EXTRA.keys()
     gathering = {verb for verb, rule in RULES.items() if isinstance(rule, Whole)}
