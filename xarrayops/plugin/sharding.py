@@ -1,3 +1,4 @@
+# Long: the rules of all functions and the words that they share.
 """How arrays are split over devices or tasks, and the rules for what an operation moves and holds.
 
 A rule is a function of the arguments of a call, with a `Sharding` for each array. It returns the `Cost` of the call.
