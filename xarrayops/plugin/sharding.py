@@ -1,3 +1,4 @@
+# Long: the rules of all functions and the words that they share.
 """How arrays are split over devices or tasks, and the rules for what an operation moves and holds.
 
 A rule is a function of the arguments of a call, with a `Sharding` for each array. It returns the `Cost` of the call.
@@ -200,6 +201,16 @@ def reduction(given: Mapping[str, Any]) -> Cost:
     return Cost(moves, 4 * (x.shard_bytes or 0) + _COMBINED * of_result, described(x.engine, spec))
 
 
+def normalised(given: Mapping[str, Any]) -> Cost:
+    """Where the axes are split, the maxima, whether these are NaN, and the sums are combined; nothing else moves."""
+    x: Sharding = given["x"]
+    axes = Whole({"x": "axis"}).axes_of("x", x, given)
+    rows = prod(extent for i, extent in enumerate(x.shard_shape) if i not in axes)
+    moves = rows * (2 * max(_item(x), 4) + 1) if any(x.counts[axis] > 1 for axis in axes) else 0
+    holds = 4 * prod(x.shard_shape) * max(_item(x), 8) + _COMBINED * rows * 8
+    return Cost(moves, holds, described(x.engine, x.spec or ()))
+
+
 def is_tall(x: Sharding) -> bool:
     """Whether a matrix is split along its rows alone, with at least as many rows in a shard as columns."""
     return len(x.shape) == 2 and x.counts[1] == 1 < x.counts[0] and x.shard_shape[0] >= x.shape[1]
@@ -251,6 +262,7 @@ _FOURIER = "fft ifft rfft irfft hfft ihfft"
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_ELEMENTWISE.split(), elementwise),
     **dict.fromkeys(_REDUCTIONS.split(), reduction),
+    **dict.fromkeys(("softmax", "log_softmax"), normalised),
     **dict.fromkeys(_ALONG_AXIS.split(), Whole({"x": "axis"}, item=8)),
     **dict.fromkeys(_QUANTILES.split(), Whole({"x": "axis"}, drops=True, copies=2)),
     **{f"fft.{name}": Whole({"x": "axis"}, copies=1.5, item=16) for name in _FOURIER.split()},

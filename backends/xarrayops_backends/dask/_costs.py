@@ -64,6 +64,37 @@ def cumulative(given: Mapping[str, Any]) -> Cost:
     return Cost(sharding.reduction(given).moves, holds, sharding.described("dask", x.spec or ()))
 
 
+def pseudo_inverse(given: Mapping[str, Any]) -> Cost:
+    """A tall matrix is factorised, and of a wide one its transpose."""
+    x: Sharding = given["x"]
+    is_wide = len(x.shape) == 2 and x.shape[0] < x.shape[1]
+    if is_wide:
+        x = x._replace(spec=(x.spec or ())[::-1], shape=x.shape[::-1], shard_shape=x.shard_shape[::-1])
+    if not sharding.is_tall(x):
+        return sharding.OF_MATRICES(given)
+    spec = ("axis0", None) if is_wide else (None, "axis1")
+    return sharding.tall({"x": x})._replace(sharding=sharding.described("dask", spec))
+
+
+def least_squares(given: Mapping[str, Any]) -> Cost:
+    """A tall matrix is factorised together with the columns of the right side."""
+    x1: Sharding = given["x1"]
+    x2: Sharding = given["x2"]
+    if len(x1.shape) != 2:
+        return sharding.OF_MATRICES(given)
+    columns = x1.shape[1] + prod(x2.shape[1:])
+    size = max((x.shard_bytes or 0) // max(prod(x.shard_shape), 1) for x in (x1, x2))
+    both = x1._replace(
+        shape=(x1.shape[0], columns),
+        shard_shape=(x1.shard_shape[0], columns),
+        shard_bytes=x1.shard_shape[0] * columns * size,
+    )
+    if x1.counts[1] > 1 or not sharding.is_tall(both):
+        return sharding.OF_MATRICES(given)
+    cost = sharding.tall({"x": both})
+    return cost._replace(holds=(cost.holds or 0) + (x2.shard_bytes or 0), sharding="one chunk")
+
+
 _ORDER = Whole({"x": "axis"}, like="x", item=8)
 _REDUCTIONS = "var std nanvar nanstd nanargmax nanargmin ptp logsumexp linalg.vector_norm"
 _SEGMENTS = "segment_sum segment_mean segment_max segment_min"
@@ -79,6 +110,8 @@ RULES: dict[str, Any] = {
     **dict.fromkeys(("histogram", "bincount", *_SEGMENTS.split()), counting),
     **dict.fromkeys(("cumulative_sum", "cumulative_prod"), cumulative),
     **dict.fromkeys(("linalg.qr", "linalg.svd", "linalg.svdvals"), sharding.tall),
+    "linalg.pinv": pseudo_inverse,
+    "linalg.lstsq": least_squares,
     **dict.fromkeys(("linalg.eig", "linalg.eigvals"), Whole(sharding.OF_MATRICES.axes, copies=3, item=16)),
 }
 """The functions that follow another rule than those of most libraries."""

@@ -16,7 +16,7 @@ from xarrayops_backends.dask._blocks import da
 
 def as_tall(x: Array) -> Array | None:
     """x in chunks of whole rows, each with at least as many rows as columns; None unless there are two of these."""
-    if x.ndim != 2 or x.dtype.kind != "f" or math.isnan(x.size) or not x.shape[1]:
+    if x.ndim != 2 or x.dtype.kind not in "fc" or math.isnan(x.size) or not x.shape[1]:
         return None
     x = _blocks.without_empty_chunks(x)
     (rows, columns), lengths = x.shape, x.chunks[0]

@@ -157,7 +157,7 @@ def linalg_pinv(x: Array, /, *, rtol: Any = None) -> Array:
         u, values, vh = linalg_svd(x, full_matrices=False)
         is_kept = values > da.asarray(rtol) * values[0]
         inverse = da.where(is_kept, 1 / da.where(is_kept, values, 1), 0).astype(x.dtype)
-        return da.matmul(vh.T * inverse, u.T)
+        return da.matmul(da.conj(vh.T) * inverse, da.conj(u.T))
     return _blocks.stacked(np.linalg.pinv, "mn,->nm", x, da.asarray(rtol), dtypes=[x.dtype])[0]
 
 
@@ -186,12 +186,14 @@ def linalg_qr(x: Array, /, *, mode: str = "reduced") -> tuple[Array, Array]:
 
 
 def linalg_svd(x: Array, /, *, full_matrices: bool = True) -> tuple[Array, Array, Array]:
-    """Dask's svd supports tall matrices only, and only the reduced form."""
+    """Dask's svd supports tall matrices only, and only the reduced form; it warns of complex ones."""
     x = _inexact(x)
     if not full_matrices and (tall := _tall_matrices.as_tall(x)) is not None:
-        return SVDResult(*da.linalg.svd(tall, coerce_signs=False))
-    if not full_matrices and x.ndim == 2 and (tall := _tall_matrices.as_tall(x.T)) is not None:
-        u, values, vh = da.linalg.svd(tall, coerce_signs=False)
+        q, r = da.linalg.qr(tall)
+        u, values, vh = linalg_svd(r, full_matrices=False)
+        return SVDResult(da.matmul(q, u), values, vh)
+    if not full_matrices and x.ndim == 2 and _tall_matrices.as_tall(x.T) is not None:
+        u, values, vh = linalg_svd(x.T, full_matrices=False)
         return SVDResult(vh.T, values, u.T)
     signature = "mn->mm,k,nn" if full_matrices else "mn->mk,k,kn"
     kernel = partial(np.linalg.svd, full_matrices=full_matrices)

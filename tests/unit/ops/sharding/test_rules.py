@@ -34,6 +34,7 @@ CALLS = {
     **{verb: (split(TALL, 8, 2),) for verb in ("sum", "mean", "max", "prod", "all", "count_nonzero")},
     **{verb: (split(VECTOR, 8),) for verb in ("argmax", "nansum", "min", "any")},
     **{verb: (split(VECTOR, 8),) for verb in ("sort", "argsort", "median", "nanmedian")},
+    **{verb: (split(TALL, 8, 2),) for verb in ("softmax", "log_softmax")},
     "topk": (split(VECTOR, 8), 3),
     "partition": (split(VECTOR, 8), 3),
     "argpartition": (split(VECTOR, 8), 3),
@@ -150,6 +151,52 @@ def test_tall_matrices_move_their_small_factors(verb, counts):
         assert candidate.sharding == "(axis0, None)" == described("dask", xo.sharding_of(results[0]).spec)
 
 
+@pytest.mark.parametrize("verb", ["pinv", "pinv of a wide matrix", "lstsq", "lstsq of columns"])
+@pytest.mark.parametrize("count", [8, 2])
+def test_tall_matrices_are_solved_in_chunks(verb, count):
+    """The matrix is larger than the limit, with which the call runs."""
+    x, right = np.tile(TALL, (40, 1)) + RNG.normal(size=(9600, 16)), RNG.normal(size=(9600, 3))
+    name, right = verb.split()[0], right if "columns" in verb else right[:, 0]
+    given = (x.T if "wide" in verb else x, *((right,) if name == "lstsq" else ()))
+    cuts = [(1, count) if "wide" in verb else (count, *(1,) * (each.ndim - 1)) for each in given]
+    lazy = [split(each, *counts) for each, counts in zip(given, cuts, strict=True)]
+    (candidate,) = xo.explain(f"linalg.{name}", *lazy).candidates
+    columns = 16 + (right.size // 9600) * (name == "lstsq")
+    assert candidate.moves == count * columns**2 * 8
+    with xo.limits(holds=candidate.holds):
+        results = getattr(xo.linalg, name)(*lazy)
+    counted = largest_task(*(results if name == "lstsq" else (results,)))
+    assert counted <= candidate.holds <= TIMES * counted
+    found, want = (results[0], np.linalg.lstsq(*given)[0]) if name == "lstsq" else (results, np.linalg.pinv(*given))
+    np.testing.assert_allclose(found.compute(scheduler="sync"), want, atol=1e-12)
+    assert candidate.sharding == described("dask", xo.sharding_of(found).spec)
+    assert count == 2 or candidate.holds < x.nbytes
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("verb", ["qr", "svd", "svdvals", "pinv", "lstsq"])
+def test_complex_tall_matrices_are_factorised_in_chunks(verb, dtype):
+    x = (np.tile(TALL, (8, 1)) + 1j * RNG.normal(size=(1920, 16))).astype(dtype)
+    right = (x[:, 0] * (1 + 2j) + x[:, 1] ** 2).astype(dtype)
+    lazy = (split(x, 8, 1), *((split(right, 8),) if verb == "lstsq" else ()))
+    options = {"full_matrices": False} if verb == "svd" else {}
+    (candidate,) = xo.explain(f"linalg.{verb}", *lazy, **options).candidates
+    results = getattr(xo.linalg, verb)(*lazy, **options)
+    results = results if isinstance(results, tuple) else (results,)
+    assert largest_task(*results) <= candidate.holds
+    found = [each.compute(scheduler="sync") for each in results]
+    wanted = {
+        "qr": lambda: (found[0] @ found[1], x),
+        "svd": lambda: ((found[0] * found[1]) @ found[2], x),
+        "svdvals": lambda: (found[0], np.linalg.svd(x, compute_uv=False)),
+        "pinv": lambda: (found[0], np.linalg.pinv(x)),
+        "lstsq": lambda: (found[0], np.linalg.lstsq(x, right)[0]),
+    }
+    got, want = wanted[verb]()
+    assert got.dtype == want.dtype
+    np.testing.assert_allclose(got, want, atol=1e-4 if dtype == "complex64" else 1e-11)
+
+
 def test_every_rule_is_of_a_function_and_gathering_ones_are_counted():
     assert RULES.keys() <= SURFACE.keys() | EXTRA.keys()
     gathering = {verb for verb, rule in RULES.items() if isinstance(rule, Whole)}
@@ -165,6 +212,8 @@ def test_rules_of_shardings():
     assert RULES["median"]({"x": x, "axis": 1})[::2] == (0, "(rows,)")
     assert RULES["sum"]({"x": x, "axis": 0})[::2] == (4 * 8, "replicated")
     assert RULES["sum"]({"x": x, "axis": 1, "keepdims": True})[::2] == (0, "(rows, None)")
+    assert RULES["softmax"]({"x": x, "axis": 0})[::2] == (4 * (4 + 1 + 4), "(rows, None)")
+    assert RULES["softmax"]({"x": x, "axis": 1})[::2] == (0, "(rows, None)")
     assert RULES["add"]({"x1": x, "x2": 2.0}) == (0, 32 + 64, "(rows, None)")
     whole = Sharding("jax", {"rows": 8}, (None, None), (16, 4), (16, 4), 256, 1)
     assert RULES["add"]({"x1": x, "x2": whole}).moves is None
