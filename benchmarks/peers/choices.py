@@ -24,10 +24,11 @@ import tempfile
 import timeit
 import warnings
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-from measuring import MISSED, common_options, interleaved, machine
+from measuring import MISSED, common_options, machine
 from numpy import median, quantile
 
 TUNED, BETWEEN = (128, 256, 512, 1024, 2048), (180, 700, 1500)
@@ -47,8 +48,10 @@ def rows(libraries: list[str], sides: tuple[int, ...], rounds: int, only: str) -
     def public(found: Candidates) -> Any:
         return getattr(xo, found.verb)(*found.args, **found.kwargs)
 
-    def repeated(call: Any, number: int) -> Any:
-        return lambda: timed(call, (), number)
+    def seconds(name: str, call: Any, number: int) -> float:
+        """The seconds of a call, without those in which the block opens."""
+        with xo.measured() if name == "measured" else nullcontext():
+            return timed(call, (), number)[0]
 
     for description in default_calls(libraries, [verb for verb in VERBS if only in verb], sides):
         found = Candidates(description)
@@ -62,14 +65,12 @@ def rows(libraries: list[str], sides: tuple[int, ...], rounds: int, only: str) -
             if found.is_exact(want, got):
                 calls[name] = lambda function=function, found=found: function(*found.args, **found.kwargs)
         number = max(1, math.ceil(READING_S / timed(calls["default"], ())[0]))
-        timings = {name: repeated(call, number) for name, call in calls.items()}
-        timings["default again"] = timings["default"]
-
-        def measured(found: Candidates = found, number: int = number) -> Any:
-            with xo.measured():
-                return timed(lambda: public(found), (), number)
-
-        times = interleaved(timings | {"measured": measured}, rounds, 0.0)
+        timings = calls | {"default again": calls["default"], "measured": calls["default"]}
+        times: dict[str, list[float]] = {name: [] for name in timings}
+        for _ in range(rounds + 1):
+            for name, call in timings.items():
+                times[name].append(seconds(name, call, number))
+        times = {name: each[1:] for name, each in times.items()}  # the first round finds the choice
         gains = {name: float(median(np.divide(times["default"], each))) for name, each in times.items()}
         with xo.measured():
             chosen = xo.explain(found.verb, *found.args, **found.kwargs).chosen
