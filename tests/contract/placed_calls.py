@@ -114,6 +114,7 @@ OWN_CALLS: dict[str, tuple[Callable[[Make], Any], ...]] = {
     "dequantize": (lambda m: xo.dequantize(xo.quantize(m(X), axis=0)),),
     "device": (lambda m: (xo.device(m(X)), None)[1],),
     "einsum": (lambda m: xo.einsum("ij,kj->ik", m(X), m(X)),),
+    "choices": (lambda m: _within(xo.choices(), lambda: xo.sum(m(X), axis=1)),),
     "engines": (lambda m: _within(xo.engines("numpy"), lambda: xo.sum(m(X), axis=1)),),
     "grad": (lambda m: xo.grad(lambda x: xo.sum(xo.sin(x)))(m(X)),),
     "is_lazy": (lambda m: (xo.is_lazy(m(X)), None)[1],),
@@ -128,6 +129,7 @@ OWN_CALLS: dict[str, tuple[Callable[[Make], Any], ...]] = {
     "on_host": (lambda m: xo.on_host(np.sin)(m(X)),),
     "persist": (lambda m: xo.persist(m(X)),),
     "pin_memory": (lambda m: (xo.pin_memory(m(X)), None)[1],),
+    "measured": (lambda m: _within(xo.measured(), lambda: xo.sum(m(X), axis=1)),),
     "precision": (lambda m: _within(xo.precision(compute="bfloat16"), lambda: xo.matmul(m(X), m(X.T))),),
     "qmatmul": (lambda m: xo.qmatmul(m(X), xo.quantize(m(X.T), axis=-1)),),
     "quantize": (

@@ -177,7 +177,7 @@ NO_ROW = {
     "fit",  # has rows
     *("test_standardise", "test_fill", "fill"),  # tests, and a function that they call
     *("variant", "dot", "dot_refusal", "seconds", "_", "native_rms_norm"),  # mechanisms, and kernels of operations
-    *("original", "normalised", "total", "smooth", "smoothed", "_relax"),  # programs of NumPy, to be ported
+    *("original", "normalised", "total", "smooth", "smoothed", "_relax", "levels"),  # programs of NumPy, to be ported
     *("singular_values", "weights", "row_sums"),  # tests below
     *("noisy", "mixup", "step"),  # random numbers; a part of `relaxed`
     *("bootstrap_interval", "median", "peak_of_trend"),  # random numbers, their statistic; SciPy computes it
