@@ -16,7 +16,7 @@ _FOLDER = "XARRAYOPS_CACHE"
 def place(name: str) -> Path:
     """The path of a folder of the cache, which may not exist, and may not be writable."""
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(os.environ.get(_FOLDER) or f"{base}/xarrayops").expanduser() / name
+    return Path(os.path.expanduser(os.environ.get(_FOLDER) or f"{base}/xarrayops")) / name
 
 
 def folder(name: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,13 @@ def _set(names: str) -> frozenset[str]:
 
 _EXACT = _set("""
 abs add argmax argmin argsort astype bitwise_and bitwise_or bitwise_xor ceil compress concat count_nonzero
-divide equal floor greater greater_equal less less_equal logical_and logical_not logical_or max maximum min
-minimum multiply negative nonzero not_equal pad permute_dims relayout repeat roll round searchsorted sign sort
-sqrt square stack subtract take take_along_axis tile tril triu trunc unique_values where
+divide equal floor greater greater_equal less less_equal logical_and logical_not logical_or maximum minimum
+multiply negative nonzero not_equal pad permute_dims relayout repeat roll round searchsorted sign sort sqrt
+square stack subtract take take_along_axis tile tril triu trunc unique_values where
 """)
 """The verbs whose values the standard determines to the last bit: results are checked to be equal as well."""
-_SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 1e-310, 1e-40, 1.0, 1.0)
+_SPECIAL = np.asarray([0.0, np.nan, np.inf, 1e-310, 1e-40, 1e-30, 1e30, 1.0])
+_TINY = np.asarray([0.0, 1e-310, -0.0, 3e-310, -1e-40, 1e-40, 2e-40])
 Served = Callable[..., Any]
 
 
@@ -42,7 +44,8 @@ class Candidates:
     def __init__(self, description: Description) -> None:
         self.verb, own = description["verb"], find.named(description["library"])
         random = np.random.default_rng(0)
-        self.args, self.kwargs = made_of(description, own, lambda part: made(part, own, random))
+        places = count()
+        self.args, self.kwargs = made_of(description, own, lambda part: made(part, own, random, next(places)))
         args, kwargs = tuple(self.args), self.kwargs
         function, function_of = _served(self.verb, own, args, kwargs)
         listed = [kernel for kernel in own.kernels(self.verb) if refusal(kernel, Call(args, kwargs)) is None]
@@ -77,8 +80,8 @@ def _served(
     return lookup.function_without_modes(verb, key), partial(by_table, verb, own, key)
 
 
-def made(part: dict[str, Any], own: Backend, random: np.random.Generator) -> Array:
-    """An array of a description, with random numbers, ties and special values."""
+def made(part: dict[str, Any], own: Backend, random: np.random.Generator, place: int = 0) -> Array:
+    """An array of a description, with random numbers, ties and special values; ``place`` is that of the argument."""
     shape, dtype = part["shape"], part["dtype"]
     if dtype == "bool":
         values = random.random(shape) < 0.5
@@ -86,10 +89,20 @@ def made(part: dict[str, Any], own: Backend, random: np.random.Generator) -> Arr
         values = random.integers(0, max(1, min(127, *(n for n in shape if n))) if shape else 1, shape).astype(dtype)
     else:
         values = random.standard_normal(shape).astype(native_dtype(dtype))
-        few = min(len(_SPECIAL), values.size)
-        with np.errstate(all="ignore"):
-            values.reshape(-1)[:few] = np.asarray(_SPECIAL[:few]).astype(values.dtype)
+        _put_special(values, place)
     return _laid_out(values, part["layout"], own)
+
+
+def _put_special(values: np.ndarray[Any, Any], place: int) -> None:
+    """Write special values: each with each other one of the next argument, and lines of zeros and subnormal numbers."""
+    both = np.concatenate([_SPECIAL, -_SPECIAL])
+    pairs = np.tile(both, len(both)) if place % 2 else np.repeat(both, len(both))
+    few = min(len(pairs), values.size)
+    with np.errstate(all="ignore"):
+        values.reshape(-1)[:few] = pairs[:few].astype(values.dtype)
+        if values.ndim > 1:
+            for line in (values[..., -1, :], values[..., -1]):
+                line[...] = np.resize(_TINY, line.shape[-1]).astype(values.dtype)
 
 
 def _laid_out(values: np.ndarray[Any, Any], layout: str, own: Backend) -> Array:

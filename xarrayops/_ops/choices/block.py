@@ -118,7 +118,7 @@ class choices(Scope):  # noqa: N801 - lower case, because it is used as a statem
     def _pinned(self, file: str) -> Measurements:
         from xarrayops._ops.choices.measurements import Measurements, read
 
-        return Measurements(read(file), f"choices({file!r})")
+        return Measurements(read(file), f"choices({file!r})", is_pinned=True)
 
     def _recorded(self, numerics: str) -> Measurements:
         from xarrayops._ops.choices.measurements import Measurements
@@ -136,7 +136,7 @@ class choices(Scope):  # noqa: N801 - lower case, because it is used as a statem
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
-        if self._file is not None and not self._is_pinned:
+        if self._file is not None and not self._is_pinned and self._found.used and exception[0] is None:
             self._found.write(self._file)
 
     def __str__(self) -> str:

@@ -115,6 +115,17 @@ def key_of(description: Description) -> Key:
     return Key(kind, tuple(extents))
 
 
+def is_description(value: Any) -> bool:
+    """Whether a value that was read from a file describes a call."""
+    if not isinstance(value, dict) or not {"verb", "library", "args", "kwargs"} <= value.keys():
+        return False
+    try:
+        key_of(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return isinstance(value["args"], list) and isinstance(value["kwargs"], dict)
+
+
 def half_octave(extent: int) -> int:
     """A number that grows by 1 when an extent grows by a factor of about the square root of 2; exact for 0 and 1."""
     return extent if extent < 2 else (extent * extent).bit_length()

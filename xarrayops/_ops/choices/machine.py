@@ -11,7 +11,10 @@ from xarrayops._ops.choices.store import Store
 from xarrayops._surface import BACKENDS
 from xarrayops._system import cache as user_cache, fingerprint
 
-_PACKAGES = ("numba", "ml_dtypes", "xarrayops")
+_PACKAGES = (
+    *("numba", "ml_dtypes", "xarrayops", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x", "cupy-rocm-5-0"),
+    *("cupy-rocm-7-0", "jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm7-plugin", "libtpu", "triton"),
+)
 """The packages that change the speed of candidates, besides the libraries of the backends."""
 _HERE = Path(__file__).parents[2]
 

@@ -6,18 +6,22 @@ import json
 import os
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from xarrayops._ops.choices import machine
-from xarrayops._ops.choices.calls import Description, shown
+from xarrayops._ops.choices.calls import Description, is_description, shown
 from xarrayops._ops.choices.verdicts import Choice, Table, decided, table_of
 
 
 class Measurements:
     """The choices that serve in a block, and the calls that were served by them."""
 
-    def __init__(self, table: Table, name: str) -> None:
+    def __init__(self, table: Table, name: str, *, is_pinned: bool = False) -> None:
         self.table = table
         self.name = name
+        self.is_pinned = is_pinned
+        self.forms: dict[Any, dict[Any, Any]] = {}
+        """The function that serves calls of a form, by the object that chooses."""
         self.used: dict[str, Choice] = {}
         """The choices for the calls so far, by the call as text."""
 
@@ -31,8 +35,11 @@ class Measurements:
     def write(self, file: str) -> None:
         """Write the choices that served to a file, which is complete at every moment."""
         part = Path(f"{file}.{os.getpid()}.part")
-        part.write_text("".join(f"{json.dumps(choice._asdict())}\n" for choice in self.used.values()))
-        part.replace(file)
+        try:
+            part.write_text("".join(f"{json.dumps(choice._asdict())}\n" for choice in self.used.values()))
+            part.replace(file)
+        except OSError as error:
+            raise OSError(error.errno, f"xo.choices cannot write the choices: {error.strerror}", file) from None
 
 
 @cache
@@ -46,7 +53,11 @@ def read(file: str) -> Table:
     found = []
     for number, line in enumerate(Path(file).read_text().splitlines(), 1):
         try:
-            found.append(Choice(**json.loads(line)))
-        except (ValueError, TypeError) as error:
+            choice = Choice(**json.loads(line))
+            are_texts = all(isinstance(text, str) for text in (choice.default, choice.candidate, choice.date))
+            if not is_description(choice.description) or not are_texts:
+                raise TypeError("it describes no call")
+            found.append(choice._replace(gain=float(choice.gain)))
+        except (ValueError, TypeError, RecursionError) as error:
             raise ValueError(f"xo.choices: line {number} of {file} is not a choice: {error}") from None
     return table_of(found)

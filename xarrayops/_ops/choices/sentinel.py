@@ -31,6 +31,7 @@ def watched(serve: Callable[..., Any], default: Callable[..., Any], choice: Choi
         place = calls % EVERY
         if place > 1 or pairs == PAIRS or (place == 1 and chosen_s == 0.0):
             return serve(*args, **kwargs)
+        _wait((args, kwargs))
         start = perf_counter()
         result = (default if place else serve)(*args, **kwargs)
         _wait(result)
@@ -53,5 +54,5 @@ def demotion(choice: Choice) -> dict[str, Any]:
 
 
 def _wait(result: Any) -> None:
-    for _, x in arrays_in((result,)):
+    for _, x in arrays_in((result,)):  # of arguments as well: pending work is not that of the call
         find.of(x).functions["synchronize"](x)

@@ -11,12 +11,13 @@ from typing import Any
 
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.choices.block import current
-from xarrayops._ops.choices.calls import NotDescribed, describe, key_of
+from xarrayops._ops.choices.calls import Description, NotDescribed, describe, key_of
 from xarrayops._ops.choices.measurements import Measurements
 from xarrayops._ops.choices.sentinel import watched
 from xarrayops._ops.choices.verdicts import Choice
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.plugin.nested import arrays_in
 
 Serve = Callable[..., Any]
 MOST_FORMS = 4096
@@ -39,30 +40,42 @@ class Chooser:
         self._verb, self._own, self._plain = verb, own, plain
         self._function, self._function_of = function, function_of
         self._form = own.functions["form"]
-        self._found: dict[Any, Serve | None] = {}
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
         """The function of the choice; None if the default serves."""
-        form, plain = self._form, self._plain
+        x = args[0] if args else None
         try:
-            first = form(args[0]) if type(args[0]) is plain else True
-            measurements = None if first is None else current()
+            if type(x) is self._plain and self._form(x) is None:
+                return None
+            measurements = current()
             if measurements is None:
                 return None
-            others = [form(x) if type(x) is plain else x for x in args[1:]] if len(args) > 1 else ()
-            key = (measurements, first, *others, *kwargs.items())
-            found = self._found.get(key, _unknown)
-        except Exception:  # an argument cannot be hashed, or has no form: an array in a list, for example
+            forms = measurements.forms.setdefault(self, {})
+            key = (*map(self._part, args), *((name, self._part(each)) for name, each in kwargs.items()))
+            found = forms.get(key, _unknown)
+        except Exception:  # an argument cannot be hashed, or has no form: an array of another class, for example
             return None
         if found is _unknown:
-            if len(self._found) >= MOST_FORMS:
-                self._found.clear()
-            found = self._found[key] = self._served(measurements, args, kwargs)
+            if len(forms) >= MOST_FORMS:
+                forms.clear()
+            found = forms[key] = self._served(measurements, args, kwargs)
         return found
 
+    def _part(self, value: Any) -> Any:
+        """The part of the form of a call for one argument."""
+        kind = type(value)
+        if kind is self._plain:
+            found = self._form(value)
+            return (value.shape, value.dtype) if found is None else found
+        return tuple(map(self._part, value)) if isinstance(value, (tuple, list)) else value
+
     def _served(self, measurements: Measurements, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
-        choice = self.choice(measurements, args, kwargs)
-        if choice is None or choice.is_default:
+        found = self.choice(measurements, args, kwargs)
+        if found is None:
+            return None
+        description, choice = found
+        measurements.record(description, choice)
+        if choice.is_default:
             return None
         try:
             serve = self._function_of(choice.candidate)
@@ -70,25 +83,30 @@ class Chooser:
             raise
         except Unsupported:  # this library cannot serve the call
             return None
-        return watched(serve, self._function, choice) if choice.exact else serve
+        is_watched = choice.exact and not measurements.is_pinned
+        return watched(serve, self._function, choice) if is_watched else serve
 
-    def choice(self, measurements: Measurements, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Choice | None:
-        """The choice for a call; None for a call that was not measured, or that has no form."""
-        if args and type(args[0]) is self._plain and self._form(args[0]) is None:
-            return None
+    def choice(
+        self, measurements: Measurements, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Description, Choice] | None:
+        """A call as plain data, and its choice; None for small arrays, and for a call that cannot be described."""
         try:
+            if all(self._form(x) is None for _, x in arrays_in((args, kwargs)) if type(x) is self._plain):
+                return None
             description = describe(self._verb, self._own, self._plain, args, kwargs)
         except NotDescribed:
             return None
-        choice = measurements.table.choice(key_of(description))
         own = f"{self._own.name}:{self._verb}"
-        measurements.record(description, choice or Choice(description, own, own, 1.0, 0, "", True))
-        return choice
+        choice = measurements.table.choice(key_of(description))
+        return description, choice or Choice(description, own, own, 1.0, 0, "", True)
 
 
-def with_choice(found: Explanation, choice: Choice) -> Explanation:
-    """The explanation with the measured choice first, its gain and its date."""
+def with_choice(found: Explanation, choice: Choice, refusal: str | None) -> Explanation:
+    """The explanation with the measured choice first: its gain and its date, or why it does not serve this call."""
     others = [each for each in found.candidates if each.name != choice.candidate]
-    chosen = Candidate(choice.candidate, True, str(choice))
+    chosen = Candidate(choice.candidate, refusal is None, refusal or str(choice))
+    found = found._replace(candidates=(chosen, *others))
+    if refusal is not None:
+        return found
     summary = found.summary if choice.is_default else f"{choice.candidate} serves this call"
-    return found._replace(summary=summary, candidates=(chosen, *others), chosen=choice.candidate)
+    return found._replace(summary=summary, chosen=choice.candidate)

@@ -83,6 +83,6 @@ def _record(line: bytes) -> dict[str, Any] | None:
     """The record of a line; None if it is torn or foreign."""
     try:
         found = json.loads(line)
-    except ValueError:  # also text that is not UTF-8
+    except (ValueError, RecursionError):  # also text that is not UTF-8
         return None
     return found if isinstance(found, dict) and isinstance(found.get("call"), dict) else None

@@ -16,7 +16,7 @@ import statistics
 from collections.abc import Iterable
 from typing import Any
 
-from xarrayops._ops.choices.calls import Description, Key, key_of, shown
+from xarrayops._ops.choices.calls import Description, Key, is_description, key_of, shown
 from xarrayops._system import fingerprint
 from xarrayops.plugin.arrays import Record
 
@@ -147,9 +147,8 @@ def _proved(records: list[dict[str, Any]]) -> Choice | None:
 
 def _is_sound(record: dict[str, Any]) -> bool:
     """Whether a line has what a record needs: other versions and other programs may have written to the file."""
-    call, ratios = record["call"], record.get("ratios", [])
-    has_parts = {"verb", "library", "args", "kwargs"} <= call.keys() and isinstance(call["args"], list)
+    ratios = record.get("ratios", [])
     texts = [record.get(name) for name in ("default", "candidate", "process", "date")]
     are_ratios = isinstance(ratios, list) and all(isinstance(each, float) and each > 0 for each in ratios)
     are_texts = all(isinstance(text, str) for text in texts)
-    return has_parts and isinstance(call["kwargs"], dict) and are_ratios and are_texts and "exact" in record
+    return is_description(record["call"]) and are_ratios and are_texts and "exact" in record

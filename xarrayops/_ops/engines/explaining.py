@@ -10,6 +10,7 @@ from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.precision import refusal_of_engine
 from xarrayops._ops.choices.block import current
 from xarrayops._ops.choices.serving import Chooser, with_choice
+from xarrayops._ops.choices.verdicts import Choice
 from xarrayops._ops.engines import passing
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.engines.serving import Route, chooser
@@ -25,8 +26,9 @@ def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs
     measurements = current()
     if measurements is not None:
         choose = chooser(found.verb, own, fill, lambda engine: fill)
-        choice = choose.choice(measurements, args, kwargs) if isinstance(choose, Chooser) else None
-        found = found if choice is None else with_choice(found, choice)
+        described = choose.choice(measurements, args, kwargs) if isinstance(choose, Chooser) else None
+        if described is not None and described[1].date:
+            found = _with_choice(found, own, described[1], args, kwargs)
     engines = [find.named(name) for name in active() if name != own.name]
     if not engines:
         return found
@@ -34,6 +36,14 @@ def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs
     first = chosen_name(listed)
     summary = found.summary if first is None else f"{first} serves this call"
     return found._replace(summary=summary, candidates=(*listed, *found.candidates), chosen=first or found.chosen)
+
+
+def _with_choice(
+    found: Explanation, own: Backend, choice: Choice, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Explanation:
+    engine = find.named(choice.candidate.partition(":")[0])
+    refused = None if engine is own else _refusal(found.verb, own, engine, args, kwargs)
+    return with_choice(found, choice, refused)
 
 
 def candidates_of(

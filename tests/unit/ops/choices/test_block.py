@@ -12,6 +12,7 @@ import xarrayops as xo
 from tests.unit.ops.choices.records import call, pinned, proved
 from xarrayops._ops.choices import machine, measurements as found, sentinel
 from xarrayops._ops.choices.store import Store
+from xarrayops._ops.engines import serving
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 X = np.random.default_rng(0).standard_normal((128, 128))
@@ -179,3 +180,77 @@ def test_the_sentinel_keeps_a_choice_that_is_faster(monkeypatch, tmp_path):
     for _ in range(sentinel.EVERY * (sentinel.PAIRS + 2)):
         call()
     assert store.records() == []
+
+
+def test_the_values_of_subnormal_numbers_are_the_same():
+    """XLA treats them as 0, so its kernels are not exact for arithmetic, comparisons and orders."""
+    pytest.importorskip("jax", exc_type=ImportError)
+    from xarrayops.bench.measure.timing import finished
+    from xarrayops.tune.candidates import Candidates
+
+    part = {"shape": [128, 128], "dtype": "float32", "layout": "C"}
+    for verb, number in (("multiply", 2), ("subtract", 2), ("less", 2), ("sort", 1)):
+        found = Candidates({"verb": verb, "library": "numpy", "args": [part] * number, "kwargs": {}})
+        with np.errstate(all="ignore"):
+            want = list(finished(found.function(*found.args)))
+            got = list(finished(found.others[f"jax:{verb}"](*found.args)))
+        assert not found.is_exact(want, got), verb
+
+
+def test_calls_of_several_arrays_have_a_form_each(monkeypatch):
+    """The sizes of arrays in a list, and of later arrays, are part of the form."""
+    large, small = np.ones((128, 128)), np.ones((4, 128))
+    part = {"shape": [128, 128], "dtype": "float64", "layout": "C"}
+    concat = {"verb": "concat", "library": "numpy", "args": [{"list": [part, part]}], "kwargs": {}}
+    names = []
+    route = serving.Route.__call__
+    monkeypatch.setattr(serving.Route, "__call__", lambda self, *call: names.append(self.verb) or route(self, *call))
+    with pinned(monkeypatch, proved(concat, candidate="torch:concat", default="numpy:concat")):
+        xo.concat([small, small])
+        assert not names
+        assert xo.concat([large, large]).shape == (256, 128)
+        assert names == ["concat"]
+        xo.concat([small, small])
+    assert names == ["concat"]
+
+
+def test_explain_shows_why_a_choice_does_not_serve(monkeypatch):
+    records = proved(call(128, 128, library="torch"), candidate="numpy:sort", default="torch:sort")
+    with pinned(monkeypatch, records):
+        explained = xo.explain("sort", torch.tensor(X, requires_grad=True))
+    assert explained.chosen == "torch:sort"
+
+
+def test_a_choice_inside_of_a_trace_of_its_library(monkeypatch):
+    jax = pytest.importorskip("jax", exc_type=ImportError)
+    x = X.astype("float32")
+    records = proved(call(128, 128, dtype="float32"), candidate="jax:sort")
+    with pinned(monkeypatch, records):
+        total = jax.jit(lambda t: t + xo.sort(x).sum())(1.0)
+    assert float(total) == pytest.approx(float(1 + x.sum()), rel=1e-4)
+
+
+def test_a_block_that_raises_or_serves_nothing_writes_no_file(monkeypatch, tmp_path):
+    file = tmp_path / "choices.jsonl"
+
+    def failing():
+        with xo.choices(file):
+            xo.sort(X)
+            raise KeyError("of the user")
+
+    with pytest.raises(KeyError, match="of the user"):
+        failing()
+    with xo.choices(file):
+        xo.explain("sort", X)
+    assert not file.exists()
+    with pytest.raises(OSError, match="cannot write the choices"), xo.choices(tmp_path / "missing" / "file"):
+        xo.sort(X)
+
+
+@pytest.mark.parametrize("change", [{"description": {}}, {"description": "x"}, {"candidate": 3}, {"gain": "much"}])
+def test_lines_of_other_programs_are_refused(tmp_path, change):
+    file = tmp_path / "choices.jsonl"
+    names = {"default": "numpy:sort", "candidate": "torch:sort", "gain": 2.0, "rounds": 18, "date": "2026-11-20"}
+    file.write_text(json.dumps({"description": SORT, **names, "exact": True} | change) + "\n")
+    with pytest.raises(ValueError, match="line 1 of"):
+        xo.choices(file)

@@ -70,7 +70,7 @@ def test_killed_processes_lose_no_record_that_was_written(tmp_path):
         assert found == [*range(len(found))]
 
 
-@pytest.mark.parametrize("garbage", [b"\xff\xfe\x00", b"{", b'{"call": 1}', b"[]", b"null", b"x" * 10**6])
+@pytest.mark.parametrize("garbage", [b"\xff\xfe\x00", b"{", b'{"call": 1}', b"[]", b"null", b"x" * 10**6, b"[" * 10**5])
 def test_torn_and_foreign_lines_are_skipped(tmp_path, garbage):
     path = tmp_path / "store.jsonl"
     path.write_bytes(garbage)
@@ -80,7 +80,17 @@ def test_torn_and_foreign_lines_are_skipped(tmp_path, garbage):
     assert path.read_bytes().startswith(garbage + b"\n")
 
 
-@pytest.mark.parametrize("change", [{"ratios": "x"}, {"ratios": [0.0]}, {"date": 1}, {"call": {"verb": "sort"}}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ratios": "x"},
+        {"ratios": [0.0]},
+        {"date": 1},
+        {"call": {"verb": "sort"}},
+        {"call": call(10) | {"args": [{"shape": 5}]}},
+        {"call": call(10) | {"args": [{"shape": ["a"]}]}},
+    ],
+)
 def test_records_of_other_programs_decide_nothing(change):
     assert decided([record(call(10), [2.0] * 9, "a") | change], only_exact=True).choices == []
 
