@@ -41,6 +41,19 @@ def importable(place: ModulePlace) -> Iterator[None]:
         sys.modules.update(hidden)
 
 
+@contextmanager
+def registered(name: str, module: ModuleType) -> Iterator[None]:
+    """``import name`` gives this module in the block. Modules that the block imports stay loaded."""
+    known = sys.modules.get(name)
+    sys.modules[name] = module
+    try:
+        yield
+    finally:
+        sys.modules.pop(name, None)
+        if known is not None:
+            sys.modules[name] = known
+
+
 def loaded(path: Path, role: str, modules: ExitStack, text: str | None = None) -> ModuleType:
     """The module of a file, which is executed; it may import the other modules of its program.
 
@@ -55,8 +68,7 @@ def loaded(path: Path, role: str, modules: ExitStack, text: str | None = None) -
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
-    sys.modules[spec.name] = module
-    modules.callback(sys.modules.pop, spec.name, None)
+    modules.enter_context(registered(spec.name, module))
     if text is None:
         spec.loader.exec_module(module)
     else:

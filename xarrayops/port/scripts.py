@@ -10,7 +10,7 @@ from typing import Any
 from unittest import mock
 
 from xarrayops.plugin.nested import is_array, leaves
-from xarrayops.port.loading import importable
+from xarrayops.port.loading import importable, registered
 from xarrayops.port.source import read
 from xarrayops.port.source.modules import ModulePlace
 
@@ -29,8 +29,7 @@ def script(path: Path) -> Callable[[], dict[str, Any]]:
     def run() -> dict[str, Any]:
         module = ModuleType("__main__")
         module.__file__ = str(path)
-        argv, modules = mock.patch.object(sys, "argv", [str(path)]), mock.patch.dict(sys.modules, __main__=module)
-        with importable(place), argv, modules:
+        with importable(place), mock.patch.object(sys, "argv", [str(path)]), registered("__main__", module):
             exec(code, vars(module))
         found = vars(module).items()
         return {name: value for name, value in found if not name.startswith("_") and _is_compared(value)}

@@ -1,11 +1,14 @@
 """verify --run: scripts and notebooks are executed as a whole, and their variables are compared."""
 
 import json
+import sys
 
 import pytest
 
 from xarrayops.port.__main__ import main
 from xarrayops.port.scripts import script
+
+from .loaded_modules import process
 
 SCRIPT = """import sys
 import numpy as np
@@ -49,6 +52,19 @@ def test_a_rewritten_notebook(tmp_path, capsys):
     assert main(command) == 0
     port.write_text(port.read_text().replace("= x", "= 2 * x").replace("np.std(x", "np.std(2 * x"))
     assert main([*command, "--no-replay"]) == 1
+
+
+def test_the_process_is_as_before_but_for_imported_packages(tmp_path):
+    """A package that is removed from sys.modules would be imported twice, which torch and NumPy do not survive."""
+    (tmp_path / "neighbour_of_script.py").touch()
+    path = tmp_path / "program.py"
+    path.write_text("import this, neighbour_of_script\n")
+    sys.modules.pop("this", None)
+    main_module, before = sys.modules["__main__"], process(tmp_path)
+    script(path)()
+    assert process(tmp_path) == before
+    assert sys.modules["__main__"] is main_module
+    assert "this" in sys.modules
 
 
 def test_an_error_in_a_script_names_its_line(tmp_path, capsys):

@@ -14,6 +14,8 @@ from xarrayops.port.source import PortError, Program
 from xarrayops.port.trace import operations
 from xarrayops.port.trace.run import run
 
+from .loaded_modules import process
+
 SNIPPETS = runpy.run_path(str(Path(__file__).parent / "snippets.py"))
 NAMES = ("v", "w", "i", "m", "a", "b", "u", "c", "j")
 FIRST = 3
@@ -186,7 +188,7 @@ def test_errors(body, call, message, tmp_path):
 
 def test_the_process_is_as_before(tmp_path, capfd):
     (tmp_path / "sibling.py").write_text("value = 3\n")
-    before = list(sys.path), set(sys.modules)
+    before = process(tmp_path)
     path = tmp_path / "program.py"
     path.write_text(
         "import numpy as np, sibling\nprint('imported')\ndef f():\n    return np.ones(sibling.value)\n"
@@ -194,7 +196,7 @@ def test_the_process_is_as_before(tmp_path, capfd):
     )
     trace = run(Program.read(path), "f()")
     assert trace.result_bytes == 24
-    assert (list(sys.path), set(sys.modules)) == before
+    assert process(tmp_path) == before
     assert capfd.readouterr().out == ""
 
 
@@ -215,12 +217,12 @@ def test_the_other_modules_of_the_program_count(package, tmp_path):
     path = tmp_path / "program.py"
     text = f"import numpy as np\nfrom {dot}helpers_of_program import doubled\ndef f(x):\n    return doubled(x).sum()\n"
     path.write_text(text)
-    before = list(sys.path), set(sys.modules), list(sys.meta_path)
+    before = process(tmp_path), list(sys.meta_path)
     trace = run(Program.read(path), "f(np.ones(3))")
     assert not trace.foreign
     assert {operation.kind for operation in trace.operations} >= {operations.ELEMENTWISE, operations.REDUCTION}
     assert {operation.line for operation in trace.operations} == {4}
-    assert (list(sys.path), set(sys.modules), list(sys.meta_path)) == before
+    assert (process(tmp_path), list(sys.meta_path)) == before
 
 
 def test_sources_stay_as_they_are(tmp_path):

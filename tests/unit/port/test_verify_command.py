@@ -8,6 +8,8 @@ import pytest
 
 from xarrayops.port.__main__ import main
 
+from .loaded_modules import process
+
 ORIGINAL = """
 import numpy as np
 from helper import FACTOR
@@ -150,13 +152,13 @@ def test_a_port_of_several_modules_beside_an_original_with_modules_of_the_same_n
             (tmp_path / folder / "__init__.py").touch()
         (tmp_path / folder / "scaling_of_test.py").write_text(f"FACTOR = {factor}\n")
         (tmp_path / folder / "scale_of_test.py").write_text(module)
-    before = list(sys.path), set(sys.modules)
+    before = process(tmp_path)
     original, port = (str(tmp_path / folder / "scale_of_test.py") for folder in ("original", "port"))
     given = ["--call", "scale(np.ones(3))", "--libraries", "numpy", "--no-replay"]
     assert main(["verify", original, "--port", port, *given]) == 1
     assert "result: 3.0 where the reference has 2.0" in capsys.readouterr().out
     assert main(["verify", original, "--port", original, *given]) == 0
-    assert (list(sys.path), set(sys.modules)) == before
+    assert process(tmp_path) == before
 
 
 FIRST_LINE = """

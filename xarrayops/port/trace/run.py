@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.port.loading import arguments_of, importable, last_line, parsed_call
+from xarrayops.port.loading import arguments_of, importable, last_line, parsed_call, registered
 from xarrayops.port.source import PortError, Program
 from xarrayops.port.source.modules import ModulePlace
 from xarrayops.port.source.writes import AUGMENTED_ITEM
@@ -106,15 +106,8 @@ def _module(program: Program, trace: Trace) -> Iterator[dict[str, Any]]:
     module.__file__, module.__package__ = str(path), place.package
     counted = NumPy(np, trace)
     module.__dict__.update({**counting(trace), "np": counted, "numpy": counted})
-    with counted_modules(place, trace), importable(place):
-        known = sys.modules.get(name)
-        sys.modules[name] = module
-        try:
-            yield module.__dict__
-        finally:
-            sys.modules.pop(name, None)
-            if known is not None:
-                sys.modules[name] = known
+    with counted_modules(place, trace), importable(place), registered(name, module):
+        yield module.__dict__
 
 
 def _failed(program: Program, call: str, error: BaseException) -> str:
