@@ -5,10 +5,9 @@ import sys
 
 import pytest
 
+from tests.unit.port.loaded_modules import process
 from xarrayops.port.__main__ import main
 from xarrayops.port.scripts import script
-
-from .loaded_modules import process
 
 SCRIPT = """import sys
 import numpy as np

@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy
 import pytest
 
+from tests.unit.port.loaded_modules import process
 from xarrayops.port.source import PortError, Program
 from xarrayops.port.trace import operations
 from xarrayops.port.trace.run import run
-
-from .loaded_modules import process
 
 SNIPPETS = runpy.run_path(str(Path(__file__).parent / "snippets.py"))
 NAMES = ("v", "w", "i", "m", "a", "b", "u", "c", "j")

@@ -6,9 +6,8 @@ import sys
 
 import pytest
 
+from tests.unit.port.loaded_modules import process
 from xarrayops.port.__main__ import main
-
-from .loaded_modules import process
 
 ORIGINAL = """
 import numpy as np
