@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -14,12 +14,14 @@ from xarrayops._cli.terminal import Console, Progress
 from xarrayops._core.backends import entry_points, registry
 from xarrayops._ops.choices import machine
 from xarrayops._ops.choices.calls import Description, key_of, shown
-from xarrayops._ops.choices.verdicts import GAIN, PROCESSES, Choice, Table, decided
+from xarrayops._ops.choices.verdicts import GAIN, Choice, Table, decided, is_promising
 from xarrayops._system.process import Worker
 from xarrayops._system.texts import counted
 from xarrayops.tune.calls import LIBRARIES, VERBS, calls_of, default_calls
 
 SECONDS = 120.0
+Request = dict[str, Any]
+"""A call for a worker: its description, and the names of the candidates if not all are measured."""
 START_S, CALL_S = 120.0, 60.0
 """The time limits of the start of a worker, which imports all libraries, and of one call with its candidates."""
 
@@ -51,15 +53,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     interrupted = False
     try:
-        noisy, skipped = _measure(calls, options.seconds, out)
+        undecided, skipped = _measure(calls, options.seconds, out)
     except KeyboardInterrupt:
-        interrupted, noisy, skipped = True, 0, {}
+        interrupted, undecided, skipped = True, 0, {}
     found = decided(machine.store().records(), only_exact=False)
     _report(found, calls, out)
-    if noisy:
-        out.print(
-            f"{counted(noisy, 'call')} not measured: times of the same code differed too much. Is the machine busy?"
-        )
+    if undecided:
+        out.print(f"{counted(undecided, 'kernel')} faster in one process, but not in the other. Is the machine busy?")
     for call, reason in skipped.items():
         out.print(f"{call}: {reason}")
     if interrupted:
@@ -74,45 +74,63 @@ def _default(options: argparse.Namespace) -> list[Description]:
 
 
 def _measure(calls: list[Description], limit: float, out: Console) -> tuple[int, dict[str, str]]:
-    """Measure the calls in two processes, one after the other. Returns the number of noisy calls, and the failures.
+    """Measure the calls in one process, and the promising candidates in a second one.
 
-    Both measure the same calls in the same order; the second one ends where the first one ended.
+    The first process ends when the second one needs the rest of the time. Returns the number of candidates that the
+    second one did not confirm, and the failures.
     """
-    start, noisy, failures = monotonic(), 0, {}
+    start, failures = monotonic(), {}
     progress = Progress(console=out, transient=True)
     task = progress.add_task("", total=limit)
+
+    def promising(worker: Worker, requests: list[Request], reserved: list[float]) -> Iterator[tuple[Request, float]]:
+        """The requests with the candidates that look faster, and the seconds that these took."""
+        for request, answer, seconds in _answers(worker, requests, lambda: monotonic() - start + sum(reserved) < limit):
+            for record in answer.get("records", ()):
+                machine.store().append(record)
+            call = request["description"]
+            if answer["status"] != "ok":
+                failures[shown(call)] = answer["reason"]
+            progress.update(task, completed=monotonic() - start, description=shown(call))
+            names = [record["candidate"] for record in answer.get("records", ()) if is_promising(record["ratios"])]
+            if names:
+                yield {"description": call, "only": names}, seconds
+
     progress.start()
     try:
-        for number in range(1, PROCESSES + 1):
-            measured = []
-            for call, answer in _answers(calls, start + limit * number / PROCESSES):
-                for record in answer.get("records", ()):
-                    machine.store().append(record)
-                measured.append(call)
-                noisy += bool(answer.get("noisy"))
-                if answer["status"] != "ok":
-                    failures[shown(call)] = answer["reason"]
-                progress.update(task, completed=monotonic() - start, description=shown(call))
-            calls = measured
+        found, worker = [], _started()
+        reserved = [monotonic() - start]
+        for request, seconds in promising(worker, [{"description": call} for call in calls], reserved):
+            found.append(request)
+            reserved.append(seconds)
+        confirmed = [request for request, _ in promising(_started(), found, [])] if found else []
     finally:
         progress.stop()
-    return noisy, failures
+    return sum(len(each["only"]) for each in found) - sum(len(each["only"]) for each in confirmed), failures
 
 
-def _answers(calls: list[Description], end: float) -> Iterator[tuple[Description, dict[str, Any]]]:
-    """Each call with the answer of a worker, until a time; a worker that dies is replaced."""
-    worker = None
+def _answers(
+    worker: Worker, requests: list[Request], has_time: Callable[[], bool]
+) -> Iterator[tuple[Request, dict[str, Any], float]]:
+    """Each request with the answer and its seconds, as long as there is time. A worker that dies is replaced."""
     try:
-        for call in calls:
-            if monotonic() > end:
+        for request in requests:
+            if not has_time():
                 return
-            if worker is None or not worker.alive:
-                worker = Worker("xarrayops.tune.worker")
-                worker.answer(START_S)
-            yield call, worker.ask(call, CALL_S)
+            if not worker.alive:
+                worker = _started()
+            asked = monotonic()
+            answer = worker.ask(request, CALL_S)
+            yield request, answer, monotonic() - asked
     finally:
-        if worker is not None and worker.alive:
+        if worker.alive:
             worker.close()
+
+
+def _started() -> Worker:
+    worker = Worker("xarrayops.tune.worker")
+    worker.answer(START_S)
+    return worker
 
 
 def _report(found: Table, calls: list[Description], out: Console) -> None:

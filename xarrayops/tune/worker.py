@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import statistics
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops._ops.choices.calls import Description
+from xarrayops._ops.choices.verdicts import GAIN
 from xarrayops._system.process import die_with_parent, keep_stdout
 from xarrayops.bench.measure.answers import guarded
 from xarrayops.bench.measure.timing import finished, timed
@@ -23,25 +23,26 @@ from xarrayops.tune.candidates import Candidates, engines
 ROUNDS = 9
 READING_S = 1e-3
 """The shortest reading: a batch of calls that takes this long."""
-MOST_NOISE = 1.15
-"""The greatest ratio of two readings of the default, at the quartiles, at which a call is measured."""
-HOPELESS, FIRST = 0.9, 3
-"""A candidate that is slower than this in all of the first rounds gets no further rounds."""
+LOOKUP_S = 1e-6
+"""What the look-up of a choice adds to a call (`benchmarks/peers/choices.py` measures it)."""
+MOST_BELOW = 2
+"""The number of rounds without the gain with which a candidate can still be proved."""
 TOLERANCE = 1e-2
 _PROCESS = uuid.uuid4().hex[:12]
 
 
-def measured(description: Description) -> dict[str, Any]:
-    """The records for a call: the ratio of the default's time over that of each candidate, in each round."""
+def measured(description: Description, only: Sequence[str] | None = None) -> dict[str, Any]:
+    """The records for a call: the ratio of the default's time over that of each candidate, in each round.
+
+    ``only`` has the names of the candidates; by default all are measured.
+    """
     found = Candidates(description)
     default = _call(found.function, found)
     records, skipped = [], {}
     calls = max(1, math.ceil(READING_S / timed(default, ())[0]))
     want = list(finished(default()))
-    same = _ratios(default, default, calls)
-    if max(statistics.quantiles(same, n=4)[2], 1 / statistics.quantiles(same, n=4)[0]) > MOST_NOISE:
-        return {"status": "ok", "records": [], "noisy": True, "skipped": {}}
-    for name, function in found.others.items():
+    for name in found.others if only is None else only:
+        function = found.others[name]
         candidate = _call(function, found)
         try:
             got = list(finished(candidate()))
@@ -54,7 +55,7 @@ def measured(description: Description) -> dict[str, Any]:
         ratios = [round(ratio, 4) for ratio in _ratios(default, candidate, calls)]
         names = {"call": description, "default": found.default, "candidate": name, "process": _PROCESS}
         records.append({**names, "ratios": ratios, "exact": found.is_exact(want, got), "date": f"{date.today()}"})
-    return {"status": "ok", "records": records, "noisy": False, "skipped": skipped}
+    return {"status": "ok", "records": records, "skipped": skipped}
 
 
 def _call(function: Callable[..., Any], found: Candidates) -> Callable[[], Any]:
@@ -62,13 +63,17 @@ def _call(function: Callable[..., Any], found: Candidates) -> Callable[[], Any]:
 
 
 def _ratios(default: Callable[[], Any], candidate: Callable[[], Any], calls: int) -> list[float]:
-    """In each round one reading of each, in alternating order, after a call of each that does not count."""
+    """In each round one reading of each, in alternating order, after a call of each that does not count.
+
+    The rounds end when the candidate cannot be proved any more.
+    """
     found: list[float] = []
     timed(candidate, ())
-    while len(found) < ROUNDS and not (len(found) == FIRST and max(found) < HOPELESS):
+    while len(found) < ROUNDS and sum(ratio < GAIN for ratio in found) <= MOST_BELOW:
         pair = (candidate, default) if len(found) % 2 else (default, candidate)
         first, second = (timed(function, (), calls)[0] for function in pair)
-        found.append(second / first if len(found) % 2 else first / second)
+        slow, quick = (second, first) if len(found) % 2 else (first, second)
+        found.append(slow / (quick + LOOKUP_S))
     return found
 
 
@@ -94,9 +99,9 @@ def main() -> None:
         engines(find.named("numpy"))  # imports all libraries
         print(json.dumps({"status": "ok"}), file=answers, flush=True)
         for line in sys.stdin:
-            description = json.loads(line)
+            request = json.loads(line)
             with np.errstate(all="ignore"):
-                found = guarded(lambda: measured(description))  # noqa: B023 - called at once
+                found = guarded(lambda: measured(**request))  # noqa: B023 - called at once
             print(json.dumps(found), file=answers, flush=True)
 
 

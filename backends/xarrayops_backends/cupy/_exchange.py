@@ -115,6 +115,6 @@ def from_numpy(a: Any, device: Any, /) -> Array:
         return cupy.array(a.astype(a.dtype.newbyteorder("="), copy=False))
 
 
-def form(x: Array, /) -> Hashable | None:
+def form(x: Array, /, least: int = SMALLEST_MEASURED) -> Hashable | None:
     """Shape, strides, dtype and device."""
-    return (x.shape, x.strides, x.dtype, x.device.id) if x.size >= SMALLEST_MEASURED else None
+    return (x.shape, x.strides, x.dtype, x.device.id) if x.size >= least else None

@@ -239,6 +239,6 @@ def from_numpy(a: Any, device: Any, /) -> Array:
     return jax.device_put(a, _shards.fitting(device, a.shape), may_alias=False)
 
 
-def form(x: Array, /) -> Hashable | None:
+def form(x: Array, /, least: int = SMALLEST_MEASURED) -> Hashable | None:
     """Shape, dtype and sharding."""
-    return (x.shape, x.dtype, x.sharding) if x.size >= SMALLEST_MEASURED else None
+    return (x.shape, x.dtype, x.sharding) if x.size >= least else None

@@ -114,6 +114,6 @@ def from_numpy(a: Any, device: Any, /) -> Array:
     return copy
 
 
-def form(x: Array, /) -> Hashable | None:
+def form(x: Array, /, least: int = SMALLEST_MEASURED) -> Hashable | None:
     """Shape, strides and dtype."""
-    return (x.shape, x.strides, x.dtype) if x.size >= SMALLEST_MEASURED else None
+    return (x.shape, x.strides, x.dtype) if x.size >= least else None

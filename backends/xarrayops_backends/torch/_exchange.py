@@ -237,7 +237,7 @@ def _sent(x: Array, device: Any) -> Array:
         return x.to(device)
 
 
-def form(x: Array, /) -> Hashable | None:
+def form(x: Array, /, least: int = SMALLEST_MEASURED) -> Hashable | None:
     """Shape, strides, dtype and device of a strided tensor that requires no gradient."""
-    is_small = x.numel() < SMALLEST_MEASURED
+    is_small = x.numel() < least
     return None if is_small or x.requires_grad else (x.shape, x.stride(), x.dtype, x.device)

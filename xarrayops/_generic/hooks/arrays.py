@@ -107,13 +107,13 @@ def planned(xp: ModuleType, function: Callable[..., Any], call: Call, /) -> str:
     return ""
 
 
-def form(xp: ModuleType, x: Array, /) -> Hashable | None:
+def form(xp: ModuleType, x: Array, /, least: int = SMALLEST_MEASURED) -> Hashable | None:
     """What the time of a kernel on x depends on: shape, layout, dtype and device, with no loss.
 
-    None for an array on which other libraries never compute: one of fewer than `SMALLEST_MEASURED` elements, one that
+    None for an array on which other libraries never compute: one of fewer than ``least`` elements, one that
     requires a gradient. Law: it only reads attributes, and takes less than 0.3 microseconds.
     """
-    return (x.shape, str(x.dtype), str(x.device)) if prod(x.shape) >= SMALLEST_MEASURED else None
+    return (x.shape, str(x.dtype), str(x.device)) if prod(x.shape) >= least else None
 
 
 def synchronize(xp: ModuleType, *arrays: Array) -> None:

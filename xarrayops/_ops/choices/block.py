@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.modes import tables as modes
@@ -15,14 +16,19 @@ NUMERICS = ("exact", "tolerance")
 ENVIRONMENT = os.environ.get("XARRAYOPS_MEASURED", "0") not in ("", "0")
 
 
-_setting: Setting[Measurements | None] = Setting("xo.measured", is_carried=False)
+setting: Setting[Measurements | None] = Setting("xo.measured", is_carried=False)
+"""The choices of the open blocks; None outside of all blocks, where `current` has those of the environment."""
 
 
 def current() -> Measurements | None:
     """The choices that serve here; None if the default kernels do."""
-    if not _setting.open_blocks:
-        return _of_machine("exact") if ENVIRONMENT else None
-    return _setting.untraced_value(_of_machine("exact") if ENVIRONMENT else None)
+    found = setting.untraced_value(None) if setting.open_blocks else None
+    return _of_environment() if found is None and ENVIRONMENT else found
+
+
+@cache
+def _of_environment() -> Measurements:
+    return _of_machine("exact")
 
 
 def _of_machine(numerics: str) -> Measurements:
@@ -75,7 +81,7 @@ class measured(Scope):  # noqa: N801 - lower case, because it is used as a state
 
     def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
         """The choices for this machine."""
-        return [(_setting, _of_machine(self._numerics), None)]
+        return [(setting, _of_machine(self._numerics), None)]
 
 
 class choices(Scope):  # noqa: N801 - lower case, because it is used as a statement: with xo.choices(file)
@@ -123,7 +129,7 @@ class choices(Scope):  # noqa: N801 - lower case, because it is used as a statem
     def _recorded(self, numerics: str) -> Measurements:
         from xarrayops._ops.choices.measurements import Measurements
 
-        return Measurements(_of_machine(numerics).table, f"choices({self._file!r})")
+        return Measurements(_of_machine(numerics).table, f"choices({self._file!r})", is_recording=True)
 
     @property
     def digest(self) -> str:
@@ -132,7 +138,7 @@ class choices(Scope):  # noqa: N801 - lower case, because it is used as a statem
 
     def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
         """The choices."""
-        return [(_setting, self._found, None)]
+        return [(setting, self._found, None)]
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)

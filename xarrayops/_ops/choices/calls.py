@@ -7,6 +7,7 @@ size share it.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
@@ -129,6 +130,12 @@ def is_description(value: Any) -> bool:
 def half_octave(extent: int) -> int:
     """A number that grows by 1 when an extent grows by a factor of about the square root of 2; exact for 0 and 1."""
     return extent if extent < 2 else (extent * extent).bit_length()
+
+
+def least_size(description: Description) -> int:
+    """The least number of elements of the first array in calls that share the key of a description."""
+    shape = next((part["shape"] for part in arrays_of(description)), ())
+    return math.prod(n if n < 2 else math.isqrt(2 ** (half_octave(n) - 1) - 1) + 1 for n in shape)
 
 
 def made_of(description: Description, own: Backend, make: Callable[[dict[str, Any]], Any]) -> tuple[list[Any], Any]:

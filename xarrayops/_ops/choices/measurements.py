@@ -9,24 +9,40 @@ from pathlib import Path
 from typing import Any
 
 from xarrayops._ops.choices import machine
-from xarrayops._ops.choices.calls import Description, is_description, shown
+from xarrayops._ops.choices.calls import Description, is_description, least_size, shown
 from xarrayops._ops.choices.verdicts import Choice, Table, decided, table_of
+from xarrayops.plugin.arrays import SMALLEST_MEASURED
 
 
 class Measurements:
-    """The choices that serve in a block, and the calls that were served by them."""
+    """The choices that serve in a block, and the calls that were served by them.
 
-    def __init__(self, table: Table, name: str, *, is_pinned: bool = False) -> None:
+    A block that records notes the choices of all calls, those that have the default included.
+    """
+
+    def __init__(self, table: Table, name: str, *, is_pinned: bool = False, is_recording: bool = False) -> None:
         self.table = table
         self.name = name
-        self.is_pinned = is_pinned
+        self.is_pinned, self.is_recording = is_pinned, is_recording
         self.forms: dict[Any, dict[Any, Any]] = {}
         """The function that serves calls of a form, by the object that chooses."""
         self.used: dict[str, Choice] = {}
         """The choices for the calls so far, by the call as text."""
+        self._least: dict[tuple[str, str], int] = {}
+        for call in (each.description for each in table.choices if not each.is_default):
+            verb = call["verb"], call["library"]
+            self._least[verb] = min(least_size(call), self._least.get(verb, least_size(call)))
 
     def __repr__(self) -> str:
         return self.name
+
+    def least(self, verb: str, library: str) -> int | None:
+        """The least size of the arrays of a library whose calls are looked up: some have another kernel.
+
+        None if no calls of the verb are looked up.
+        """
+        found = 0 if self.is_recording else self._least.get((verb, library))
+        return None if found is None else max(found, SMALLEST_MEASURED)
 
     def record(self, description: Description, choice: Choice) -> None:
         """Note the choice for a call, for the file of `choices`."""

@@ -1,16 +1,16 @@
 """The function of a measured choice for a call, found once for each form of a call.
 
-The look-up is part of each call in a block, so it only reads attributes of the arrays. Calls whose
-first array is small, and calls with arguments without a form, have the default.
+The look-up is part of each call in a block, so it only reads attributes of the arrays. Calls whose first array is
+small, and calls with arguments without a form, have the default.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from xarrayops._core.backends.registry import Backend
-from xarrayops._ops.choices.block import current
+from xarrayops._ops.choices.block import current, setting
 from xarrayops._ops.choices.calls import Description, NotDescribed, describe, key_of
 from xarrayops._ops.choices.measurements import Measurements
 from xarrayops._ops.choices.sentinel import watched
@@ -23,9 +23,8 @@ Serve = Callable[..., Any]
 MOST_FORMS = 4096
 """The number of forms of calls after which a table begins anew: options with many values would fill it."""
 
-
-def _unknown(*args: Any) -> Any:
-    """Stands for a form that was not looked up yet."""
+_PLAIN = frozenset((bool, int, str, type(None)))
+"""The classes of options that are their own part of a form."""
 
 
 class Chooser:
@@ -40,41 +39,70 @@ class Chooser:
         self._verb, self._own, self._plain = verb, own, plain
         self._function, self._function_of = function, function_of
         self._form = own.functions["form"]
+        self._last: tuple[Any, Any, int] = self, None, 0
+        """The value of the setting at the last call, and what `_forms` found for it."""
 
-    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
+    def function_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
         """The function of the choice; None if the default serves."""
-        x = args[0] if args else None
-        try:
-            if type(x) is self._plain and self._form(x) is None:
-                return None
-            measurements = current()
-            if measurements is None:
-                return None
-            forms = measurements.forms.setdefault(self, {})
-            key = (*map(self._part, args), *((name, self._part(each)) for name, each in kwargs.items()))
-            found = forms.get(key, _unknown)
-        except Exception:  # an argument cannot be hashed, or has no form: an array of another class, for example
+        value = setting.untraced_value(None)
+        last, forms, least = self._last
+        if value is not last:
+            forms, least = self._forms(current())
+            self._last = value, forms, least
+        if forms is None or not args:
             return None
-        if found is _unknown:
+        x = args[0]
+        try:
+            key = self._form(x, least) if type(x) is self._plain else self._part(x)
+            if key is None:
+                return None
+            count = len(args)
+            if count == 2:  # most calls of several arrays: `map` takes longer
+                key = key, self._part(args[1])
+            elif count > 2:
+                key = (key, *map(self._part, args[1:]))
+            if kwargs:
+                named: Iterable[Any] = kwargs.items()
+                for option in kwargs.values():
+                    if type(option) not in _PLAIN:
+                        named = [(name, self._part(each)) for name, each in named]
+                        break
+                key = (key, *named)
+            return forms[key]
+        except KeyError:
             if len(forms) >= MOST_FORMS:
                 forms.clear()
-            found = forms[key] = self._served(measurements, args, kwargs)
-        return found
+            found = forms[key] = self._served(args, kwargs)
+            return found
+        except Exception:  # an argument cannot be hashed, or has no form: an array of another class, for example
+            return None
+
+    def _forms(self, measurements: Measurements | None) -> tuple[dict[Any, Serve | None] | None, int]:
+        """The functions by the forms of calls, None if all calls of the verb have the default; and the least size."""
+        least = None if measurements is None else measurements.least(self._verb, self._own.name)
+        if measurements is None or least is None:
+            return None, 0
+        return measurements.forms.setdefault(self, {}), least
 
     def _part(self, value: Any) -> Any:
         """The part of the form of a call for one argument."""
         kind = type(value)
         if kind is self._plain:
-            found = self._form(value)
-            return (value.shape, value.dtype) if found is None else found
+            return self._form(value) or (value.shape, value.dtype)
+        if kind in _PLAIN:
+            return value
+        if kind is float or kind is complex:  # a description has no values of these
+            return kind
         return tuple(map(self._part, value)) if isinstance(value, (tuple, list)) else value
 
-    def _served(self, measurements: Measurements, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
-        found = self.choice(measurements, args, kwargs)
-        if found is None:
+    def _served(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
+        measurements = current()
+        found = None if measurements is None else self.choice(measurements, args, kwargs)
+        if found is None or measurements is None:
             return None
         description, choice = found
-        measurements.record(description, choice)
+        if measurements.is_recording:
+            measurements.record(description, choice)
         if choice.is_default:
             return None
         try:

@@ -128,15 +128,18 @@ def _best(candidates: dict[str, list[dict[str, Any]]]) -> Choice:
     return max(proved, key=lambda choice: choice.gain, default=none)
 
 
+def is_promising(ratios: list[float]) -> bool:
+    """Whether the rounds of one process show the gain. Another process has to confirm it."""
+    return len(ratios) >= ROUNDS and statistics.quantiles(ratios, n=4)[0] >= GAIN
+
+
 def _proved(records: list[dict[str, Any]]) -> Choice | None:
     """The choice of a candidate, if its records prove the gain."""
     by_process: dict[str, list[float]] = {}
     for record in records:
         by_process.setdefault(record["process"], []).extend(record.get("ratios", []))
     last = [ratios for ratios in by_process.values() if ratios][-PROCESSES:]
-    if len(last) < PROCESSES or any(len(ratios) < ROUNDS for ratios in last):
-        return None
-    if any(statistics.quantiles(ratios, n=4)[0] < GAIN for ratios in last):
+    if len(last) < PROCESSES or not all(map(is_promising, last)):
         return None
     record, ratios = records[-1], [ratio for each in last for ratio in each]
     gain = min(map(statistics.median, last))

@@ -9,7 +9,7 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.precision import refusal_of_engine
 from xarrayops._ops.choices.block import current
-from xarrayops._ops.choices.serving import Chooser, with_choice
+from xarrayops._ops.choices.serving import with_choice
 from xarrayops._ops.choices.verdicts import Choice
 from xarrayops._ops.engines import passing
 from xarrayops._ops.engines.block import active
@@ -26,7 +26,7 @@ def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs
     measurements = current()
     if measurements is not None:
         choose = chooser(found.verb, own, fill, lambda engine: fill)
-        described = choose.choice(measurements, args, kwargs) if isinstance(choose, Chooser) else None
+        described = None if choose is None else choose.choice(measurements, args, kwargs)
         if described is not None and described[1].date:
             found = _with_choice(found, own, described[1], args, kwargs)
     engines = [find.named(name) for name in active() if name != own.name]

@@ -176,7 +176,8 @@ def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: 
     """
     routes: dict[str, Route] = {}
     traces = own.own_hook("trace_state")
-    choose = chooser(verb, own, function, function_of)
+    found = chooser(verb, own, function, function_of)
+    choose = None if found is None else found.function_for
 
     def by_engine(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name not in routes:
@@ -185,7 +186,7 @@ def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: 
         return routes[name](args, kwargs)
 
     def serve(*args: Any, **kwargs: Any) -> Any:
-        chosen = None if resolved.is_traced() else choose(args, kwargs)
+        chosen = None if choose is None or resolved.is_traced() else choose(args, kwargs)
         if chosen is not None and (traces is None or traces() is None):
             try:
                 return chosen(*args, **kwargs)
@@ -209,14 +210,12 @@ def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: 
     return serve
 
 
-def chooser(
-    verb: str, own: Backend, function: Callable[..., Any], function_of: FunctionOf
-) -> Callable[..., Callable[..., Any] | None]:
-    """Finds the function of a measured choice, and none for a library whose arrays have no values, such as Dask."""
+def chooser(verb: str, own: Backend, function: Callable[..., Any], function_of: FunctionOf) -> Chooser | None:
+    """What finds the function of a measured choice; None for a library whose arrays have no values, such as Dask."""
     try:
         plain = passing.plain_class(own)
     except NotPassed:
-        return lambda *call: None
+        return None
     return Chooser(verb, own, plain, function, partial(named_candidate, verb, own, function_of))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import json
 import threading
 
@@ -45,6 +46,37 @@ def test_nothing_changes_without_a_block_or_without_measurements(monkeypatch, se
         xo.sort(X[:8])  # small
         xo.sort(X.astype("float32"))
     assert not served
+
+
+def test_arrays_below_the_least_displaced_size_are_not_looked_up(monkeypatch):
+    records = proved(call(512, 512))
+    looked_up = []
+    monkeypatch.setattr(serving.Chooser, "choice", lambda *given: looked_up.append(given[2][0].shape))
+    with pinned(monkeypatch, records):
+        for side in (128, 511, 512, 600):
+            xo.sort(np.zeros((side, side)))
+        xo.sqrt(np.zeros((600, 600)))  # no call of it is displaced
+    assert looked_up == [(512, 512), (600, 600)]
+
+
+def test_the_innermost_open_block_serves(monkeypatch, served):
+    with pinned(monkeypatch, proved(SORT)):
+        with pinned(monkeypatch, []):
+            xo.sort(X)
+            assert not served
+        xo.sort(X)
+        assert len(served) == 1
+        xo.sort(X)
+    xo.sort(X)
+    assert len(served) == 2
+
+
+def test_a_task_that_outlives_its_block_has_the_default(monkeypatch, served):
+    with pinned(monkeypatch, proved(SORT)):
+        context = contextvars.copy_context()
+        context.run(xo.sort, X)
+    context.run(xo.sort, X)
+    assert len(served) == 1
 
 
 def test_blocks_are_local_to_their_thread(monkeypatch, served):

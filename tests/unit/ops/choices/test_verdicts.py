@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.ops.choices.records import call, measurements, proved, record
-from xarrayops._ops.choices.calls import half_octave, key_of
+from xarrayops._ops.choices.calls import half_octave, key_of, least_size
 from xarrayops._ops.choices.verdicts import GAIN, ROUNDS, decided
 
 X = call(1000, 1000)
@@ -139,3 +139,11 @@ def test_the_bound_on_regret_holds_on_simulated_machines():
     losses = np.asarray(losses)
     assert np.mean(losses > 1.05) < 1 / 500
     assert np.mean(losses) < 1.0 < GAIN
+
+
+@pytest.mark.parametrize("extent", [0, 1, 2, 3, 181, 182, 1000, 10**6])
+def test_least_size(extent):
+    least = least_size(call(extent))
+    assert half_octave(least) == half_octave(extent)
+    assert least == 0 or half_octave(least - 1) < half_octave(extent)
+    assert least_size(call(extent, 182)) == 182 * least
