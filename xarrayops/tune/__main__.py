@@ -17,6 +17,8 @@ from xarrayops._ops.choices.calls import Description, key_of, shown
 from xarrayops._ops.choices.verdicts import GAIN, Choice, Table, decided, is_promising
 from xarrayops._system.process import Worker
 from xarrayops._system.texts import counted
+from xarrayops.bench.report.tables import CONTENTION
+from xarrayops.bench.run.budget import CpuContention
 from xarrayops.tune.calls import LIBRARIES, VERBS, calls_of, default_calls
 
 SECONDS = 120.0
@@ -51,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         calls = calls_of(options.from_log) if options.from_log else _default(options)
     except (OSError, ValueError) as error:
         parser.error(str(error))
-    interrupted = False
+    interrupted, contention = False, CpuContention()
     try:
         undecided, skipped = _measure(calls, options.seconds, out)
     except KeyboardInterrupt:
@@ -59,7 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = decided(machine.store().records(), only_exact=False)
     _report(found, calls, out)
     if undecided:
-        out.print(f"{counted(undecided, 'kernel')} faster in one process, but not in the other. Is the machine busy?")
+        out.print(f"{counted(undecided, 'kernel')} faster in one process, but not in the other.")
+    others = contention.share(()) or 0.0
+    if others > CONTENTION:
+        out.print(
+            f"Other programs used {others:.0%} of the CPUs: the choices may be wrong when these programs end. "
+            "Run tune again on an idle machine."
+        )
     for call, reason in skipped.items():
         out.print(f"{call}: {reason}")
     if interrupted:
