@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import re
 import shlex
@@ -144,7 +145,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _own_folder() -> str:
     """The name of this machine, with a digest of what its times depend on."""
-    return f"{platform.node()}-{short_digest([machine.facts(), gpus.facts(), sys.prefix])[:6]}"
+    served = [os.environ.get(name, "") for name in ("XARRAYOPS_ENGINES", "XARRAYOPS_MEASURED")]
+    return f"{platform.node()}-{short_digest([machine.facts(), gpus.facts(), sys.prefix, served])[:6]}"
 
 
 def _other_environment(options: argparse.Namespace, sources: Sequence[str]) -> Identity | None:

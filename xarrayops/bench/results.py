@@ -189,6 +189,14 @@ class Results:
     rows: list[Row]
     environment: RunEnvironment
 
+    @property
+    def mode(self) -> str:
+        """The engines or the measured choices of the run; empty if neither served."""
+        if digest := self.environment.get("choices"):
+            return f"measured choices {digest}"
+        engines = self.environment.get("settings", {}).get("XARRAYOPS_ENGINES")
+        return f"engines {engines}" if engines else ""
+
     def write(self, folder: Path) -> None:
         """Write both files. Each is replaced atomically, so that it is never incomplete."""
         folder.mkdir(exist_ok=True)

@@ -86,6 +86,17 @@ def test_every_cell_of_every_machine_is_in_the_table(merged):
         assert place.split(":")[0] in merged.printed
 
 
+def test_runs_of_one_host_with_engines_and_measured_choices_are_named(merged):
+    engines = run_of("host", 0.5, settings={"XARRAYOPS_ENGINES": "torch"})
+    found = merged({"a": run_of("host", 1.0), "b": engines, "c": run_of("host", 0.25, choices="123abc")})
+    labels = ["host", "host, engines torch", "host, measured choices 123abc"]
+    assert list(dict.fromkeys(row.label for row in found.rows)) == labels
+    lines = {line[0]: line[1] for line in rankings.regret_lines(found)}
+    assert lines["host, measured choices 123abc: torch cpu"] == "1.00"
+    assert lines["host, engines torch: torch cpu"] == "2.00"
+    assert lines["host: numpy cpu"] == "8.00"
+
+
 def test_sizes_of_two_runs_are_sorted(merged):
     works = {"a": WORKS[1:], "b": WORKS[:2]}
     found = merged({name: run_of(name, 1.0, works[name]) for name in works})
@@ -252,3 +263,12 @@ def test_a_run_is_saved_for_merging(tmp_path, capsys):
     assert row.host
     assert row.fingerprint
     assert row.label == row.host
+
+
+def test_runs_with_engines_are_saved_in_folders_of_their_own(monkeypatch):
+    names = [command_line._own_folder()]
+    for name, value in (("XARRAYOPS_ENGINES", "torch"), ("XARRAYOPS_MEASURED", "1")):
+        monkeypatch.setenv(name, value)
+        names.append(command_line._own_folder())
+    assert len(set(names)) == 3
+    assert names[-1] == command_line._own_folder()

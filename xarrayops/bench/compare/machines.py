@@ -48,8 +48,9 @@ def merged(
 ) -> Results:
     """The results of several machines as those of one run.
 
-    The label of a machine is the name of its host. Runs of one host share it if they are the parts of one run
-    (``--part``); otherwise the name of the folder follows. Each row keeps the resolution of its run.
+    The label of a machine is the name of its host, and the engines or the measured choices of the run. Runs of one host
+    share it if they are the parts of one run (``--part``); otherwise the name of the folder follows. Each row keeps the
+    resolution of its run.
 
     Parameters
     ----------
@@ -91,7 +92,8 @@ def _add(machines: list[_Machine], folder: Path, run: Results) -> None:
     host = run.rows[0].host or folder.resolve().name
     machine = next((each for each in machines if each.takes(host, run)), None)
     if machine is None:
-        names = (host, f"{host} {folder.resolve().name}", f"{host} {folder}")
+        named = f"{host}, {run.mode}" if run.mode else host
+        names = (named, f"{named} {folder.resolve().name}", f"{named} {folder}")
         label = next((name for name in names if all(name != each.label for each in machines)), names[-1])
         machine = _Machine(host, label)
         machines.append(machine)

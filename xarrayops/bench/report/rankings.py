@@ -45,10 +45,7 @@ def rankings(results: Results) -> list[Ranking]:
 
 def regret_title(results: Results) -> str:
     """The heading of the regret, which names the engines or the measured choices of the run."""
-    if digest := results.environment.get("choices"):
-        return f"Regret with the measured choices {digest}"
-    engines = results.environment.get("settings", {}).get("XARRAYOPS_ENGINES")
-    return f"Regret with the engines {engines}" if engines else "Regret"
+    return f"Regret with the {results.mode}" if results.mode else "Regret"
 
 
 def break_even_sizes(results: Results) -> list[tuple[str, ...]]:
