@@ -21,10 +21,10 @@ LONGEST = 4096
 class Store:
     """The records of one file."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self._kept: list[dict[str, Any]] = []
-        self._is_writable = path is not None
+        self._is_writable = True
         self._has_warned = False
 
     def append(self, record: dict[str, Any]) -> None:
@@ -38,7 +38,7 @@ class Store:
     def records(self) -> list[dict[str, Any]]:
         """All records, the oldest first."""
         try:
-            lines = [] if self.path is None else self.path.read_bytes().splitlines()
+            lines = self.path.read_bytes().splitlines()
         except FileNotFoundError:
             lines = []
         except OSError as error:
@@ -47,7 +47,7 @@ class Store:
         return [*filter(None, map(_record, lines)), *self._kept]
 
     def _written(self, line: bytes) -> bool:
-        if self.path is None or not self._is_writable:
+        if not self._is_writable:
             return False
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
