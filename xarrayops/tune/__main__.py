@@ -19,11 +19,12 @@ from xarrayops._system.process import Worker
 from xarrayops._system.texts import counted
 from xarrayops.bench.report.tables import CONTENTION
 from xarrayops.bench.run.budget import CpuContention
+from xarrayops.bench.workloads import WORKLOADS
 from xarrayops.tune.calls import LIBRARIES, VERBS, calls_of, default_calls
 
 SECONDS = 120.0
 Request = dict[str, Any]
-"""A call for a worker: its description, and the names of the candidates if not all are measured."""
+"""For a worker: the description of a call, and the names of the candidates if not all are measured; or a workload."""
 START_S, CALL_S = 120.0, 60.0
 """The time limits of the start of a worker, which imports all libraries, and of one call with its candidates."""
 
@@ -41,7 +42,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--verbs", type=names, default=(), metavar="A,B", help="measure only these functions")
     parser.add_argument("--backends", type=names, default=(), metavar="A,B", help="measure arrays of these libraries")
-    parser.add_argument("--from-log", type=Path, metavar="FILE", help="measure the calls of a file of xo.choices")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--from-log", type=Path, metavar="FILE", help="measure the calls of a file of xo.choices")
+    text = "measure the calls that the workloads of python -m xarrayops.bench make"
+    source.add_argument("--from-bench", action="store_true", help=text)
     return parser
 
 
@@ -78,7 +82,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _default(options: argparse.Namespace) -> list[Description]:
     installed = [name for name in entry_points.names() if name in LIBRARIES and registry.status(name).available]
     libraries = select(installed, options.backends, "installed backend")
+    if options.from_bench:
+        return [call for call in _of_bench(libraries) if not options.verbs or call["verb"] in options.verbs]
     return default_calls(libraries, select(VERBS, options.verbs, "measured function"))
+
+
+def _of_bench(libraries: list[str]) -> list[Description]:
+    requests = [{"workload": workload.name, "libraries": libraries} for workload in WORKLOADS]
+    answers = [answer for _, answer, _ in _answers(_started(), requests, lambda: True)]
+    calls = [call for answer in answers for call in answer.get("calls", ())]
+    return list({key_of(call): call for call in calls}.values())
 
 
 def _measure(calls: list[Description], limit: float, out: Console) -> tuple[int, dict[str, str]]:

@@ -7,7 +7,11 @@ import math
 import sys
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import date
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -18,6 +22,8 @@ from xarrayops._ops.choices.verdicts import GAIN
 from xarrayops._system.process import die_with_parent, keep_stdout
 from xarrayops.bench.measure.answers import guarded
 from xarrayops.bench.measure.timing import finished, timed
+from xarrayops.bench.workloads import WORKLOADS
+from xarrayops.tune.calls import calls_of
 from xarrayops.tune.candidates import Candidates, engines
 
 ROUNDS = 9
@@ -56,6 +62,21 @@ def measured(description: Description, only: Sequence[str] | None = None) -> dic
         names = {"call": description, "default": found.default, "candidate": name, "process": _PROCESS}
         records.append({**names, "ratios": ratios, "exact": found.is_exact(want, got), "date": f"{date.today()}"})
     return {"status": "ok", "records": records, "skipped": skipped}
+
+
+def calls_of_workload(workload: str, libraries: Sequence[str]) -> dict[str, Any]:
+    """The calls that a workload of the benchmark makes on arrays of some libraries, at its default sizes."""
+    found = next(each for each in WORKLOADS if each.name == workload)
+    calls = []
+    with TemporaryDirectory() as folder:
+        for dtype, n in product(found.dtypes, found.ladder("default")):
+            given = found.case(dtype, n).inputs
+            for library in libraries:
+                log = Path(folder, f"{dtype} {n} {library}")
+                with suppress(Exception), xo.choices(log):  # not every library can run every workload
+                    finished(found.function(*found.arrange(*(xo.convert(x, library) for x in given))))
+                calls += calls_of(log) if log.exists() else []
+    return {"calls": calls}
 
 
 def _call(function: Callable[..., Any], found: Candidates) -> Callable[[], Any]:
@@ -101,7 +122,8 @@ def main() -> None:
         for line in sys.stdin:
             request = json.loads(line)
             with np.errstate(all="ignore"):
-                found = guarded(lambda: measured(**request))  # noqa: B023 - called at once
+                answer = calls_of_workload if "workload" in request else measured
+                found = guarded(lambda: answer(**request))  # noqa: B023 - called at once
             print(json.dumps(found), file=answers, flush=True)
 
 

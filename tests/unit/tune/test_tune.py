@@ -15,6 +15,7 @@ from xarrayops._core.backends import find
 from xarrayops._ops.choices import machine, measurements, verdicts
 from xarrayops._ops.choices.calls import describe, key_of, made_of, shown
 from xarrayops._ops.choices.store import Store
+from xarrayops.bench import Workload
 from xarrayops.tune import __main__ as tune, worker
 from xarrayops.tune.calls import VERBS, default_calls
 from xarrayops.tune.candidates import Candidates, made
@@ -108,6 +109,26 @@ def test_all_calls_of_the_list_can_be_made(verb):
         with np.errstate(all="ignore"):
             public = getattr(xo, verb)(*found.args, **found.kwargs)
             assert np.array_equal(public, found.function(*found.args, **found.kwargs), equal_nan=True)
+
+
+def test_the_calls_of_a_workload_are_recorded(monkeypatch, store):
+    def scaled(x):
+        if type(x).__module__ != "numpy":
+            raise NotImplementedError
+        return xo.sort(xo.multiply(x, 2.0), axis=0)
+
+    inputs = lambda random, n: (random.random((n, 100)),)
+    workload = Workload("scaled", scaled, inputs, lambda x: np.sort(x * 2, axis=0), (1, 100), dtypes=("float32",))
+    monkeypatch.setattr(worker, "WORKLOADS", (workload,))
+    calls = worker.calls_of_workload("scaled", ["numpy", "torch"])["calls"]
+    assert [shown(call) for call in calls] == [
+        "multiply(float32[100, 100], float) on numpy",
+        "sort(float32[100, 100], axis=0) on numpy",
+    ]
+    monkeypatch.setattr(tune, "_started", lambda: None)
+    answers = [{"status": "ok", "calls": calls}, {"status": "ok", "calls": calls}, {"status": "timeout"}]
+    monkeypatch.setattr(tune, "_answers", lambda worker, requests, has_time: [(None, each, 0.0) for each in answers])
+    assert tune._of_bench(["numpy"]) == calls
 
 
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "negative", "C, read-only"])
