@@ -42,6 +42,7 @@ RUNS = {
     "numpy": results(a=(8.0, 9.0, 9.0), b=(1.0, 1.05, 1.0)),
     "jax": results(a=(9.0, 4.0, 9.0), b=(9.0, 2.0, 9.0)),
     "torch": results(a=(1.0, 2.0, 1.0), b=(9.0, 9.0, 3.0)),
+    "measured": results(a=(2.0, 4.0, 1.0), b=(1.0, 2.0, 1.0)),
 }
 
 
@@ -54,9 +55,11 @@ def test_each_library_has_the_best_engine_of_each_row(script):
 def test_the_script(script, monkeypatch, tmp_path, capsys):
     out = tmp_path / "regret.json"
     monkeypatch.setattr(script, "ran", lambda folder, engine, budget: RUNS[engine])
+    monkeypatch.setattr(script, "tuned", lambda folder, seconds: None)
     monkeypatch.setattr(sys, "argv", ["engine_regret.py", "--out", str(out)])
     assert script.main() == script.MISSED
     numpy, jax, torch = json.loads(out.read_text())["libraries"]
     assert (numpy["regret"], jax["regret"], torch["regret"]) == (2.828, 2.828, 1.732)
     assert (numpy["with engines"], jax["with engines"], torch["with engines"]) == (1.0, 1.414, 1.0)
+    assert (numpy["measured"], jax["measured"], torch["measured"]) == (1.414, 2.828, 1.0)
     assert "jax      2.00 by torch" in capsys.readouterr().out
