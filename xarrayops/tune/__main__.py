@@ -155,12 +155,12 @@ def _started() -> Worker:
 
 
 def _report(found: Table, calls: list[Description], out: Console) -> None:
-    kinds = {key_of(call).kind for call in calls}
-    choices = [each for each in found.choices if key_of(each.description).kind in kinds]
+    keys = set(map(key_of, calls))
+    choices = [each for each in found.choices if key_of(each.description) in keys]
     better = [each for each in choices if not each.is_default]
     out.print(
         f"{counted(len(choices), 'call')} measured. For {len(better)} of them another kernel is proved to be at least "
-        f"{GAIN} times as fast as the default. The measurements are in {machine.store().path}"
+        f"{GAIN} times as fast as the default. The measurements are in {machine.store().place}"
     )
     if better:
         columns = ("call", "served by", "times as fast", "values")
@@ -170,7 +170,7 @@ def _report(found: Table, calls: list[Description], out: Console) -> None:
 
 
 def _values(choice: Choice) -> str:
-    return "the same" if choice.exact else 'differ by rounding: numerics="tolerance"'
+    return "the same" if choice.exact else 'not to the last bit: numerics="tolerance"'
 
 
 if __name__ == "__main__":

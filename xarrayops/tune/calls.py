@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from xarrayops._core.backends import find
 from xarrayops._ops.choices.calls import Description
+from xarrayops._ops.choices.measurements import choices_of
 
 SIDES = (128, 256, 512, 1024, 2048)
 """The sides of the square arrays. Sizes between two of them have their choice if both agree."""
@@ -60,8 +60,5 @@ def _calls(library: str, side: int) -> Iterator[Description]:
 
 
 def calls_of(log: Path) -> list[Description]:
-    """The calls of a file that `xarrayops.choices` wrote. Raises `ValueError` for other files."""
-    try:
-        return [json.loads(line)["description"] for line in log.read_text().splitlines()]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{log} is not a file of xo.choices: {error!r}") from None
+    """The calls of a file that `xarrayops.choices` wrote. Raises `ValueError` or `OSError` for other files."""
+    return [choice.description for choice in choices_of(str(log))]

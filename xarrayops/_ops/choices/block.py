@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -102,7 +103,10 @@ class choices(Scope):  # noqa: N801 - lower case, because it is used as a statem
     Raises
     ------
     ValueError
-        A line of the file is not a choice, or ``numerics`` has another value.
+        A line of the file is not a choice, or the file has none. A call raises it if the file names a kernel that its
+        library does not have. Also if ``numerics`` has another value.
+    OSError
+        The file cannot be read, or its folder is missing.
 
     Examples
     --------
@@ -122,14 +126,19 @@ class choices(Scope):  # noqa: N801 - lower case, because it is used as a statem
         self._found = self._pinned(self._file) if self._file and self._is_pinned else self._recorded(numerics)
 
     def _pinned(self, file: str) -> Measurements:
-        from xarrayops._ops.choices.measurements import Measurements, read
+        from xarrayops._ops.choices.measurements import Measurements, choices_of
+        from xarrayops._ops.choices.verdicts import table_of
 
-        return Measurements(read(file), f"choices({file!r})", is_pinned=True)
+        return Measurements(table_of(choices_of(file)), f"xo.choices({file!r})", is_pinned=True)
 
     def _recorded(self, numerics: str) -> Measurements:
         from xarrayops._ops.choices.measurements import Measurements
 
-        return Measurements(_of_machine(numerics).table, f"choices({self._file!r})", is_recording=True)
+        if self._file is not None and not os.path.isdir(os.path.dirname(self._file) or "."):
+            raise FileNotFoundError(
+                errno.ENOENT, "xo.choices cannot write the choices: the folder is missing", self._file
+            )
+        return Measurements(_of_machine(numerics).table, f"xo.choices({self._file!r})", is_recording=True)
 
     @property
     def digest(self) -> str:

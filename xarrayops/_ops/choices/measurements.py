@@ -10,7 +10,7 @@ from typing import Any
 
 from xarrayops._ops.choices import machine
 from xarrayops._ops.choices.calls import Description, is_description, least_size, shown
-from xarrayops._ops.choices.verdicts import Choice, Table, decided, table_of
+from xarrayops._ops.choices.verdicts import Choice, Table, decided
 from xarrayops.plugin.arrays import SMALLEST_MEASURED
 
 
@@ -64,16 +64,28 @@ def of_machine(numerics: str) -> Measurements:
     return Measurements(decided(machine.store().records(), only_exact=numerics == "exact"), f"measured({numerics!r})")
 
 
-def read(file: str) -> Table:
-    """The choices of a file. Raises `ValueError` for a line that is not a choice."""
+def choices_of(file: str) -> list[Choice]:
+    """The choices of a file, in its order. Raises `ValueError` for a file without lines or with a line that is none."""
+    try:
+        lines = Path(file).read_text(errors="replace").splitlines()
+    except OSError as error:
+        raise OSError(error.errno, f"xo.choices cannot read the choices: {error.strerror}", file) from None
+    if not lines:
+        raise ValueError(f"xo.choices: {file} has no choices. Instead: delete it, and the block records a new one")
     found = []
-    for number, line in enumerate(Path(file).read_text().splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         try:
-            choice = Choice(**json.loads(line))
-            are_texts = all(isinstance(text, str) for text in (choice.default, choice.candidate, choice.date))
-            if not is_description(choice.description) or not are_texts:
-                raise TypeError("it describes no call")
-            found.append(choice._replace(gain=float(choice.gain)))
+            found.append(_choice(json.loads(line)))
         except (ValueError, TypeError, RecursionError) as error:
             raise ValueError(f"xo.choices: line {number} of {file} is not a choice: {error}") from None
-    return table_of(found)
+    return found
+
+
+def _choice(fields: Any) -> Choice:
+    if not isinstance(fields, dict) or fields.keys() != set(Choice._fields):
+        raise TypeError(f"it does not have the names {', '.join(Choice._fields)}")
+    choice = Choice(**fields)
+    are_texts = all(isinstance(text, str) for text in (choice.default, choice.candidate, choice.date))
+    if not is_description(choice.description) or not are_texts:
+        raise TypeError("it describes no call")
+    return choice._replace(gain=float(choice.gain))

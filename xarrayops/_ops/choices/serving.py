@@ -70,12 +70,13 @@ class Chooser:
                 key = (key, *named)
             return forms[key]
         except KeyError:
-            if len(forms) >= MOST_FORMS:
-                forms.clear()
-            found = forms[key] = self._served(args, kwargs)
-            return found
+            pass
         except Exception:  # an argument cannot be hashed, or has no form: an array of another class, for example
             return None
+        if len(forms) >= MOST_FORMS:
+            forms.clear()
+        found = forms[key] = self._served(args, kwargs)
+        return found
 
     def _forms(self, measurements: Measurements | None) -> tuple[dict[Any, Serve | None] | None, int]:
         """The functions by the forms of calls, None if all calls of the verb have the default; and the least size."""
@@ -107,8 +108,13 @@ class Chooser:
             return None
         try:
             serve = self._function_of(choice.candidate)
-        except BackendNotFound:
+        except BackendNotFound as error:
+            error.add_note(f"{measurements} chose {choice.candidate} for {self._verb}")
             raise
+        except ValueError as error:
+            if measurements.is_pinned:
+                raise ValueError(f"{measurements}: {error}") from None
+            return None
         except Unsupported:  # this library cannot serve the call
             return None
         is_watched = choice.exact and not measurements.is_pinned
@@ -129,10 +135,13 @@ class Chooser:
         return description, choice or Choice(description, own, own, 1.0, 0, "", True)
 
 
-def with_choice(found: Explanation, choice: Choice, refusal: str | None) -> Explanation:
+def with_choice(found: Explanation, choice: Choice, refusal: str | None, measurements: Measurements) -> Explanation:
     """The explanation with the measured choice first: its gain and its date, or why it does not serve this call."""
+    if not choice.date and not measurements.is_pinned:
+        return found._replace(summary=f"{found.summary}; not measured: see python -m xarrayops.tune --from-log")
     others = [each for each in found.candidates if each.name != choice.candidate]
-    chosen = Candidate(choice.candidate, refusal is None, refusal or str(choice))
+    reason = f"pinned by {measurements}" if measurements.is_pinned else str(choice)
+    chosen = Candidate(choice.candidate, refusal is None, refusal or reason)
     found = found._replace(candidates=(chosen, *others))
     if refusal is not None:
         return found

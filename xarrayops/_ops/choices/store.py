@@ -27,6 +27,11 @@ class Store:
         self._is_writable = True
         self._has_warned = False
 
+    @property
+    def place(self) -> str:
+        """Where the records are, for people."""
+        return str(self.path) if self._is_writable else "memory, and end with this process"
+
     def append(self, record: dict[str, Any]) -> None:
         """Add a record. A failure is no error: the record is then kept in memory."""
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"

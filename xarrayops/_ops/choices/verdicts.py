@@ -49,7 +49,7 @@ class Choice(Record):
         if self.is_default:
             measured = f"no other kernel is proved to be {GAIN} times as fast ({self.date})"
             return measured if self.date else "not measured"
-        same = "same values" if self.exact else "values differ by rounding"
+        same = "same values" if self.exact else "values not the same to the last bit"
         rounds = f"{PROCESSES} processes, {self.rounds} rounds interleaved"
         return f"{self.gain:.2g} times as fast as {self.default} ({rounds}, {self.date}); {same}"
 
@@ -114,8 +114,9 @@ def decided(records: Iterable[dict[str, Any]], *, only_exact: bool) -> Table:
         by_name = measured.setdefault(key_of(record["call"]), {})
         if record.get("demoted"):
             by_name[record["candidate"]] = [record]  # what was measured before does not count any more
-        elif record["exact"] or not only_exact:
-            by_name.setdefault(record["candidate"], []).append(record)
+        else:
+            ratios = record.get("ratios", []) if record["exact"] or not only_exact else []
+            by_name.setdefault(record["candidate"], []).append({**record, "ratios": ratios})
     return table_of(map(_best, filter(None, measured.values())))
 
 

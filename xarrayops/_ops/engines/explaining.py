@@ -13,7 +13,7 @@ from xarrayops._ops.choices.serving import with_choice
 from xarrayops._ops.choices.verdicts import Choice
 from xarrayops._ops.engines import passing
 from xarrayops._ops.engines.block import active
-from xarrayops._ops.engines.serving import Route, chooser
+from xarrayops._ops.engines.serving import Route, chooser, refusal_of_name
 from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
 from xarrayops.errors import XArrayOpsError
 from xarrayops.plugin.candidates import Call, copies_of, refusal
@@ -27,8 +27,9 @@ def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs
     if measurements is not None:
         choose = chooser(found.verb, own, fill, lambda engine: fill)
         described = None if choose is None else choose.choice(measurements, args, kwargs)
-        if described is not None and described[1].date:
-            found = _with_choice(found, own, described[1], args, kwargs)
+        if described is not None:
+            refused = _refusal_of_choice(found.verb, own, described[1], args, kwargs)
+            found = with_choice(found, described[1], refused, measurements)
     engines = [find.named(name) for name in active() if name != own.name]
     if not engines:
         return found
@@ -38,12 +39,13 @@ def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs
     return found._replace(summary=summary, candidates=(*listed, *found.candidates), chosen=first or found.chosen)
 
 
-def _with_choice(
-    found: Explanation, own: Backend, choice: Choice, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Explanation:
-    engine = find.named(choice.candidate.partition(":")[0])
-    refused = None if engine is own else _refusal(found.verb, own, engine, args, kwargs)
-    return with_choice(found, choice, refused)
+def _refusal_of_choice(
+    verb: str, own: Backend, choice: Choice, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> str | None:
+    library, _, kernel = choice.candidate.partition(":")
+    engine = find.named(library)
+    found = refusal_of_name(verb, engine, kernel)
+    return _refusal(verb, own, engine, args, kwargs) if found is None and engine is not own else found
 
 
 def candidates_of(

@@ -220,9 +220,15 @@ def chooser(verb: str, own: Backend, function: Callable[..., Any], function_of: 
 
 
 def named_candidate(verb: str, own: Backend, function_of: FunctionOf, name: str) -> Callable[..., Any]:
-    """The function of a candidate, ``library:kernel`` as `explain` lists it, for arrays of a library."""
+    """The function of a candidate, ``library:kernel`` as `explain` lists it, for arrays of a library.
+
+    Raises `ValueError` for a kernel that the library does not have.
+    """
     library, _, kernel = name.partition(":")
     engine = find.named(library)
+    refused = refusal_of_name(verb, engine, kernel)
+    if refused is not None:
+        raise ValueError(refused)
 
     def of_engine(engine: Backend) -> Callable[..., Any]:
         listed = [each for each in engine.kernels(verb) if each[0] == kernel]
@@ -232,6 +238,13 @@ def named_candidate(verb: str, own: Backend, function_of: FunctionOf, name: str)
         return of_engine(own)
     route = Route(verb, own, engine, of_engine)
     return lambda *args, **kwargs: route(args, kwargs)
+
+
+def refusal_of_name(verb: str, engine: Backend, kernel: str) -> str | None:
+    """Why a name is not that of a kernel of a verb; None if it is."""
+    names = [each[0] for each in engine.kernels(verb)]
+    listed = ", ".join(f"{engine.name}:{name}" for name in names or [verb])
+    return None if kernel in (*names, verb) else f"no kernel {engine.name}:{kernel} for {verb}; there is {listed}"
 
 
 def in_tables(verb: str, own: Backend, key: Classes, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -157,8 +157,50 @@ def test_a_recorded_file_pins_the_choices(monkeypatch, tmp_path, served):
 def test_a_file_that_has_no_choices_is_refused(tmp_path):
     file = tmp_path / "choices.jsonl"
     file.write_text('{"verb": "sort"}\n')
-    with pytest.raises(ValueError, match=r"xo\.choices: line 1 of .*choices\.jsonl is not a choice"):
+    with pytest.raises(ValueError, match=r"xo\.choices: line 1 of .*choices\.jsonl is not a choice: .* names descr"):
         xo.choices(file)
+    file.write_text("")
+    with pytest.raises(ValueError, match=r"choices\.jsonl has no choices\. Instead: delete it"):
+        xo.choices(file)
+    with pytest.raises(IsADirectoryError, match=r"xo\.choices cannot read the choices"):
+        xo.choices(tmp_path)
+
+
+def edited(monkeypatch, tmp_path, candidate):
+    """A file that pins a kernel by hand."""
+    file = tmp_path / "choices.jsonl"
+    with pinned(monkeypatch, proved(SORT)), xo.choices(file):
+        xo.sort(X)
+    file.write_text(file.read_text().replace('"torch:sort"', f'"{candidate}"'))
+    return file
+
+
+def test_a_pinned_kernel_that_its_library_lacks_is_refused(monkeypatch, tmp_path):
+    file = edited(monkeypatch, tmp_path, "torch:sortt")
+    with xo.choices(file):
+        with pytest.raises(
+            ValueError, match=r"xo\.choices\('.*'\): no kernel torch:sortt for sort; there is torch:sort"
+        ):
+            xo.sort(X)
+        assert not xo.explain("sort", X).candidates[0].ok
+        assert xo.explain("sort", X).chosen == "numpy:sort"
+    with pinned(monkeypatch, proved(SORT, candidate="torch:sortt")):
+        assert np.array_equal(xo.sort(X), np.sort(X))
+
+
+def test_explain_names_the_file_that_pins_a_kernel(monkeypatch, tmp_path):
+    file = edited(monkeypatch, tmp_path, "torch:sort")
+    with xo.choices(file):
+        explained = xo.explain("sort", X)
+    assert (explained.chosen, explained.candidates[0].reason) == ("torch:sort", f"pinned by xo.choices('{file}')")
+
+
+def test_explain_says_that_a_call_was_not_measured(monkeypatch):
+    with pinned(monkeypatch, proved(SORT)):
+        assert "not measured: see python -m xarrayops.tune" in xo.explain("sort", np.ones((900, 900))).summary
+        assert "not measured" not in xo.explain("sort", X).summary
+        assert "not measured" not in xo.explain("sort", X[:4]).summary
+    assert "not measured" not in xo.explain("sort", np.ones((900, 900))).summary
 
 
 @pytest.mark.parametrize("block", [xo.measured, xo.choices])
@@ -275,8 +317,8 @@ def test_a_block_that_raises_or_serves_nothing_writes_no_file(monkeypatch, tmp_p
     with xo.choices(file):
         xo.explain("sort", X)
     assert not file.exists()
-    with pytest.raises(OSError, match="cannot write the choices"), xo.choices(tmp_path / "missing" / "file"):
-        xo.sort(X)
+    with pytest.raises(FileNotFoundError, match="cannot write the choices"):
+        xo.choices(tmp_path / "missing" / "file")
 
 
 @pytest.mark.parametrize("change", [{"description": {}}, {"description": "x"}, {"candidate": 3}, {"gain": "much"}])
