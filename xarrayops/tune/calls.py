@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ VERBS = (*dict.fromkeys(verb for verb, _ in _ONE), *_TWO, "take")
 _FLOATS = ("float32", "float64")
 
 
-def default_calls(libraries: list[str], verbs: list[str], sides: tuple[int, ...] = SIDES) -> list[Description]:
+def default_calls(libraries: Sequence[str], verbs: Sequence[str], sides: tuple[int, ...] = SIDES) -> list[Description]:
     """The calls of the list, those of small arrays first: the most common verbs in two dtypes and several sizes."""
     found = [call for side in sides for library in libraries for call in _calls(library, side)]
     return [call for call in found if not verbs or call["verb"] in verbs]

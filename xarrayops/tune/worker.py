@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
+from xarrayops._core.backends import registry
 from xarrayops._ops.choices.calls import Description
 from xarrayops._ops.choices.verdicts import GAIN
 from xarrayops._system.process import die_with_parent, keep_stdout
 from xarrayops.bench.measure.answers import guarded
 from xarrayops.bench.measure.timing import finished, timed
 from xarrayops.bench.workloads import WORKLOADS
-from xarrayops.tune.calls import calls_of
+from xarrayops.tune.calls import calls_of, default_calls
 from xarrayops.tune.candidates import Candidates, engines
 
 ROUNDS = 9
@@ -62,6 +63,11 @@ def measured(description: Description, only: Sequence[str] | None = None) -> dic
         names = {"call": description, "default": found.default, "candidate": name, "process": _PROCESS}
         records.append({**names, "ratios": ratios, "exact": found.is_exact(want, got), "date": f"{date.today()}"})
     return {"status": "ok", "records": records, "skipped": skipped}
+
+
+def listed(verbs: Sequence[str], libraries: Sequence[str]) -> dict[str, Any]:
+    """The calls of the list of ``tune``, for the libraries that are installed."""
+    return {"calls": default_calls([name for name in libraries if registry.status(name).available], verbs)}
 
 
 def calls_of_workload(workload: str, libraries: Sequence[str]) -> dict[str, Any]:
@@ -111,6 +117,12 @@ def _are_close(want: list[Any], got: list[Any]) -> bool:
     return True
 
 
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    if "workload" in request:
+        return calls_of_workload(**request)
+    return listed(**request) if "verbs" in request else measured(**request)
+
+
 def main() -> None:
     """Answer until stdin is closed."""
     die_with_parent()
@@ -122,8 +134,7 @@ def main() -> None:
         for line in sys.stdin:
             request = json.loads(line)
             with np.errstate(all="ignore"):
-                answer = calls_of_workload if "workload" in request else measured
-                found = guarded(lambda: answer(**request))  # noqa: B023 - called at once
+                found = guarded(lambda: _answer(request))  # noqa: B023 - called at once
             print(json.dumps(found), file=answers, flush=True)
 
 

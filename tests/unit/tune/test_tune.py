@@ -6,17 +6,19 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import xarrayops as xo
+from xarrayops._cli.arguments import console
 from xarrayops._core.backends import find
 from xarrayops._ops.choices import machine, measurements, verdicts
 from xarrayops._ops.choices.calls import describe, key_of, made_of, shown
 from xarrayops._ops.choices.store import Store
 from xarrayops.bench import Workload
-from xarrayops.tune import __main__ as tune, worker
+from xarrayops.tune import __main__ as tune, run, worker
 from xarrayops.tune.calls import VERBS, default_calls
 from xarrayops.tune.candidates import Candidates, made
 
@@ -125,10 +127,9 @@ def test_the_calls_of_a_workload_are_recorded(monkeypatch, store):
         "multiply(float32[100, 100], float) on numpy",
         "sort(float32[100, 100], axis=0) on numpy",
     ]
-    monkeypatch.setattr(tune, "_started", lambda: None)
     answers = [{"status": "ok", "calls": calls}, {"status": "ok", "calls": calls}, {"status": "timeout"}]
-    monkeypatch.setattr(tune, "_answers", lambda worker, requests, has_time: [(None, each, 0.0) for each in answers])
-    assert tune._of_bench(["numpy"]) == calls
+    found = run.Run(60.0, console())
+    assert found._listed(SimpleNamespace(ask=lambda request: answers.pop()), [{"workload": "scaled"}] * 3) == calls
 
 
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "negative", "C, read-only"])
@@ -150,7 +151,7 @@ def test_a_described_call_can_be_made_again(layout):
     ("arguments", "message"),
     [
         (["--verbs", "nonsense"], "no measured function 'nonsense'"),
-        (["--backends", "nonsense"], "no installed backend 'nonsense'"),
+        (["--backends", "nonsense"], "no backend 'nonsense'"),
         (["--from-log", "missing.jsonl"], "missing.jsonl"),
         (["--seconds", "0"], "not a positive duration"),
     ],
@@ -162,25 +163,80 @@ def test_wrong_arguments_are_refused(capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
-def test_a_worker_that_dies_is_replaced(monkeypatch):
-    class Dying:
-        alive = True
-        asked = 0
+class Worker:
+    """A worker that answers as a test says; "dies" ends it."""
 
-        def __init__(self, module):
-            assert module == "xarrayops.tune.worker"
+    def __init__(self, answers):
+        self.alive, self.answers, self.asked = True, answers, []
 
-        def answer(self, seconds):
-            return {"status": "ok"}
+    def answer(self, seconds):
+        return {"status": "ok"}
 
-        def ask(self, request, seconds):
-            Dying.asked += 1
-            self.alive = Dying.asked != 1
-            return {"status": "crashed" if Dying.asked == 1 else "ok", "reason": "SIGSEGV"}
+    def ask(self, request, seconds):
+        self.asked.append(request)
+        answer = self.answers.pop(0)
+        if isinstance(answer, BaseException):
+            raise answer
+        self.alive = answer["status"] != "crashed"
+        return answer
 
-        def close(self):
-            self.alive = False
+    def close(self):
+        self.alive = False
 
-    monkeypatch.setattr(tune, "Worker", Dying)
-    found = [answer["status"] for _, answer, _ in tune._answers(tune._started(), [SORT] * 3, lambda: True)]
-    assert found == ["crashed", "ok", "ok"]
+
+def answer(*gains):
+    """The answer for a sort, with a candidate for each gain."""
+    names = {"call": SORT, "default": "numpy:sort", "exact": True, "date": "2026-11-20"}
+    records = [{**names, "candidate": f"c{i}", "process": "p", "ratios": [gain] * 9} for i, gain in enumerate(gains)]
+    return {"status": "ok", "records": records}
+
+
+def ran(monkeypatch, *workers, calls=(SORT,) * 3, limit=60.0):
+    """A run whose workers answer one after the other."""
+    left = list(workers)
+    monkeypatch.setattr(run, "Worker", lambda module: left.pop(0))
+    found = run.Run(limit, console())
+    found.measure(list(calls), [])
+    return found
+
+
+def test_a_worker_that_dies_is_replaced(monkeypatch, store):
+    crashed = {"status": "crashed", "reason": "SIGSEGV"}
+    first, second = Worker([answer(1.0), crashed]), Worker([answer(1.0)])
+    found = ran(monkeypatch, first, second)
+    assert (len(first.asked), len(second.asked)) == (2, 1)
+    assert list(found.notes()) == [f"{shown(SORT)}: SIGSEGV"]
+    assert not second.alive
+
+
+def test_the_second_process_measures_the_promising_candidates(monkeypatch, store):
+    first, second = Worker([answer(1.0, 2.0, 3.0), answer(1.0), answer(2.0)]), Worker([answer(1.0, 3.0), answer(2.0)])
+    found = ran(monkeypatch, first, second)
+    assert [request["only"] for request in second.asked] == [["c1", "c2"], ["c0"]]
+    assert list(found.notes()) == ["1 kernel faster in one process, but not in the other."]
+    assert len(store.records()) == 8
+
+
+def test_calls_that_are_not_measured_are_counted(monkeypatch, store):
+    assert next(iter(ran(monkeypatch, limit=-1.0).notes())).startswith("3 calls not measured: the time ended.")
+
+
+def test_an_interrupt_keeps_what_was_measured(monkeypatch, store, tmp_path, capsys):
+    log = tmp_path / "calls.jsonl"
+    choice = {"description": SORT, "default": "numpy:sort", "candidate": "numpy:sort", "gain": 1.0, "rounds": 0}
+    log.write_text(json.dumps({**choice, "date": "", "exact": True}) + "\n")
+    worker = Worker([answer(1.0), KeyboardInterrupt()])
+    monkeypatch.setattr(run, "Worker", lambda module: worker)
+    monkeypatch.setattr(tune, "calls_of", lambda path: [SORT, SORT])
+    assert tune.main(["--from-log", str(log)]) == 130
+    assert "Interrupted. What was measured is kept." in capsys.readouterr().out
+    assert len(store.records()) == 1
+    assert not worker.alive
+
+
+def test_the_command_imports_no_library():
+    """Its signals would be handled in their callbacks: Ctrl-C during the import of JAX was lost."""
+    program = "import sys; from xarrayops.tune import __main__; print(*{'jax', 'torch', 'cupy'} & set(sys.modules))"
+    assert not subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout.strip()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -132,6 +131,8 @@ class choices(Scope):  # noqa: N801 - lower case, because it is used as a statem
         return Measurements(table_of(choices_of(file)), f"xo.choices({file!r})", is_pinned=True)
 
     def _recorded(self, numerics: str) -> Measurements:
+        import errno
+
         from xarrayops._ops.choices.measurements import Measurements
 
         if self._file is not None and not os.path.isdir(os.path.dirname(self._file) or "."):

@@ -1,0 +1,115 @@
+"""A run of ``tune``: the calls are measured in one process, and the promising candidates in a second one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any
+
+from xarrayops._cli.terminal import Console, Progress
+from xarrayops._ops.choices import machine
+from xarrayops._ops.choices.calls import Description, key_of, shown
+from xarrayops._ops.choices.verdicts import is_promising
+from xarrayops._system.process import Worker
+from xarrayops._system.texts import counted
+
+START_S, CALL_S = 120.0, 60.0
+"""The time limits of the start of a worker, which imports all libraries, and of one request."""
+Request = dict[str, Any]
+"""For a worker: the description of a call, and the names of the candidates if not all are measured; or what to list."""
+
+
+class Process:
+    """A worker process, which starts with the first request and is replaced if it dies."""
+
+    def __init__(self) -> None:
+        self._worker: Worker | None = None
+        self.start_s = 0.0
+        """The seconds of the last start."""
+
+    def ask(self, request: Request) -> dict[str, Any]:
+        """The answer to a request."""
+        if self._worker is None or not self._worker.alive:
+            start = monotonic()
+            self._worker = Worker("xarrayops.tune.worker")
+            self._worker.answer(START_S)
+            self.start_s = monotonic() - start
+        return self._worker.ask(request, CALL_S)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._worker is not None and self._worker.alive:
+            self._worker.close()
+
+
+class Run:
+    """The calls of a run and what became of them. The records go to the store at once."""
+
+    def __init__(self, limit: float, out: Console) -> None:
+        self._start, self._limit = monotonic(), limit
+        self._progress = Progress(console=out, transient=True)
+        self._task = self._progress.add_task("", total=limit)
+        self.calls: list[Description] = []
+        self._failures: dict[str, str] = {}
+        self._asked = self._found = self._confirmed = 0
+
+    def measure(self, calls: list[Description] | None, lists: list[Request]) -> None:
+        """Measure some calls, by default those that a worker lists.
+
+        The first process ends when the second one needs the rest of the time.
+        """
+        first, second = Process(), Process()
+        self._progress.start()
+        try:
+            self.calls = self._listed(first, lists) if calls is None else calls
+            requests: list[Request] = []
+            reserved: list[float] = []
+            for request, seconds in self._promising(first, [{"description": call} for call in self.calls], reserved):
+                requests.append(request)
+                reserved.append(seconds)
+                self._found += len(request["only"])
+            for request, _ in self._promising(second, requests, []):
+                self._confirmed += len(request["only"])
+        finally:
+            self._progress.stop()
+            first.close()
+            second.close()
+
+    def notes(self) -> Iterator[str]:
+        """What was not measured or not proved."""
+        left = len(self.calls) - self._asked
+        if left:
+            yield f"{counted(left, 'call')} not measured: the time ended. Use a longer --seconds."
+        if self._found > self._confirmed:
+            yield f"{counted(self._found - self._confirmed, 'kernel')} faster in one process, but not in the other."
+        for call, reason in self._failures.items():
+            yield f"{call}: {reason}"
+
+    def _listed(self, process: Process, lists: list[Request]) -> list[Description]:
+        found: dict[Any, Description] = {}
+        for request in lists:
+            self._show(request.get("workload", "starting"))
+            found |= {key_of(call): call for call in process.ask(request).get("calls", ())}
+        return list(found.values())
+
+    def _promising(
+        self, process: Process, requests: list[Request], reserved: list[float]
+    ) -> Iterator[tuple[Request, float]]:
+        """The requests with the candidates that look faster, and the seconds that these took, while there is time."""
+        for request in requests:
+            if monotonic() - self._start + sum(reserved) + (process.start_s if reserved else 0.0) > self._limit:
+                return
+            asked, call = monotonic(), request["description"]
+            answer = process.ask(request)
+            self._asked += "only" not in request
+            if answer["status"] != "ok":
+                self._failures[shown(call)] = answer["reason"]
+            for record in answer.get("records", ()):
+                machine.store().append(record)
+            self._show(shown(call))
+            names = [record["candidate"] for record in answer.get("records", ()) if is_promising(record["ratios"])]
+            if names:
+                yield {"description": call, "only": names}, monotonic() - asked
+
+    def _show(self, text: str) -> None:
+        self._progress.update(self._task, completed=monotonic() - self._start, description=text)
