@@ -124,7 +124,7 @@ class Whole:
     item : int
         The least bytes of an element of the result.
     is_worst : bool
-        Whether most values need less, so that the limit of a library does not apply, only an explicit one.
+        Whether most calls need less, so that the limit of a library does not apply, only an explicit one.
     """
 
     def __init__(
@@ -179,10 +179,12 @@ class Chunks:
         How many chunks of each argument, and of a result, a task holds at most.
     item : int
         The least bytes of an element.
+    is_worst : bool
+        As for `Whole`.
     """
 
-    def __init__(self, arguments: int = 2, results: int = 2, *, item: int = 0) -> None:
-        self.arguments, self.results, self.item = arguments, results, item
+    def __init__(self, arguments: int = 2, results: int = 2, *, item: int = 0, is_worst: bool = False) -> None:
+        self.arguments, self.results, self.item, self.is_worst = arguments, results, item, is_worst
 
     def __call__(self, given: Mapping[str, Any]) -> Cost:
         """The largest chunks. Of arrays in one sequence a task holds those of one."""

@@ -13,6 +13,7 @@ from xarrayops.plugin import sharding
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.generic import shaping
 from xarrayops.plugin.sharding import Chunks, Cost, Rule, Sharding, Whole, shardings
+from xarrayops_backends.dask._indexing import keeps_chunks
 from xarrayops_backends.dask._selection import SMALL
 
 
@@ -119,8 +120,6 @@ class Einsum(Chunks):
 class Reshaped(Chunks):
     """Where the shape changes, Dask may join chunks in between."""
 
-    is_worst = True
-
     def __call__(self, given: Mapping[str, Any]) -> Cost:
         """The cost of chunks, or of those that Dask joins."""
         cost = super().__call__(given)
@@ -192,9 +191,9 @@ class Indexed(Chunks):
     def __call__(self, given: Mapping[str, Any]) -> Cost:
         """The cost of chunks, or of whole arrays."""
         arrays = [sharding.of_chunks("dask", x) for x in given["index"].entries if hasattr(x, "chunks")]
-        if len(arrays) > 1 or any(len(x.shape) > 1 for x in arrays):
-            return Whole(dict.fromkeys(("x", "value", "index"), "all"), copies=2)({**given, "index": arrays})
-        return super().__call__({**given, "index": arrays})
+        of_chunks = keeps_chunks(given["x"].shape, given["index"], given.get("op"), given.get("value"))
+        given = {**given, "index": [x for x in arrays if sharding.is_known(x)]}
+        return super().__call__(given) if of_chunks else Whole(dict.fromkeys(("x", "value", "index"), "all"))(given)
 
 
 def positions(given: Mapping[str, Any]) -> Cost:
@@ -230,10 +229,11 @@ def _item(x: Sharding) -> int:
 
 
 _OF_CHUNKS = """
-atleast_nd broadcast_arrays broadcast_to diag empty_like expand_dims fft.fftshift fft.ifftshift
-fill_diagonal flip full_like linalg.diagonal matrix_transpose meshgrid moveaxis one_hot ones_like
-permute_dims sliding_window_view split squeeze stack tile unstack zeros_like
+atleast_nd diag empty_like expand_dims fft.fftshift fft.ifftshift
+fill_diagonal flip full_like linalg.diagonal matrix_transpose moveaxis one_hot ones_like
+permute_dims split squeeze stack tile unstack zeros_like
 """
+_VIEWS = "broadcast_arrays broadcast_to meshgrid sliding_window_view"
 _COMPUTED = "allclose array_equal gradient outer polyval trapezoid linalg.outer linalg.trace"
 _PRODUCTS = "matmul matmul_int32 tensordot vecdot"
 _DISTINCT = "unique unique_all unique_counts unique_inverse unique_values union1d"
@@ -261,6 +261,7 @@ RULES: dict[str, Any] = {
     "linalg.cross": Whole({"x1": "axis", "x2": "axis"}, copies=2),
     **dict.fromkeys(("linalg.norm", "linalg.matrix_norm"), norm),
     **dict.fromkeys(_OF_CHUNKS.split(), Chunks()),
+    **dict.fromkeys(_VIEWS.split(), Chunks(is_worst=True)),  # elements that are repeated take no memory
     **dict.fromkeys(_COMPUTED.split(), Chunks(4, 4, item=8)),
     **dict.fromkeys(("diff", "insert"), Chunks(4, 4)),
     "pad": Padded(4, 4),
@@ -274,7 +275,7 @@ RULES: dict[str, Any] = {
     **dict.fromkeys(_OF_TWO.split(), Whole(_ALL, copies=2, item=24)),
     **dict.fromkeys(("nonzero", "argwhere"), Flattened(positions)),
     **dict.fromkeys(("argmax", "argmin"), Flattened(sharding.reduction)),
-    **dict.fromkeys(("concat", "kron", "repeat", "reshape", "roll"), Reshaped()),
+    **dict.fromkeys(("concat", "kron", "repeat", "reshape", "roll"), Reshaped(is_worst=True)),
     "compress": chosen,
     **dict.fromkeys(("convolve", "correlate"), Windows(6, 6)),
     "lexsort": Whole({"keys": "axis"}, like="keys", copies=2, item=8),
