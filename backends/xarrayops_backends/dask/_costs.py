@@ -13,7 +13,7 @@ from xarrayops.plugin import sharding
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.generic import shaping
 from xarrayops.plugin.sharding import Chunks, Cost, Rule, Sharding, Whole, shardings
-from xarrayops_backends.dask._indexing import keeps_chunks
+from xarrayops_backends.dask._indexing import _keeps_chunks
 from xarrayops_backends.dask._selection import SMALL
 
 
@@ -191,7 +191,7 @@ class Indexed(Chunks):
     def __call__(self, given: Mapping[str, Any]) -> Cost:
         """The cost of chunks, or of whole arrays."""
         arrays = [sharding.of_chunks("dask", x) for x in given["index"].entries if hasattr(x, "chunks")]
-        of_chunks = keeps_chunks(given["x"].shape, given["index"], given.get("op"), given.get("value"))
+        of_chunks = _keeps_chunks(given["x"].shape, given["index"], given.get("op"), given.get("value"))
         given = {**given, "index": [x for x in arrays if sharding.is_known(x)]}
         return super().__call__(given) if of_chunks else Whole(dict.fromkeys(("x", "value", "index"), "all"))(given)
 

@@ -82,7 +82,7 @@ def _take(x: Any, *arrays: Any, positions: tuple[int, ...], rest: tuple[Any, ...
     return np.asanyarray(x[tuple(next(arrays_left) if k in positions else i for k, i in enumerate(rest))])
 
 
-def keeps_chunks(shape: tuple[int, ...], index: Index, op: str | None, value: Any) -> bool:
+def _keeps_chunks(shape: tuple[int, ...], index: Index, op: str | None, value: Any) -> bool:
     """Whether `update`, or without an operation `select`, serves an array of this shape in its chunks."""
     selection = index.selection(shape)
     arrays, mask = selection.arrays, index.lone_mask(selection)
