@@ -11,15 +11,23 @@ from xarrayops._core.backends import find
 from xarrayops._core.dispatch.arguments import signature
 from xarrayops._surface import EXTRA, SURFACE
 from xarrayops._system.texts import amount
-from xarrayops.plugin.sharding import RULES, Cost, Rule, Sharding
+from xarrayops.plugin.sharding import RULES, Chunks, Cost, Rule, Sharding
 
 FOLDER = Path(__file__).resolve().parents[1] / "guides" / "generated"
 PIECES = {"dask": 100, "jax": 8}
 """The libraries, and the shards of the array of the page."""
 SHAPE, VECTOR, ITEM = (2_000_000, 64), (128_000_000,), 8
-OF_VECTORS = {"take": ("indices",), "searchsorted": ("x1", "x2"), "bincount": ("x",)}
+OF_VECTORS = {
+    "take": ("indices",),
+    "searchsorted": ("x1", "x2"),
+    "bincount": ("x",),
+    "compress": ("condition",),
+    "digitize": ("bins",),
+    "interp": ("xp", "fp"),
+    "lexsort": ("keys",),
+}
 """The arguments that have one axis."""
-ARRAYS = ("x", "x1", "x2", "condition", "indices")
+ARRAYS = ("x", "x1", "x2", "condition", "indices", "bins", "xp", "fp", "keys")
 GIVEN = {"q": 0.5, "k": 10, "kth": 10, "full_matrices": False}
 AXES = {"the split axis": 0, "another axis": 1}
 TITLE = "Rules of split arrays"
@@ -76,12 +84,23 @@ def costs(library: str, verb: str, rule: Rule) -> Iterator[tuple[str, Cost]]:
         yield along, rule(given | {"axis": axis})
 
 
-def rows(library: str) -> dict[tuple[str, Cost], list[str]]:
+def cells(library: str, verb: str, rule: Rule) -> Iterator[tuple[str, ...]]:
+    """What the page says of a function, along each kind of axis."""
+    if isinstance(rule, Chunks):
+        held = f"{rule.arguments} chunks of each argument and {rule.results} of the result"
+        yield "", "in chunks", "chunks", held
+        return
+    for along, cost in costs(library, verb, rule):
+        shown = ("depends on values" if n is None else amount(n) for n in (cost.moves, cost.holds))
+        yield along, cost.sharding or "", *shown
+
+
+def rows(library: str) -> dict[tuple[str, ...], list[str]]:
     """The functions with the same costs, in the order in which they were found."""
-    found: dict[tuple[str, Cost], list[str]] = {}
+    found: dict[tuple[str, ...], list[str]] = {}
     for verb in dict.fromkeys([*RULES, *SURFACE, *EXTRA]):
         rule = rule_of(library, verb)
-        for case in costs(library, verb, rule) if rule else ():
+        for case in cells(library, verb, rule) if rule else ():
             found.setdefault(case, []).append(verb)
     return found
 
@@ -90,9 +109,8 @@ def table(library: str) -> str:
     """The table of a library."""
     lines = [".. list-table::", "   :header-rows: 1", "   :widths: 40 15 15 15 15", ""]
     lines += _row("functions", "along", "result", "moved", "held")
-    for (along, cost), verbs in rows(library).items():
-        shown = ("depends on values" if n is None else amount(n) for n in (cost.moves, cost.holds))
-        lines += _row(", ".join(f"``{verb}``" for verb in verbs), along, cost.sharding or "", *shown)
+    for shown, verbs in rows(library).items():
+        lines += _row(", ".join(f"``{verb}``" for verb in verbs), *shown)
     return "\n".join(lines)
 
 

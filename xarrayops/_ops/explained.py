@@ -65,13 +65,16 @@ def _only(name: str, backend: Backend, hook: str, call: Call) -> Candidate:
     gap = gap_of(function)
     if gap is not None:
         return Candidate(name, False, str(gap))
-    cost = cost_of(hook, function, call)
+    try:
+        cost = cost_of(hook, function, call)
+    except Unsupported as error:  # of a function that makes its results first
+        return Candidate(name, False, str(error))
     if cost is None:
         return _planned(name, backend, hook, call)
-    if not isinstance(RULES.get(hook), Whole):
-        return Candidate(name, True, backend.origins[hook]).costing(cost)
-    reason = excess(hook, function, call)
-    gathers = f"; gathers {amount(cost.moves)} {place_of(hook, call)}" if cost.moves else ""
+    is_gathering = isinstance(RULES.get(hook), Whole)
+    is_limited = is_gathering or hasattr(function, "rule")
+    reason = excess(hook, function, call, cost) if is_limited else None
+    gathers = f"; gathers {amount(cost.moves)} {place_of(hook, call)}" if is_gathering and cost.moves else ""
     return Candidate(name, reason is None, reason or f"{backend.origins[hook]}{gathers}").costing(cost)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from xarrayops._surface import ROLES
 
-WRAPPED_HOOKS = ("einsum", "unique", "update", "select")
+WRAPPED_HOOKS = ("einsum", "unique", "update", "select", "matmul_int32")
 """The hooks that compute like functions of the standard; `wrap` is called for them too."""
 
 

@@ -123,12 +123,22 @@ class Whole:
         The memory of the results and of the temporary arrays, in multiples of the gathered arguments.
     item : int
         The least bytes of an element of the result.
+    is_worst : bool
+        Whether most calls need less, so that the limit of a library does not apply, only an explicit one.
     """
 
     def __init__(
-        self, axes: Mapping[str, str], *, drops: bool = False, like: str = "", copies: float = 1, item: int = 0
+        self,
+        axes: Mapping[str, str],
+        *,
+        drops: bool = False,
+        like: str = "",
+        copies: float = 1,
+        item: int = 0,
+        is_worst: bool = False,
     ) -> None:
         self.axes, self.drops, self.like, self.copies, self.item = axes, drops, like, copies, item
+        self.is_worst = is_worst
 
     def __call__(self, given: Mapping[str, Any]) -> Cost:
         """The bytes of the gathered arguments, and of all that a task makes of them."""
@@ -158,7 +168,37 @@ class Whole:
         return tuple(axis % ndim for axis in some if -ndim <= axis < ndim)
 
 
-Rule: TypeAlias = Callable[[Mapping[str, Any]], Cost] | Whole
+class Chunks:
+    """The rule of lazy functions whose tasks take some chunks of each argument, and give chunks like those of results.
+
+    The arguments include ``results``: the results of the call, which a lazy library makes without computing them.
+
+    Attributes
+    ----------
+    arguments, results : int
+        How many chunks of each argument, and of a result, a task holds at most.
+    item : int
+        The least bytes of an element.
+    is_worst : bool
+        As for `Whole`.
+    """
+
+    def __init__(self, arguments: int = 2, results: int = 2, *, item: int = 0, is_worst: bool = False) -> None:
+        self.arguments, self.results, self.item, self.is_worst = arguments, results, item, is_worst
+
+    def __call__(self, given: Mapping[str, Any]) -> Cost:
+        """The largest chunks. Of arrays in one sequence a task holds those of one."""
+        largest: dict[str, int] = {}
+        for name, x in shardings(given):
+            nbytes = max(x.shard_bytes or 0, self.item * prod(x.shard_shape))
+            largest[name] = max(nbytes, largest.get(name, 0))
+        of_results = largest.pop("results", 0)
+        results = shardings({"results": given["results"]})
+        spec = described(results[0][1].engine, results[0][1].spec or ()) if results else None
+        return Cost(None, self.arguments * sum(largest.values()) + self.results * of_results, spec)
+
+
+Rule: TypeAlias = Callable[[Mapping[str, Any]], Cost] | Whole | Chunks
 
 
 def shardings(given: Mapping[str, Any]) -> list[tuple[str, Sharding]]:
@@ -182,7 +222,7 @@ def elementwise(given: Mapping[str, Any]) -> Cost:
     specs = [(None,) * (ndim - len(x.shape)) + (x.spec or ()) for x in arrays]
     spec = tuple(next((axis for axis in axes if axis), None) for axes in zip(*specs, strict=True))
     shape = tuple(max(axes) for axes in zip(*(_on_left(x.shard_shape, ndim) for x in arrays), strict=True))
-    item = max((_item(x) for x in arrays), default=0)
+    item = min(sum(_item(x) for x in arrays), 16)  # complex64 and float64 give complex128
     differ = any(x.engine and _on_left(x.counts, ndim) != _on_left(arrays[0].counts, ndim) for x in arrays)
     holds = sum(x.shard_bytes or 0 for x in arrays) + prod(shape) * max(item, 8)
     engine = next((x.engine for x in arrays if x.engine), None)
@@ -278,11 +318,17 @@ RULES: dict[str, Rule] = {
 
 
 def advice(rule: Rule | None, given: Mapping[str, Any], times: float) -> str | None:
-    """How to split the first gathered array so that a call needs so many times less memory; None if it cannot."""
-    if not isinstance(rule, Whole):
+    """How to split the first array, so that a call needs so many times less memory; None if it cannot.
+
+    An array that is gathered is split along other axes; one of a function of chunks too, because the results must be.
+    """
+    of_chunks = isinstance(rule, Chunks)
+    whole = rule if isinstance(rule, Whole) else Whole(dict.fromkeys(given, "axis"))
+    if rule is not whole and not of_chunks:
         return None
-    name, x = next((name, x) for name, x in shardings(given) if name in rule.axes and x.engine is not None)
-    free = [axis for axis in range(len(x.shape)) if axis not in rule.axes_of(name, x, given)]
+    name, x = next((name, x) for name, x in shardings(given) if name in whole.axes and x.engine is not None)
+    gathered = whole.axes_of(name, x, given)
+    free = [axis for axis in range(len(x.shape)) if axis not in gathered]
     if not free:
         return None
     axis = max(free, key=lambda axis: x.shape[axis])
@@ -290,12 +336,13 @@ def advice(rule: Rule | None, given: Mapping[str, Any], times: float) -> str | N
     if part == 0:
         return None
     count = ceil(x.shape[axis] / part)
+    mesh = {f"axis{i}": n for i, n in enumerate(x.counts) if i != axis and n > 1 and (of_chunks or i not in gathered)}
     if x.engine != "dask":  # the devices of the mesh, and equal shards
-        needed, count = count, prod((x.mesh or {}).values())
+        needed, count, mesh = count, prod((x.mesh or {}).values()), {}
         if count < needed or x.shape[axis] % count:
             return None
-    spec = tuple("split" if i == axis else None for i in range(len(x.shape)))
-    return f"xo.shard({name}, {spec}, mesh={{'split': {count}}})"
+    spec = tuple("split" if i == axis else f"axis{i}" if f"axis{i}" in mesh else None for i in range(len(x.shape)))
+    return f"xo.shard({name}, {spec}, mesh={mesh | {'split': count}})"
 
 
 @cache

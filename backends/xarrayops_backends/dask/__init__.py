@@ -48,7 +48,7 @@ COMPUTES_IN_DOUBLE = (
 )
 ARRAY_TYPES = (dask.array.Array,)
 ENVIRONMENT = ("DASK_SCHEDULER", "DASK_NUM_WORKERS", "DASK_ARRAY__CHUNK_SIZE")
-ATTENTION_CANDIDATES = [("chunks", _attention, _chunks_refusal)]
+ATTENTION_CANDIDATES = [("chunks", limited("attention", _attention, _costs.of_attention), _chunks_refusal)]
 UNTRACEABLE = dict.fromkeys(
     ("compute", "persist"), Gap("it computes the values", "call it outside the traced function")
 ) | dict.fromkeys(

@@ -166,7 +166,7 @@ def _are_served(cls: type) -> bool:
     return is_cupys or issubclass(cls, (np.ndarray, np.generic))
 
 
-_NEED_SIZES = ("argmax", "argmin", "corrcoef", "cov", "cumulative_prod", "cumulative_sum", "searchsorted")
+_NEED_SIZES = ("argmax", "argmin", "corrcoef", "cov", "cumulative_prod", "cumulative_sum", "diag", "searchsorted")
 """Checked before the call: here Dask returns a graph that fails later, or that gives NaN (cov, searchsorted)."""
 
 

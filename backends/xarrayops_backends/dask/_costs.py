@@ -6,9 +6,14 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
+from dask import config
+from dask.utils import parse_bytes
+
 from xarrayops.plugin import sharding
 from xarrayops.plugin.arrays import Record
-from xarrayops.plugin.sharding import RULES as _OF_MOST, Cost, Rule, Sharding, Whole, shardings
+from xarrayops.plugin.generic import shaping
+from xarrayops.plugin.sharding import Chunks, Cost, Rule, Sharding, Whole, shardings
+from xarrayops_backends.dask._indexing import _keeps_chunks
 from xarrayops_backends.dask._selection import SMALL
 
 
@@ -54,13 +59,13 @@ def counting(given: Mapping[str, Any]) -> Cost:
 def composed(given: Mapping[str, Any]) -> Cost:
     """The tasks of elementwise functions that choose between two arrays."""
     cost = sharding.elementwise(given)
-    return cost._replace(holds=2 * (cost.holds or 0))
+    return cost._replace(holds=3 * (cost.holds or 0))
 
 
 def cumulative(given: Mapping[str, Any]) -> Cost:
     """Each chunk is summed, and the total of the chunks before it is added."""
     x: Sharding = given["x"]
-    holds = 4 * max(x.shard_bytes or 0, 8 * prod(x.shard_shape))
+    holds = 6 * max(x.shard_bytes or 0, 8 * prod(x.shard_shape))
     return Cost(sharding.reduction(given).moves, holds, sharding.described("dask", x.spec or ()))
 
 
@@ -83,7 +88,7 @@ def least_squares(given: Mapping[str, Any]) -> Cost:
     if len(x1.shape) != 2:
         return sharding.OF_MATRICES(given)
     columns = x1.shape[1] + prod(x2.shape[1:])
-    size = max((x.shard_bytes or 0) // max(prod(x.shard_shape), 1) for x in (x1, x2))
+    size = max(_item(x1), _item(x2))
     both = x1._replace(
         shape=(x1.shape[0], columns),
         shard_shape=(x1.shard_shape[0], columns),
@@ -95,23 +100,187 @@ def least_squares(given: Mapping[str, Any]) -> Cost:
     return cost._replace(holds=(cost.holds or 0) + (x2.shard_bytes or 0), sharding="one chunk")
 
 
-_ORDER = Whole({"x": "axis"}, like="x", item=8)
-_REDUCTIONS = "var std nanvar nanstd nanargmax nanargmin ptp logsumexp linalg.vector_norm"
+def norm(given: Mapping[str, Any]) -> Cost:
+    """Singular values are those of whole matrices; other norms are sums, or extrema of sums."""
+    if given["ord"] in (2, -2, "nuc") and not isinstance(given.get("axis"), int) and len(given["x"].shape) > 1:
+        return (Whole({"x": "axis"}, copies=3, drops=True) if "axis" in given else sharding.OF_MATRICES)(given)
+    return sharding.reduction({"axis": (-2, -1), **given})
+
+
+class Einsum(Chunks):
+    """Of more than two arrays the products of two are multiplied, and a diagonal is taken from a whole array."""
+
+    def __call__(self, given: Mapping[str, Any]) -> Cost:
+        """The cost of a product of two arrays; unknown for others."""
+        terms = given["subscripts"].partition("->")[0].replace(" ", "").replace("...", "").split(",")
+        is_of_chunks = len(terms) < 3 and all(len(set(term)) == len(term) for term in terms)
+        return super().__call__(given) if is_of_chunks else Cost()
+
+
+class Reshaped(Chunks):
+    """Where the shape changes, Dask may join chunks in between."""
+
+    def __call__(self, given: Mapping[str, Any]) -> Cost:
+        """The cost of chunks, or of those that Dask joins."""
+        cost = super().__call__(given)
+        if given.get("axis") is not None:
+            return cost
+        return cost._replace(holds=max(cost.holds or 0, *(joined(x, _item(x)) for _, x in shardings(given))))
+
+
+class Flattened(Record):
+    """The rule of functions that first bring the elements in the order of the flat index, without a given axis."""
+
+    rule: Rule
+    is_worst: bool = True
+
+    def __call__(self, given: Mapping[str, Any]) -> Cost:
+        """The cost by the rule, or of the chunks that Dask joins."""
+        cost, x = self.rule(given), given["x"]
+        is_flat = given.get("axis") is None and len(x.shape) > 1
+        return cost._replace(holds=max(cost.holds or 0, joined(x, 8))) if is_flat else cost
+
+
+def joined(x: Sharding, item: int) -> int:
+    """What a task holds to bring an array into other chunks: Dask joins chunks up to the size of its configuration."""
+    most: int = parse_bytes(config.get("array.chunk-size"))
+    return 2 * min(prod(x.shape) * item, max(most, prod(x.shard_shape) * item))
+
+
+class Searched(Chunks):
+    """Each chunk is searched in each chunk of the sorted vector, unless that must first be brought in order."""
+
+    def __call__(self, given: Mapping[str, Any]) -> Cost:
+        """The cost of chunks, or of the whole vector."""
+        is_sorted = given["sorter"] is None
+        return super().__call__(given) if is_sorted else Whole({"x1": "all", "sorter": "all"}, like="x2", item=8)(given)
+
+
+class Deleted(Chunks):
+    """The pieces between some elements are joined; of many elements the others are taken from the whole axis."""
+
+    def __call__(self, given: Mapping[str, Any]) -> Cost:
+        """The cost of chunks, or of the whole axis."""
+        sizes = [(prod(x.shape) if given["axis"] is None else x.shape[given["axis"]]) for _, x in shardings(given)]
+        is_few = max(sizes) - min(sizes) < shaping.FEW_PIECES
+        return super().__call__(given) if is_few else Whole({"x": "axis"}, copies=2, item=8)(given)
+
+
+class Padded(Chunks):
+    """Ramps are computed in double precision."""
+
+    def __call__(self, given: Mapping[str, Any]) -> Cost:
+        """The cost of chunks."""
+        cost = super().__call__(given)
+        return cost._replace(holds=8 * (cost.holds or 0)) if given["mode"] == "linear_ramp" else cost
+
+
+class Windows(Chunks):
+    """A chunk of the longer vector, no shorter than the other vector, and its neighbour; the other vector is whole."""
+
+    def __call__(self, given: Mapping[str, Any]) -> Cost:
+        """The cost of a chunk and of the shorter vector."""
+        short, long = sorted((given["x1"], given["x2"]), key=lambda x: x.shape)
+        lengths = long.shard_shape[0] + short.shape[0]
+        return super().__call__(given)._replace(holds=12 * max(_item(short), _item(long)) * lengths)
+
+
+class Indexed(Chunks):
+    """Some chunks of the array, the index and the values; of several arrays of indices a task gets all."""
+
+    def __call__(self, given: Mapping[str, Any]) -> Cost:
+        """The cost of chunks, or of whole arrays."""
+        arrays = [sharding.of_chunks("dask", x) for x in given["index"].entries if hasattr(x, "chunks")]
+        of_chunks = _keeps_chunks(given["x"].shape, given["index"], given.get("op"), given.get("value"))
+        given = {**given, "index": [x for x in arrays if sharding.is_known(x)]}
+        return super().__call__(given) if of_chunks else Whole(dict.fromkeys(("x", "value", "index"), "all"))(given)
+
+
+def positions(given: Mapping[str, Any]) -> Cost:
+    """The positions of the elements of a chunk, along all axes."""
+    x: Sharding = given["x"]
+    return Cost(None, 32 * prod(x.shard_shape) * (len(x.shape) + 1), "one chunk")
+
+
+def chosen(given: Mapping[str, Any]) -> Cost:
+    """The elements of a chunk of a vector; of other arrays the axis is whole."""
+    x: Sharding = given["x"]
+    is_vector = given["axis"] is None or len(x.shape) == 1
+    if not is_vector or given["condition"].shape[0] != prod(x.shape):
+        return Whole({"x": "axis", "condition": "all"}, copies=2, item=16)(given)
+    return Cost(None, 4 * ((x.shard_bytes or 0) + 8 * given["condition"].shard_shape[0]), None)
+
+
+def of_attention(given: Mapping[str, Any]) -> Cost:
+    """A chunk of queries and one of keys, with all of the head size; then a tree of pairs merges the results."""
+    a = given["a"]
+    batch, shared, keys, _ = a.k.shard_shape
+    extents = (batch, shared * (a.q.shape[1] // max(a.k.shape[1], 1)), a.q.shard_shape[2], keys)
+    rows, (size, values) = prod(extents[:3]), (a.k.shape[3], a.v.shape[3])
+    pair = rows * size + batch * shared * keys * (size + values)
+    others = (prod(map(min, x.shape, extents)) for _, x in shardings({"a": a[3:]}))
+    holds = 2 * max(_item(a.q), 4) * (pair + 2 * rows * (values + 1)) + 16 * (sum(others) + sum(extents))
+    return Cost(None, holds, sharding.described("dask", a.q.spec or ()))
+
+
+def _item(x: Sharding) -> int:
+    """The bytes of an element."""
+    return (x.shard_bytes or 0) // max(prod(x.shard_shape), 1)
+
+
+_OF_CHUNKS = """
+atleast_nd diag empty_like expand_dims fft.fftshift fft.ifftshift
+fill_diagonal flip full_like linalg.diagonal matrix_transpose moveaxis one_hot ones_like
+permute_dims split squeeze stack tile unstack zeros_like
+"""
+_VIEWS = "broadcast_arrays broadcast_to meshgrid sliding_window_view"
+_COMPUTED = "allclose array_equal gradient outer polyval trapezoid linalg.outer linalg.trace"
+_PRODUCTS = "matmul matmul_int32 tensordot vecdot"
+_DISTINCT = "unique unique_all unique_counts unique_inverse unique_values union1d"
+_OF_TWO = "intersect1d setdiff1d setxor1d"
+_ALL = {"x": "all", "x1": "all", "x2": "all"}
+_MOMENTS = "var std nanvar nanstd"
+_REDUCTIONS = "nanargmax nanargmin ptp logsumexp linalg.vector_norm"
 _SEGMENTS = "segment_sum segment_mean segment_max segment_min"
 _QUANTILES = "median nanmedian quantile nanquantile percentile nanpercentile"
 RULES: dict[str, Any] = {
-    **{verb: InChunks(_OF_MOST[verb], 4) for verb in _QUANTILES.split()},
-    **dict.fromkeys(("sort", "partition"), InChunks(_ORDER, 4)),
-    **dict.fromkeys(("argsort", "argpartition"), InChunks(_ORDER, 8)),
-    "topk": InChunks(Whole({"x": "axis"}, copies=2, item=8), 4),
-    **dict.fromkeys(("cbrt", "nan_to_num", "sigmoid", "tril", "triu"), composed),
+    **dict.fromkeys(_QUANTILES.split(), InChunks(Whole({"x": "axis"}, drops=True, copies=3, item=8), 4)),
+    **dict.fromkeys(("sort", "partition"), InChunks(Whole({"x": "axis"}, like="x", item=8), 4)),
+    **dict.fromkeys(("argsort", "argpartition"), InChunks(Whole({"x": "axis"}, like="x", copies=2, item=8), 8)),
+    "topk": Chunks(4, 10, item=8),
+    **dict.fromkeys(("cbrt", "isclose", "nan_to_num", "sigmoid", "sign", "tril", "triu"), composed),
+    **dict.fromkeys(_MOMENTS.split(), Chunks(4, 28, item=8)),  # counts, sums and squares of eight chunks
     **dict.fromkeys(_REDUCTIONS.split(), sharding.reduction),
-    "isclose": sharding.elementwise,
     **dict.fromkeys(("histogram", "bincount", *_SEGMENTS.split()), counting),
     **dict.fromkeys(("cumulative_sum", "cumulative_prod"), cumulative),
     **dict.fromkeys(("linalg.qr", "linalg.svd", "linalg.svdvals"), sharding.tall),
     "linalg.pinv": pseudo_inverse,
     "linalg.lstsq": least_squares,
     **dict.fromkeys(("linalg.eig", "linalg.eigvals"), Whole(sharding.OF_MATRICES.axes, copies=3, item=16)),
+    **dict.fromkeys(("linalg.cond", "linalg.matrix_power"), sharding.OF_MATRICES),
+    "linalg.cross": Whole({"x1": "axis", "x2": "axis"}, copies=2),
+    **dict.fromkeys(("linalg.norm", "linalg.matrix_norm"), norm),
+    **dict.fromkeys(_OF_CHUNKS.split(), Chunks()),
+    **dict.fromkeys(_VIEWS.split(), Chunks(is_worst=True)),  # elements that are repeated take no memory
+    **dict.fromkeys(_COMPUTED.split(), Chunks(4, 4, item=8)),
+    **dict.fromkeys(("diff", "insert"), Chunks(4, 4)),
+    "pad": Padded(4, 4),
+    "average": Chunks(4, 12, item=8),
+    "delete": Deleted(),
+    "searchsorted": Searched(4, 6, item=8),
+    **dict.fromkeys(_PRODUCTS.split(), Chunks(2, 6, item=8)),  # a tree adds four products at a time
+    **dict.fromkeys(("cov", "corrcoef"), Chunks(4, 6, item=8)),
+    "einsum": Einsum(2, 6, item=8),
+    **dict.fromkeys(_DISTINCT.split(), Whole(_ALL, copies=2, item=24, is_worst=True)),
+    **dict.fromkeys(_OF_TWO.split(), Whole(_ALL, copies=2, item=24)),
+    **dict.fromkeys(("nonzero", "argwhere"), Flattened(positions)),
+    **dict.fromkeys(("argmax", "argmin"), Flattened(sharding.reduction)),
+    **dict.fromkeys(("concat", "kron", "repeat", "reshape", "roll"), Reshaped(is_worst=True)),
+    "compress": chosen,
+    **dict.fromkeys(("convolve", "correlate"), Windows(6, 6)),
+    "lexsort": Whole({"keys": "axis"}, like="keys", copies=2, item=8),
+    "digitize": Whole({"bins": "all"}, like="x", copies=2, item=8),
+    "interp": Whole({"xp": "all", "fp": "all"}, like="x", copies=2, item=8),
+    **dict.fromkeys(("update", "select"), Indexed(3, 6)),
 }
 """The functions that follow another rule than those of most libraries."""

@@ -9,6 +9,7 @@ from dask.delayed import delayed
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.generic import common, shaping
 from xarrayops_backends.dask import _blocks, _counting, _order, _reductions
 from xarrayops_backends.dask._blocks import da
 from xarrayops_backends.dask._order import (
@@ -48,6 +49,15 @@ def argwhere(x: Array, /) -> Array:
     if x.ndim == 0:
         return nonzero(x[None])[0][:, None][:, :0]
     return da.stack(nonzero(x), axis=-1, allow_unknown_chunksizes=True)
+
+
+def diag(x: Array, /, k: int = 0) -> Array:
+    """Dask's function of a vector makes chunks of zeros; the generic one has a mask of the whole matrix."""
+    k = common.whole("k", k)
+    if x.ndim != 1:
+        return shaping.diag(backend_by_name("dask").namespace, x, k)
+    x = _blocks.without_empty_chunks(x)
+    return da.diag(x, k) if x.size else da.zeros_like(x, shape=(abs(k), abs(k)))  # Dask divides by the size
 
 
 def erf(x: Array, /) -> Array:

@@ -82,6 +82,17 @@ def _take(x: Any, *arrays: Any, positions: tuple[int, ...], rest: tuple[Any, ...
     return np.asanyarray(x[tuple(next(arrays_left) if k in positions else i for k, i in enumerate(rest))])
 
 
+def _keeps_chunks(shape: tuple[int, ...], index: Index, op: str | None, value: Any) -> bool:
+    """Whether `update`, or without an operation `select`, serves an array of this shape in its chunks."""
+    selection = index.selection(shape)
+    arrays, mask = selection.arrays, index.lone_mask(selection)
+    if op is None:
+        return not arrays or (len(arrays) == 1 and arrays[0].ndim == 1)
+    if mask is not None:
+        return selection.padded(getattr(value, "shape", ()))[selection.first] == 1 and _is_whole(selection)
+    return not arrays or (len(arrays) == 1 and all(entry == _EVERYTHING for entry in selection.basic))
+
+
 def _is_of_masks(index: Index) -> bool:
     """Whether the index consists of masks, which do not need the extents of x."""
     return all(entry is ... or (hasattr(entry, "dtype") and index.is_mask(entry)) for entry in index.entries)

@@ -25,7 +25,7 @@ ALLOWED_SCALARS: dict[str, frozenset[type]] = {
 """The classes of `NON_ARRAY_TYPES` that a parameter accepts, by role."""
 HOOK_ROLES = {"x": "array", "arrays": "arrays", "operands": "arrays"}
 """The roles of the parameters of hooks. The table of the standard has the roles for its functions."""
-PUBLIC_NAMES = {hook: verb for verb, hook in OWN.items() if hook}
+PUBLIC_NAMES = {"select": "at", "matmul_int32": "matmul"} | {hook: verb for verb, hook in OWN.items() if hook}
 """The public name of a verb, by its hook."""
 OPTIONS = {"astype": ("saturate", "xarrayops._ops.casts"), "matmul": ("out_dtype", "xarrayops._ops.products")}
 """The keyword options that we add to functions of the standard, and the modules that serve calls with them, by verb.

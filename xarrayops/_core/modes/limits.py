@@ -9,12 +9,12 @@ from numbers import Integral
 from typing import Any
 
 from xarrayops._core.backends import find
-from xarrayops._core.dispatch.arguments import signature
+from xarrayops._core.dispatch.arguments import PUBLIC_NAMES, signature
 from xarrayops._core.modes.settings import Setting
 from xarrayops._system.texts import amount
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.candidates import Call, Refusal
-from xarrayops.plugin.sharding import RULES, Cost, Rule, Sharding, Whole, advice, is_known, shardings
+from xarrayops.plugin.sharding import RULES, Chunks, Cost, Rule, Sharding, Whole, advice, is_known, shardings
 
 limit_of_moves: Setting[float | None] = Setting("xo.limits(moves=)", is_carried=False)
 limit_of_holds: Setting[float | None] = Setting("xo.limits(holds=)", is_carried=False)
@@ -24,11 +24,11 @@ _is_checked: ContextVar[bool] = ContextVar("xarrayops checked limits", default=F
 """Whether the limits of this call are checked: the rule of a function covers those that it calls."""
 
 
-def arguments(verb: str, call: Call) -> dict[str, Any]:
-    """The arguments of a call by name, with the `Sharding` of each array; None for one that is unknown."""
+def arguments(verb: str, call: Call, results: Any = None) -> dict[str, Any]:
+    """The arguments of a call by name, and its results, with the `Sharding` of each array."""
     bound = signature(verb).bind(*call.args, **call.kwargs)
     bound.apply_defaults()
-    return {name: _split(value) for name, value in bound.arguments.items()}
+    return {name: _split(value) for name, value in (bound.arguments | {"results": results}).items()}
 
 
 def _split(value: Any) -> Any:
@@ -65,25 +65,39 @@ def following(verb: str, rule: Rule) -> Callable[[Callable[..., Any]], Callable[
     """A decorator that gives a function or kernel of a verb its rule, as the attributes ``rule`` and ``cost``."""
 
     def with_rule(function: Callable[..., Any]) -> Callable[..., Any]:
-        vars(function).update(rule=rule, cost=lambda call: _by_rule(rule, arguments(verb, call)))
+        def cost(call: Call) -> Cost | None:
+            results = _within(function, call) if isinstance(rule, Chunks) else None
+            return _by_rule(rule, arguments(verb, call, results))
+
+        vars(function).update(rule=rule, cost=cost)
         return function
 
     return with_rule
 
 
-def excess(verb: str, function: Callable[..., Any], call: Call) -> str | None:
-    """Why a call exceeds the limits, with the bytes and what to do instead; None if it does not."""
-    cost = cost_of(verb, function, call)
+def _within(function: Callable[..., Any], call: Call) -> Any:
+    """The results of a function, inside which no limit is checked."""
+    token = _is_checked.set(True)
+    try:
+        return function(*call.args, **call.kwargs)
+    finally:
+        _is_checked.reset(token)
+
+
+def excess(verb: str, function: Callable[..., Any], call: Call, cost: Cost | None) -> str | None:
+    """Why the cost of a call exceeds the limits, with the bytes and what to do instead; None if it does not."""
     if cost is None:
         return None
-    most = limit_of_holds.value(None)
-    most = _default(call) if most is None and cost.holds is not None else most
+    rule, most = getattr(function, "rule", None), limit_of_holds.value(None)
+    if most is None and cost.holds is not None and not getattr(rule, "is_worst", False):
+        most = _default(call)
+    rule = rule if isinstance(rule, Chunks) else RULES.get(verb)
     for name, would, value, limit in (
         ("moves", "move", cost.moves, limit_of_moves.value(None)),
         ("holds", "hold", cost.holds, most),
     ):
         if value is not None and limit is not None and value > limit:
-            helps = advice(RULES.get(verb), arguments(verb, call), value / limit) if limit else None
+            helps = advice(rule, arguments(verb, call), value / limit) if limit else None
             allowed = f'with xo.limits({name}="{amount(value, up=True)}")'
             instead = allowed if helps is None else f"{helps}; or {allowed}"
             bound = f"{place_of(verb, call)} (limit {amount(limit)})"
@@ -123,7 +137,7 @@ def limited(
     """
     if rule is None and not isinstance(RULES.get(verb), Whole):
         return function
-    serve = of_split or function
+    serve, of_results = of_split or function, rule if isinstance(rule, Chunks) else None
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -131,14 +145,13 @@ def limited(
             return function(*args, **kwargs)
         if _is_checked.get():
             return serve(*args, **kwargs)
-        reason = excess(verb, checked, Call(args, kwargs))
+        call = Call(args, kwargs)
+        results = _within(serve, call) if of_results else None
+        cost = _by_rule(of_results, arguments(verb, call, results)) if of_results else cost_of(verb, checked, call)
+        reason = excess(verb, checked, call, cost)
         if reason is not None:
-            raise Unsupported(f"xo.{verb}: {reason}")
-        token = _is_checked.set(True)
-        try:
-            return serve(*args, **kwargs)
-        finally:
-            _is_checked.reset(token)
+            raise Unsupported(f"xo.{PUBLIC_NAMES.get(verb, verb)}: {reason}")
+        return results if of_results else _within(serve, call)
 
     return checked if rule is None else following(verb, rule)(checked)
 
@@ -147,6 +160,6 @@ def within_limits(verb: str, kernel: Callable[..., Any], refusal: Refusal) -> Re
     """The capability test of a kernel, which also refuses calls that exceed the limits."""
 
     def refuse(call: Call) -> str | None:
-        return refusal(call) or excess(verb, kernel, call)
+        return refusal(call) or excess(verb, kernel, call, cost_of(verb, kernel, call))
 
     return refuse

@@ -11,7 +11,7 @@ from typing import Any
 from xarrayops._generic.extra import common
 from xarrayops.plugin.arrays import Array
 
-_FEW_PIECES = 16
+FEW_PIECES = 16
 """Up to this number of pieces are joined; beyond it, elements are taken by index."""
 
 
@@ -138,7 +138,7 @@ def delete(xp: ModuleType, x: Array, index: Any, /, *, axis: int | None = None) 
     removed = sorted(set(places(index, extent, end=extent - 1)[0]))
     if not removed:
         return xp.asarray(x, copy=True)
-    if len(removed) >= _FEW_PIECES:
+    if len(removed) >= FEW_PIECES:
         gone = set(removed)
         return xp.take(x, common.indices(xp, [i for i in range(extent) if i not in gone], x), axis=axis)
     bounds = zip([-1, *removed], [*removed, extent], strict=True)

@@ -241,10 +241,10 @@ def explain_at(verb: str, /, *args: Any, copy: bool | None = True, **kwargs: Any
     """Explain an update of x. The arguments are x, the index, the operation and the value."""
     x, index, op, value = signature("update").bind(*args, copy=copy, **kwargs).args
     backend = check(x, index, op, value)[0]
-    read(backend, x, index, op)
+    call = x, read(backend, x, index, op), op, value
     if copy is not None and type(copy) is not bool:
         raise wrong_copy(op, copy)
-    served = explain_call(verb, *args, copy=copy, **kwargs)
+    served = explain_call(verb, *call, copy=copy)
     obstacle = "copy=True" if copy else _obstacle(backend, x, op, value, copy)
     if served.chosen is None or (obstacle is not None and copy is False):
         reason = served.candidates[0].reason if served.chosen is None else obstacle

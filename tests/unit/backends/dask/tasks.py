@@ -65,7 +65,7 @@ def largest_task(*arrays):
     with Tasks(_nbytes) as tasks:
         for x in arrays:
             x.persist(scheduler="sync", optimize_graph=False)  # `compute` would join the chunks in another task
-    return max(task.taken + task.given for task in tasks.found)
+    return max((task.taken + task.given for task in tasks.found), default=0)
 
 
 def _nbytes(value):

@@ -56,6 +56,47 @@ def test_a_call_that_no_split_helps():
     assert "xo.shard" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: xo.broadcast_to(X[0], (10**12, 100)),
+        lambda: xo.unique_values(da.zeros(10**14, chunks=10**13)),
+        lambda: xo.reshape(da.zeros((10**7, 10**7), chunks=10**6), (-1,)),
+    ],
+)
+def test_most_calls_need_less_than_an_upper_bound(call):
+    """Broadcasting repeats no elements in memory, few values may be distinct: only an open block limits them."""
+    call()
+    with xo.limits(holds="1 MB"), pytest.raises(xo.Unsupported, match="it would hold"):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda x: xo.matmul(x.T, x), "matmul"),
+        (lambda x: xo.at(x)[3:].set(0.0), "at"),
+        (lambda x: xo.at(x)[x > 0].set(0.0), "at"),
+        (lambda x: xo.at(x)[[3, 2]].add(1.0), "at"),
+        (lambda x: xo.at(x)[[3, 2]].get(), "at"),
+        (lambda x: xo.flip(x), "flip"),
+        (lambda x: xo.attention(x[None, None], x[None, None], x[None, None]), "attention"),
+    ],
+)
+def test_functions_of_chunks_are_limited(call, name):
+    """Nothing is read: the results are made, and their chunks say what a task holds."""
+    with xo.limits(holds="20 kB"), pytest.raises(xo.Unsupported, match=rf"xo\.{name}: it would hold .* in one task"):
+        call(X)
+    with xo.limits(holds="2 MB"):
+        call(X)
+
+
+def test_updates_at_several_arrays_hold_the_whole_array():
+    index = (np.array([3, 2]), np.array([1, 0]))
+    with xo.limits(holds="2 MB"), pytest.raises(xo.Unsupported, match=r"xo\.at: it would hold 3\.2 MB"):
+        xo.at(X)[tuple(map(da.asarray, index))].add(1.0)
+
+
 def test_inner_blocks():
     """An inner block keeps the limits that it does not set."""
     with xo.limits(holds="1 MB"):

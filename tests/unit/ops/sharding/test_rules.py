@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+from xarrayops._core.modes import limits
 from xarrayops._surface import EXTRA, SURFACE
-from xarrayops.plugin.nested import fill
+from xarrayops.plugin.nested import fill, leaves
 from xarrayops.plugin.sharding import RULES, Sharding, Whole, described
 from xarrayops.testing import Variant
 from xarrayops.testing._suite.suite import ContractSuite, rows
@@ -27,6 +28,7 @@ def split(x, *counts):
     return found.persist(scheduler="sync")  # without the tasks that cut x
 
 
+SHORT = split(VECTOR[:300], 2)
 CALLS = {
     **{verb: (split(TALL, 8, 1),) for verb in ("exp", "astype", "sign")},
     "astype": (split(TALL, 8, 1), "float32"),
@@ -56,6 +58,30 @@ CALLS = {
     **{f"segment_{verb}": (split(VECTOR, 8), split(INDICES, 8)) for verb in ("sum", "mean", "min")},
     "segment_max": (split(TALL, 2, 2), split(INDICES[:240], 2)),
     "cumulative_sum": (split(VECTOR, 8),),
+    **{verb: (split(TALL, 8, 2),) for verb in ("flip", "matrix_transpose", "std", "var", "nonzero", "tril", "cov")},
+    **{verb: (split(VECTOR, 8),) for verb in ("diag", "gradient", "trapezoid", "unique_values", "unique_all", "diff")},
+    **{
+        verb: (split(SQUARE, 3, 3), split(SQUARE, 3, 3))
+        for verb in ("matmul", "vecdot", "kron", "tensordot", "isclose")
+    },
+    **{
+        verb: (split(VECTOR, 8), split(VECTOR[:300], 2))
+        for verb in ("convolve", "correlate", "setdiff1d", "linalg.outer")
+    },
+    **{verb: (split(TALL, 8, 2), 3) for verb in ("roll", "repeat", "pad", "sliding_window_view")},
+    "linalg.norm": (split(SQUARE, 3, 3),),
+    "linalg.matrix_power": (split(SQUARE, 3, 3), 3),
+    "linalg.cond": (split(SQUARE, 3, 3),),
+    "einsum": ("ij,jk->ik", split(SQUARE, 3, 3), split(SQUARE, 3, 3)),
+    "reshape": (split(TALL, 8, 2), (-1,)),
+    "broadcast_to": (split(VECTOR, 8), (50, 4000)),
+    "concat": ([split(TALL, 8, 2)] * 20,),
+    "stack": ([split(TALL, 8, 2)] * 20,),
+    "digitize": (split(VECTOR, 8), split(np.sort(VECTOR[:300]), 2)),
+    "delete": (split(VECTOR, 8), slice(None, None, 2)),
+    "insert": (split(VECTOR, 8), 1000, 0.0),
+    "lexsort": ((split(VECTOR, 8), split(VECTOR, 8)),),
+    "one_hot": (split(INDICES, 8), 100),
     "cumulative_prod": (split(TALL.astype("float32"), 4, 2),),
 }
 OPTIONS = {
@@ -63,11 +89,15 @@ OPTIONS = {
     **{f"segment_{verb}": {"num_segments": 100} for verb in ("sum", "mean", "min")},
     "segment_max": {"num_segments": 5},
     "cumulative_prod": {"axis": 0},
+    "linalg.norm": {"ord": 2},
+    "repeat": {"axis": 0},
+    "sliding_window_view": {"axis": 0},
 }
 """With the sizes of results, which depend on the values otherwise."""
 LONG = RNG.normal(size=1 << 20)
 """Longer than a chunk may be."""
-EXACT = {"exp", "astype", "sign", "add"}
+JOINING = {"kron", "nonzero", "reshape", "roll"}
+"""Dask may join chunks up to the size of its configuration, so the rules are only upper bounds."""
 TIMES = 6
 """A rule is at most so many times the largest task: kernels also hold temporary arrays, which are not counted."""
 
@@ -85,7 +115,8 @@ def test_no_task_holds_more_than_the_rule_states(verb):
     (candidate,) = xo.explain(verb, *args, **options).candidates
     results = of(verb)(*args, **options)
     counted = largest_task(*(results if isinstance(results, tuple) else (results,)))
-    assert counted <= candidate.holds <= TIMES * counted
+    assert counted <= candidate.holds
+    assert candidate.holds <= TIMES * counted or verb in JOINING
     if isinstance(results, tuple):
         return
     found = xo.sharding_of(results)
@@ -95,13 +126,39 @@ def test_no_task_holds_more_than_the_rule_states(verb):
         assert described("dask", found.spec) == candidate.sharding
 
 
-ROWS = [row for row in rows(ContractSuite) if row.function is None and not row.creation]
+COMPOSED = ("apply_where", "calibrate", "dequantize", "qmatmul", "quantize")
+"""Functions that only call others, which have rules."""
+ROWS = [row for row in rows(ContractSuite) if not row.creation and row.verb not in COMPOSED]
+WITHOUT = {
+    "asarray arrays": "it is the array itself",
+    "from_dlpack": "it is the array itself",
+    "bincount": "the largest value is the number of counts",
+    "segment_sum": "the largest value is the number of segments",
+    "repeat": "the numbers of repeats, which are an array, decide the size",
+    "einsum": "a diagonal, or a product of more than two arrays",
+    "attention shapes": "an axis has no elements, so the generic function serves",
+}
+"""The rows with a case of which no rule states the bytes, and why."""
+FEW = 64
+"""The bytes of some numbers and positions, which rules leave out: they matter for arrays of a few bytes alone."""
 
 
-@pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")
+def stated(row, args, kwargs, monkeypatch):
+    """The results of a call, and what its rule states that it holds; None if it has no rule."""
+    if row.function is None:
+        candidates = xo.explain(row.verb, *args, **kwargs).candidates
+        return row.public(*args, **kwargs), next(each.holds for each in candidates if each.ok)
+    found, excess = [], limits.excess
+    with monkeypatch.context() as patched:
+        patched.setattr(limits, "excess", lambda *given: found.append(given[-1]) or excess(*given))
+        results = row.public(*args, **kwargs)
+    return results, max(cost.holds for cost in found)
+
+
+@pytest.mark.filterwarnings("ignore")  # NumPy's, of values
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_rows_of_the_contract_hold_no_more_than_their_rules(row):
-    """The first case of each row, with two chunks along each axis; functions without a rule state nothing."""
+def test_rows_of_the_contract_hold_no_more_than_their_rules(row, monkeypatch):
+    """Each case, with two chunks along each axis; the first case without a tolerance."""
     variant = Variant("dask")
 
     def placed(item):
@@ -109,12 +166,18 @@ def test_rows_of_the_contract_hold_no_more_than_their_rules(row):
             return variant.backend.native_dtype(item.name)
         return split(item, *(max(1, min(n, 2)) for n in item.shape)) if isinstance(item, np.ndarray) else item
 
-    for case in supported_cases(variant, row)[:1]:
+    unstated = 0
+    cases = [case for case in supported_cases(variant, row) if case.arrays]
+    for i, case in enumerate(cases):
         args, kwargs = fill((case.args, case.kwargs), placed)
-        candidates = [each for each in xo.explain(row.verb, *args, **kwargs).candidates if each.ok]
-        if case.arrays and candidates and candidates[0].holds is not None:
-            found = row.public(*args, **kwargs)
-            assert largest_task(*(found if isinstance(found, tuple) else (found,))) <= candidates[0].holds
+        results, holds = stated(row, args, kwargs, monkeypatch)
+        arrays = [x for x in leaves(results) if hasattr(x, "persist")]
+        if holds is None:
+            unstated += 1
+        elif arrays:
+            assert largest_task(*arrays) <= holds + FEW * (i > 0), case
+    assert cases
+    assert not unstated or str(row) in WITHOUT
 
 
 @pytest.mark.parametrize(
@@ -199,6 +262,7 @@ def test_complex_tall_matrices_are_factorised_in_chunks(verb, dtype):
 
 def test_every_rule_is_of_a_function_and_gathering_ones_are_counted():
     assert RULES.keys() <= SURFACE.keys() | EXTRA.keys()
+    assert WITHOUT.keys() <= set(map(str, ROWS))
     gathering = {verb for verb, rule in RULES.items() if isinstance(rule, Whole)}
     assert gathering - CALLS.keys() <= {"nanpercentile"}
 
