@@ -43,23 +43,6 @@ PAGE = ROOT / "docs" / "guides" / "port-check.md"
 DATA = ROOT / "xarrayops" / "port" / "trace" / "model.json"
 MISSED, SHARE, LEAST, MOST, COUNTED = 3, 0.8, 1.5, 2.0, 0.5
 """The last: workloads are left out whose NumPy code spends less than this share in counted operations."""
-NUMPY = {
-    "acos": "arccos",
-    "acosh": "arccosh",
-    "asin": "arcsin",
-    "asinh": "arcsinh",
-    "atan": "arctan",
-    "atan2": "arctan2",
-    "atanh": "arctanh",
-    "concat": "concatenate",
-    "pow": "power",
-    "abs": "absolute",
-    "cumulative_sum": "cumsum",
-    "cumulative_prod": "cumprod",
-    "permute_dims": "transpose",
-    "bitwise_invert": "invert",
-}
-"""NumPy's names of functions of the standard."""
 
 
 def kernels() -> dict[str, int]:
@@ -85,8 +68,7 @@ def kernels() -> dict[str, int]:
                 call = fake_cuda._watched(prepared)
                 counts += [] if call["faults"] else [call["kernels"]]
         if counts:
-            plain_name = name.rpartition(".")[2]
-            found[NUMPY.get(plain_name, plain_name)] = round(statistics.median(counts))
+            found[name.rpartition(".")[2]] = round(statistics.median(counts))
     return dict(sorted(found.items()))
 
 

@@ -1,10 +1,10 @@
 """The functions that a call enters."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
+
+from xarrayops._system.hooks import hooked
 
 
 class Entered(NamedTuple):
@@ -32,15 +32,3 @@ def entered(call: Callable[[], Any]) -> list[Entered]:
 
 def _module_of(frame: FrameType | None) -> str:
     return frame.f_globals.get("__name__", "") if frame else ""
-
-
-@contextmanager
-def hooked(hook: Callable[..., Any], name: str) -> Iterator[None]:
-    """A block with a hook of `sys.setprofile` or `sys.settrace`, whose name is "profile" or "trace"."""
-    install = getattr(sys, f"set{name}")
-    before = getattr(sys, f"get{name}")()
-    install(hook)
-    try:
-        yield
-    finally:
-        install(before)

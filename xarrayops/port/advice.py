@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from xarrayops.numpy._ufunc import UPDATES as AT_METHODS
 from xarrayops.port.source import Program
@@ -237,7 +237,17 @@ def where(program: Program, node: ast.stmt) -> str | None:
     value = ast.BinOp(old, node.op, node.value) if isinstance(node, ast.AugAssign) else node.value
     mask_text, array = ast.dump(target.slice), program.value(target.value)
     is_read = any(isinstance(each, ast.Subscript) and ast.dump(each.slice) == mask_text for each in ast.walk(value))
-    whole = _unmasked(program, value, mask_text)
+
+    def leaf(node: ast.expr) -> ast.expr | None:
+        """``a`` for ``a[m]``, and numbers."""
+        match node:
+            case ast.Subscript(value=whole, slice=index) if ast.dump(index) == mask_text:
+                return whole
+            case ast.Name() if program.value(node).kind not in (SCALAR, UNKNOWN):
+                return None
+        return node if isinstance(node, ast.Constant | ast.Name) else None
+
+    whole = elementwise(program, value, leaf)
     if whole is None or not is_read or (isinstance(node, ast.Assign) and len(node.targets) > 1):
         return None
     text, x = f"np.where({ast.unparse(target.slice)}, {ast.unparse(whole)}, {read(target.value)})", read(target.value)
@@ -252,27 +262,31 @@ def where(program: Program, node: ast.stmt) -> str | None:
     return f"{new}  # if the mask has the shape of {x}"
 
 
-def _unmasked(program: Program, node: ast.expr, mask: str) -> ast.expr | None:
-    """An expression with ``a`` for ``a[m]``; None if a part may have as many elements as the selection."""
+def elementwise(program: Program, node: ast.expr, leaf: Callable[[ast.expr], ast.expr | None]) -> ast.expr | None:
+    """An expression with other leaves, which works element by element; None if a part does not, or has no leaf."""
+
+    def of(each: ast.expr) -> ast.expr | None:
+        return elementwise(program, each, leaf)
+
+    if (new := leaf(node)) is not None:
+        return new
     match node:
-        case ast.Subscript(value=array, slice=index) if ast.dump(index) == mask:
-            return array
-        case ast.Constant():
-            return node
-        case ast.Name() if program.value(node).kind in (SCALAR, UNKNOWN):
-            return node
         case ast.UnaryOp(op=op, operand=operand):
-            new = _unmasked(program, operand, mask)
+            new = of(operand)
             return None if new is None else ast.UnaryOp(op, new)
         case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.MatMult):
-            first, second = _unmasked(program, left, mask), _unmasked(program, right, mask)
+            first, second = of(left), of(right)
             return None if first is None or second is None else ast.BinOp(first, op, second)
-        case ast.Call(func=function, args=args, keywords=[]) if is_elementwise(
-            program.names.numpy_name(function) or "."
-        ):
-            given = [new for each in args if (new := _unmasked(program, each, mask)) is not None]
+        case ast.Call(func=function, args=args, keywords=[]) if is_elementwise(function_of(program, node) or "."):
+            given = [new for each in args if (new := of(each)) is not None]
             return ast.Call(function, given, []) if len(given) == len(args) else None
     return None
+
+
+def function_of(program: Program, node: ast.Call) -> str | None:
+    """NumPy's name of a function that is called; ``abs`` is one."""
+    is_abs = program.names.resolve(node.func) == "builtins.abs"
+    return "abs" if is_abs else program.names.numpy_name(node.func)
 
 
 def method(program: Program, node: ast.Attribute, call: ast.Call | None) -> str:

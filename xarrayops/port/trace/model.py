@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy
 
+from xarrayops._core.numpy_names.renamed import RENAMED
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.trace import operations
 from xarrayops.port.trace.forecast import shown
@@ -142,7 +143,7 @@ def factor() -> float:
 def kernels_of(operation: Operation) -> int:
     """The number of kernels of an operation: as the compilers counted them, or one."""
     counted: Mapping[str, int] = _counted()["kernels"]
-    return 0 if operation.kind in OF_INDICES else counted.get(operation.name, 1)
+    return 0 if operation.kind in OF_INDICES else counted.get(RENAMED.get(operation.name, operation.name), 1)
 
 
 class Modelled(Record):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from xarrayops._system.hooks import hooked
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.nested import leaves
 from xarrayops.port.trace.operations import BLOCK, ELEMENT, VIEW
@@ -164,14 +165,8 @@ class Trace:
     @contextmanager
     def following(self) -> Iterator[None]:
         """Note the lines that run, in all threads that start meanwhile."""
-        before = sys.gettrace()
-        threading.settrace(self._called)
-        sys.settrace(self._called)
-        try:
+        with hooked(self._called, module=threading), hooked(self._called):
             yield
-        finally:
-            sys.settrace(before)
-            threading.settrace(before)
 
     def _called(self, frame: FrameType, event: str, value: object) -> Any:
         return self._ran if frame.f_code.co_filename == self.path else None
