@@ -82,7 +82,7 @@ def of_workloads(machine: Machine) -> Iterator[dict[str, Any]]:
                 calibrate(trace)
                 with trace.running():
                     workload.expected(*(wrapped(x, trace) for x in inputs))
-                trace.plain_s = seconds_of(partial(workload.expected, *map(plain, inputs)))
+                trace.timed(seconds_of(partial(workload.expected, *map(plain, inputs))))
                 if trace.operation_s > COUNTED * trace.plain_s:
                     yield {"name": f"{workload.name} {dtype} {n}", **compared(trace, machine)}
 
@@ -97,7 +97,7 @@ def seconds_of(function: Any) -> float:
     """The shortest of a few calls."""
     function()
     found, start = [], perf_counter()
-    while len(found) < 3 or (len(found) < 20 and perf_counter() - start < 0.3):
+    while len(found) < 7 or (len(found) < 20 and perf_counter() - start < 1.0):
         begin = perf_counter()
         function()
         found.append(perf_counter() - begin)
