@@ -204,7 +204,7 @@ def check(
     unreached = tuple(each for each in found if not is_reached(each.line))
     found = tuple(each for each in found if is_reached(each.line))
     judged = with_forecasts(verdicts(found), predicted)
-    models = ()
+    models: tuple[Modelled, ...] = ()
     if device is not None:
         models = of_functions(trace, Machine.published(device), functions_of(program.source.tree))
     notes += _notes(rates, missing)

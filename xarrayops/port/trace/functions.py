@@ -6,7 +6,6 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from xarrayops.port.source.names import FunctionNode
 from xarrayops.port.trace.forecast import shown
 from xarrayops.port.trace.model import STAYS, Modelled
 
@@ -15,7 +14,7 @@ _NAMED = 3
 
 def functions_of(tree: ast.Module, file: str = "", first: int = 0) -> dict[str, frozenset[int]]:
     """The lines of each function of a file, and those outside of functions, if ``first`` lines are before the file."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, FunctionNode)]
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     found = {f"{file}{node.name} (line {node.lineno})": _lines(node, first) for node in nodes}
     whole = frozenset[int]().union(*(_lines(node, first) for node in tree.body))
     return {**found, f"{file}code outside of functions": whole.difference(*found.values())}
@@ -55,5 +54,5 @@ def answer(models: Sequence[Modelled]) -> list[str]:
         spent = f"{shown(sum(each.numpy_s for each in sure[:_NAMED]))} of {shown(whole.numpy_s)} on NumPy"
         lines.append(f"Port first: {named}: {spent} (model: {whole.name} {whole.verdict}).")
     elif first:
-        lines.append(f"No part surely pays (model). Measure {first[0].name} on the device before you port the rest.")
+        lines.append(f"No part surely pays (model): {whole.reason}. Measure {first[0].name} on the device first.")
     return [*lines, f"figures of the model: {whole.source}"]

@@ -110,9 +110,6 @@ class Machine(Record):
         peaks = {"float64": peak, "float32": 2 * peak, "products": product, "elements": peak}
         return cls(f"{rates.backend} {rates.device}", "measured", memory, peaks, rates, rates.number_s, 0.0)
 
-    def _bandwidths(self) -> tuple[list[float], list[float]]:
-        return [size for size, _ in self.memory], [rate for _, rate in self.memory]
-
     def seconds(self, operation: Operation) -> float:
         """The time of an operation."""
         if self.launches is None:
@@ -124,7 +121,8 @@ class Machine(Record):
         if operation.kind in OF_INDICES:
             return launch_s
         size = max(operation.bytes, operation.whole if operation.kind in _OF_WHOLE else 0)
-        memory_s = _PASSES.get(operation.kind, 1.0) * size / float(numpy.interp(size, *self._bandwidths()))
+        sizes, bandwidths = zip(*self.memory, strict=True)
+        memory_s = _PASSES.get(operation.kind, 1.0) * size / float(numpy.interp(size, sizes, bandwidths))
         peak, n = self.peaks[operation.dtype], operation.elements
         of_elements = self.peaks.get("elements", peak)
         work_s = _PER_BYTE.get(operation.kind, 0.1) * size / peak
@@ -242,7 +240,8 @@ def modelled(
     nbytes += trace.argument_bytes + trace.result_bytes if lines is None else 0
     own_s = sum(s for line, s in trace.line_s.items() if lines is None or line in lines)
     python_s = share * trace.python_s
-    scale = 1.0 if trace.plain_s is None else trace.plain_s / (trace.counted_s or 1.0)
+    counted_s = (trace.operation_s + trace.python_s + trace.foreign_s) or 1.0
+    scale = 1.0 if trace.plain_s is None else trace.plain_s / counted_s
     numpy_s = scale * (own_s + python_s + foreign_s)
     parts = {
         "launches of kernels": launch_s,

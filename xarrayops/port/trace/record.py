@@ -133,11 +133,6 @@ class Trace:
         self.python_s = min(self.python_s, max(plain_s - self.operation_s - self.foreign_s, 0.0))
 
     @property
-    def counted_s(self) -> float:
-        """The time of the counted run, without the counting."""
-        return self.operation_s + self.python_s + self.foreign_s
-
-    @property
     def calls(self) -> int:
         """The number of operations."""
         return self.operations.total()
