@@ -94,10 +94,10 @@ def calibrate(trace: Trace) -> None:
 
 
 def seconds_of(function: Any) -> float:
-    """The shortest of a few calls."""
+    """The shortest of many calls."""
     function()
     found, start = [], perf_counter()
-    while len(found) < 7 or (len(found) < 20 and perf_counter() - start < 1.0):
+    while len(found) < 7 or (len(found) < 60 and perf_counter() - start < 3.0):
         begin = perf_counter()
         function()
         found.append(perf_counter() - begin)
