@@ -1,5 +1,6 @@
 """The functions that a call enters."""
 
+import inspect
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ def entered(call: Callable[[], Any]) -> list[Entered]:
     found = []
 
     def record(frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call" and id(frame) not in frames:
+        if event == "call" and id(frame) not in frames and frame.f_code is not inspect.unwrap(hooked).__code__:
             frames[id(frame)] = frame
             found.append(Entered(frame.f_code, _module_of(frame), _module_of(frame.f_back)))
 

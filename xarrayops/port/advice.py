@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 
 from xarrayops.numpy._ufunc import UPDATES as AT_METHODS
 from xarrayops.port.source import Program
@@ -11,7 +11,7 @@ from xarrayops.port.source.expressions import operated, ufunc
 from xarrayops.port.source.indices import MASK, has_key, is_negative, kind, parts
 from xarrayops.port.source.interface import IN_PLACE_METHODS, has, operands, out_of
 from xarrayops.port.source.names import has_starred
-from xarrayops.port.source.numpy_results import is_elementwise
+from xarrayops.port.source.numpy_results import elementwise
 from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE, UNKNOWN, words
 
 _ATTRIBUTES, _OF_ARRAYS = words("T imag mT real size"), words("byteswap getfield view")
@@ -247,7 +247,7 @@ def where(program: Program, node: ast.stmt) -> str | None:
                 return None
         return node if isinstance(node, ast.Constant | ast.Name) else None
 
-    whole = elementwise(program, value, leaf)
+    whole = elementwise(program.names, value, leaf)
     if whole is None or not is_read or (isinstance(node, ast.Assign) and len(node.targets) > 1):
         return None
     text, x = f"np.where({ast.unparse(target.slice)}, {ast.unparse(whole)}, {read(target.value)})", read(target.value)
@@ -260,33 +260,6 @@ def where(program: Program, node: ast.stmt) -> str | None:
     if new is None or (array.ndim is not None and array.ndim == program.value(target.slice).ndim):
         return new
     return f"{new}  # if the mask has the shape of {x}"
-
-
-def elementwise(program: Program, node: ast.expr, leaf: Callable[[ast.expr], ast.expr | None]) -> ast.expr | None:
-    """An expression with other leaves, which works element by element; None if a part does not, or has no leaf."""
-
-    def of(each: ast.expr) -> ast.expr | None:
-        return elementwise(program, each, leaf)
-
-    if (new := leaf(node)) is not None:
-        return new
-    match node:
-        case ast.UnaryOp(op=op, operand=operand):
-            new = of(operand)
-            return None if new is None else ast.UnaryOp(op, new)
-        case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.MatMult):
-            first, second = of(left), of(right)
-            return None if first is None or second is None else ast.BinOp(first, op, second)
-        case ast.Call(func=function, args=args, keywords=[]) if is_elementwise(function_of(program, node) or "."):
-            given = [new for each in args if (new := of(each)) is not None]
-            return ast.Call(function, given, []) if len(given) == len(args) else None
-    return None
-
-
-def function_of(program: Program, node: ast.Call) -> str | None:
-    """NumPy's name of a function that is called; ``abs`` is one."""
-    is_abs = program.names.resolve(node.func) == "builtins.abs"
-    return "abs" if is_abs else program.names.numpy_name(node.func)
 
 
 def method(program: Program, node: ast.Attribute, call: ast.Call | None) -> str:

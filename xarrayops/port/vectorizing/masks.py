@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from xarrayops.plugin.arrays import Record
-from xarrayops.port.advice import elementwise, function_of
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source import indices
 from xarrayops.port.source.expressions import operated, ufunc
-from xarrayops.port.source.numpy_results import is_elementwise
+from xarrayops.port.source.numpy_results import elementwise, function_of, is_elementwise
 from xarrayops.port.source.value import ARRAY, SCALAR, UNKNOWN, words
 from xarrayops.port.vectorizing.offers import Offer, blocks, called, is_alone, is_pure
 
@@ -165,7 +164,7 @@ def _is_of(context: Context, node: ast.expr, array: str) -> bool | None:
             parts = [left, right]
         case ast.UnaryOp(operand=operand):
             parts = [operand]
-        case ast.Call(args=parts, keywords=[]) if is_elementwise(function_of(context.program, node) or "."):
+        case ast.Call(args=parts, keywords=[]) if is_elementwise(function_of(context.names, node) or "."):
             pass
         case _:
             parts = []
@@ -198,7 +197,7 @@ class _Whole:
             case ast.BinOp(op=op, right=right):
                 name, other = ufunc(op), right
             case ast.Call(args=[*_, other]):
-                name = function_of(self._context.program, node) or ""
+                name = function_of(self._context.names, node) or ""
             case _:
                 name, other = "positive", node
         number = other.value if isinstance(other, ast.Constant) else None
@@ -209,7 +208,7 @@ class _Whole:
 
     def of(self, node: ast.expr) -> ast.expr | None:
         """An expression of all elements; None if a part may have as many elements as the selection."""
-        return elementwise(self._context.program, node, self._leaf)
+        return elementwise(self._context.names, node, self._leaf)
 
     def _leaf(self, node: ast.expr) -> ast.expr | None:
         """A variable, a number, or what the call must show to be a number."""
