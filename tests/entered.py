@@ -1,10 +1,11 @@
 """The functions that a call enters."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import inspect
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
+
+from xarrayops._system.hooks import hooked
 
 
 class Entered(NamedTuple):
@@ -21,7 +22,7 @@ def entered(call: Callable[[], Any]) -> list[Entered]:
     found = []
 
     def record(frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call" and id(frame) not in frames:
+        if event == "call" and id(frame) not in frames and frame.f_code is not inspect.unwrap(hooked).__code__:
             frames[id(frame)] = frame
             found.append(Entered(frame.f_code, _module_of(frame), _module_of(frame.f_back)))
 
@@ -32,15 +33,3 @@ def entered(call: Callable[[], Any]) -> list[Entered]:
 
 def _module_of(frame: FrameType | None) -> str:
     return frame.f_globals.get("__name__", "") if frame else ""
-
-
-@contextmanager
-def hooked(hook: Callable[..., Any], name: str) -> Iterator[None]:
-    """A block with a hook of `sys.setprofile` or `sys.settrace`, whose name is "profile" or "trace"."""
-    install = getattr(sys, f"set{name}")
-    before = getattr(sys, f"get{name}")()
-    install(hook)
-    try:
-        yield
-    finally:
-        install(before)

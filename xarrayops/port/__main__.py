@@ -40,11 +40,14 @@ def _folder(text: str) -> Path:
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("file", type=Path, metavar="FILE", help="a Python file, a notebook or a folder; without --call it is only read")
-    add("--call", metavar="CALL", help="execute the program and this call once on NumPy: 'f(np.ones(9))'")
+    add("file", type=Path, metavar="FILE", help="a Python file, a notebook or a folder; by default it is only read")
+    what = parser.add_mutually_exclusive_group()
+    call = "execute the program and this call once on NumPy: 'f(np.ones(9))', in a folder 'module:f(np.ones(9))'"
+    what.add_argument("--call", metavar="CALL", help=call)
+    what.add_argument("--run", action="store_true", help="execute the script, or the cells of the notebook in order")
     machine = "forecast for the machine that measured these results of the benchmark"
     add("--machine", type=_folder, metavar="DIR", help=machine)
-    add("--for", dest="device", choices=DEVICES, help="a model of the call on a device that is not here")
+    add("--for", dest="device", choices=DEVICES, help="a model of the run on a device, and what to port first")
     add("--remeasure", action="store_true", help="measure this machine again for the forecast")
     add("--format", choices=("terminal", "json"), default="terminal", help="the output (default: %(default)s)")
     add("--page", type=Path, metavar="OUT.html", help="also write a page with the source and its findings")
@@ -56,15 +59,16 @@ def _check(arguments: argparse.Namespace) -> int:
     from xarrayops.port.checking.verdict import READY, SMALL_FIXES
     from xarrayops.port.findings import alike, times, unless
     from xarrayops.port.source import write
+    from xarrayops.port.trace.functions import answer
 
     if arguments.file.is_dir():
         return check_folder(arguments)
-    if arguments.machine is not None and arguments.call is None:
-        raise PortError("--machine is for the forecast of a call. Instead: --call 'f(np.ones(10))' with it")
+    if arguments.machine is not None and arguments.call is None and not arguments.run:
+        raise PortError("--machine is for the forecast of a run. Instead: --run or --call 'f(np.ones(10))' with it")
     if arguments.device is not None and arguments.machine is not None:
         raise PortError("--for is a model, and --machine takes measured rates. Instead: one of them")
     options = {"machine": arguments.machine, "remeasure": arguments.remeasure, "device": arguments.device}
-    report = check(arguments.file, arguments.call, **options)
+    report = check(arguments.file, arguments.call, script=arguments.run, **options)
     if arguments.page is not None:
         write(arguments.page, page.html(report).encode())
     if arguments.format == "json":
@@ -86,14 +90,12 @@ def _check(arguments: argparse.Namespace) -> int:
     show(f"{source.path}: {report.summary()}")
     for forecast in report.forecasts:
         show(f"{forecast.backend} {forecast.device}: {forecast.text()}")
-    for each in report.models:
-        show(each.text())
-    for figures in dict.fromkeys(each.source for each in report.models):
-        show(f"figures of the model: {figures}")
     for note in report.notes:
         show(note)
     for backend, verdict, reasons in report.verdicts:
         show(f"{backend}: ", (verdict, colours.get(verdict, "bold red")), f" ({'; '.join(reasons)})")
+    for line in answer(report.models) if report.models else ():
+        show(line)
     return 0
 
 

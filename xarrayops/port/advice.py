@@ -11,7 +11,7 @@ from xarrayops.port.source.expressions import operated, ufunc
 from xarrayops.port.source.indices import MASK, has_key, is_negative, kind, parts
 from xarrayops.port.source.interface import IN_PLACE_METHODS, has, operands, out_of
 from xarrayops.port.source.names import has_starred
-from xarrayops.port.source.numpy_results import is_elementwise
+from xarrayops.port.source.numpy_results import elementwise
 from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE, UNKNOWN, words
 
 _ATTRIBUTES, _OF_ARRAYS = words("T imag mT real size"), words("byteswap getfield view")
@@ -237,7 +237,17 @@ def where(program: Program, node: ast.stmt) -> str | None:
     value = ast.BinOp(old, node.op, node.value) if isinstance(node, ast.AugAssign) else node.value
     mask_text, array = ast.dump(target.slice), program.value(target.value)
     is_read = any(isinstance(each, ast.Subscript) and ast.dump(each.slice) == mask_text for each in ast.walk(value))
-    whole = _unmasked(program, value, mask_text)
+
+    def leaf(node: ast.expr) -> ast.expr | None:
+        """``a`` for ``a[m]``, and numbers."""
+        match node:
+            case ast.Subscript(value=whole, slice=index) if ast.dump(index) == mask_text:
+                return whole
+            case ast.Name() if program.value(node).kind not in (SCALAR, UNKNOWN):
+                return None
+        return node if isinstance(node, ast.Constant | ast.Name) else None
+
+    whole = elementwise(program.names, value, leaf)
     if whole is None or not is_read or (isinstance(node, ast.Assign) and len(node.targets) > 1):
         return None
     text, x = f"np.where({ast.unparse(target.slice)}, {ast.unparse(whole)}, {read(target.value)})", read(target.value)
@@ -250,29 +260,6 @@ def where(program: Program, node: ast.stmt) -> str | None:
     if new is None or (array.ndim is not None and array.ndim == program.value(target.slice).ndim):
         return new
     return f"{new}  # if the mask has the shape of {x}"
-
-
-def _unmasked(program: Program, node: ast.expr, mask: str) -> ast.expr | None:
-    """An expression with ``a`` for ``a[m]``; None if a part may have as many elements as the selection."""
-    match node:
-        case ast.Subscript(value=array, slice=index) if ast.dump(index) == mask:
-            return array
-        case ast.Constant():
-            return node
-        case ast.Name() if program.value(node).kind in (SCALAR, UNKNOWN):
-            return node
-        case ast.UnaryOp(op=op, operand=operand):
-            new = _unmasked(program, operand, mask)
-            return None if new is None else ast.UnaryOp(op, new)
-        case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.MatMult):
-            first, second = _unmasked(program, left, mask), _unmasked(program, right, mask)
-            return None if first is None or second is None else ast.BinOp(first, op, second)
-        case ast.Call(func=function, args=args, keywords=[]) if is_elementwise(
-            program.names.numpy_name(function) or "."
-        ):
-            given = [new for each in args if (new := _unmasked(program, each, mask)) is not None]
-            return ast.Call(function, given, []) if len(given) == len(args) else None
-    return None
 
 
 def method(program: Program, node: ast.Attribute, call: ast.Call | None) -> str:

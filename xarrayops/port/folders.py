@@ -7,22 +7,30 @@ import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xarrayops._cli.arguments import console, table
 from xarrayops._system.texts import counted
 from xarrayops.port.basics import PortError
 from xarrayops.port.project import copied, is_test, programs, replace
 
+if TYPE_CHECKING:
+    from xarrayops.port.trace.model import Modelled
+
 
 def check_folder(given: Namespace) -> int:
     """Check each program of a folder, and print a row for each."""
     from xarrayops.port.checking import check
     from xarrayops.port.findings import ALL
+    from xarrayops.port.trace.functions import answer, as_dict as of_models
 
-    if given.call or given.page or given.machine:
-        raise PortError("--call, --page and --machine are for one file. Instead: name the file")
+    if given.page or given.machine:
+        raise PortError("--page and --machine are for one file. Instead: name the file")
+    is_executed = given.run or given.call is not None
+    if is_executed != (given.device is not None):
+        raise PortError("a folder is executed for --for only. Instead: --for h100 with --run or --call 'module:f()'")
     folder: Path = given.file
     found: list[dict[str, Any]] = []
     rows = []
@@ -37,8 +45,10 @@ def check_folder(given: Namespace) -> int:
         by_backend = {each.backend: each.verdict for each in report.verdicts}
         kept = "tests" if is_test(path, folder) else str(len(report.findings))
         rows.append((_name(path, folder), str(len(report.source.lines)), kept, *(by_backend[name] for name in ALL)))
+    runs = _models(given, folder) if is_executed else {}
     if given.format == "json":
-        print(json.dumps({"folder": str(folder), "files": found}, indent=1))
+        as_dicts = {"runs": [{"path": name, **of_models(each)} for name, each in runs.items()]} if is_executed else {}
+        print(json.dumps({"folder": str(folder), "files": found, **as_dicts}, indent=1))
         return 0
     console().print(table("", ("file", "lines", "findings", *ALL), rows))
     errors = [each["error"] for each in found if "error" in each]
@@ -47,7 +57,37 @@ def check_folder(given: Namespace) -> int:
     print(
         "\n".join([*errors, f"{folder}: {counted(len(found), 'file')}, {counted(kinds.total(), 'finding')}: {total}"])
     )
+    for name, models in runs.items():
+        print(name, *answer(models), sep="\n")
     return 0
+
+
+def _models(given: Namespace, folder: Path) -> dict[str, tuple[Modelled, ...]]:
+    """The models of the call, or of each script and notebook of a folder, and of the functions in all its files."""
+    from xarrayops.port.source import Program
+    from xarrayops.port.trace.functions import functions_of
+    from xarrayops.port.trace.model import Machine, of_functions
+    from xarrayops.port.trace.run import run
+
+    program_of, lines_before, functions, count = dict[Path, Program](), dict[str, int](), dict[str, frozenset[int]](), 0
+    for path in _programs(folder):
+        with suppress(PortError):
+            program = program_of[path] = Program.read(path.resolve())
+            lines_before[program.source.path] = count
+            functions |= functions_of(program.source.tree, f"{_name(path, folder)}: ", count)
+            count += len(program.source.lines)
+    runs: dict[Path, str | None] = {path: None for path in program_of if _is_run(path) and not is_test(path, folder)}
+    if given.call is not None:
+        module, _, call = given.call.partition(":")
+        runs = {folder / f"{module.replace('.', '/')}.py": call}
+    if not runs or not runs.keys() <= program_of.keys():
+        raise PortError(f"{folder} has no such program. Instead: --call 'module:f(np.ones(9))' with a module of it")
+    device = Machine.published(given.device)
+    found = {}
+    for path, call in runs.items():
+        print(f"{_name(path, folder)} ...", file=sys.stderr, flush=True)
+        found[_name(path, folder)] = of_functions(run(program_of[path], call, lines_before), device, functions)
+    return found
 
 
 def rewrite_folder(given: Namespace, options: dict[str, Any]) -> int:

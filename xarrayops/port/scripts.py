@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 from unittest import mock
 
@@ -30,12 +30,21 @@ def script(path: Path) -> Callable[[], dict[str, Any]]:
         module = ModuleType("__main__")
         module.__file__ = str(path)
         with importable(place), mock.patch.object(sys, "argv", [str(path)]), registered("__main__", module):
-            exec(code, vars(module))
+            executed(code, vars(module))
         found = vars(module).items()
         return {name: value for name, value in found if not name.startswith("_") and _is_compared(value)}
 
     run.__qualname__ = path.name
     return run
+
+
+def executed(code: CodeType, variables: dict[str, Any]) -> None:
+    """Execute a script, which may end with ``sys.exit(0)``."""
+    try:
+        exec(code, variables)
+    except SystemExit as end:
+        if end.code:
+            raise
 
 
 def _is_compared(value: Any) -> bool:

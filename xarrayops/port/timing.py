@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
@@ -15,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 import xarrayops as xo
+from xarrayops._system.hooks import hooked
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.nested import fill
 from xarrayops.port.trace.forecast import shown
@@ -156,11 +156,7 @@ def _by_line(call: Callable[[], Any], path: str) -> Found:
             switch(before.f_lineno if before is not None and before.f_code.co_filename == path else 0)
         return ran
 
-    before = sys.gettrace()
-    sys.settrace(called)
-    try:
+    with hooked(called):
         _seconds(call)
-    finally:
-        sys.settrace(before)
     spent.pop(0, None)
     return spent, runs

@@ -75,7 +75,7 @@ def test_a_machine_without_a_call(tmp_path, capsys):
     program = tmp_path / "program.py"
     program.write_text(START)
     assert command_line.main(["check", str(program), "--machine", str(tmp_path)]) == 2
-    assert "--machine is for the forecast of a call" in capsys.readouterr().err
+    assert "--machine is for the forecast of a run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["check", "verify"])

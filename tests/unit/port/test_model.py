@@ -8,8 +8,11 @@ import pytest
 from xarrayops.port import PortError, check
 from xarrayops.port.__main__ import main
 from xarrayops.port.basics import DEVICES
+from xarrayops.port.source import Program
 from xarrayops.port.trace import model, operations
+from xarrayops.port.trace.rates import Rates
 from xarrayops.port.trace.record import Operation
+from xarrayops.port.trace.run import run
 
 RESULTS = Path(__file__).parents[3] / "benchmarks"
 PROGRAM = """import numpy as np
@@ -36,8 +39,8 @@ def program(tmp_path):
     return path
 
 
-def operation(kind, nbytes=0, flops=0, name="", dtype="float64"):
-    return Operation(1, kind, nbytes, flops, nbytes, False, name, dtype)
+def operation(kind, nbytes=0, flops=0, name="", dtype="float64", elements=0, rows=0):
+    return Operation(1, kind, nbytes, flops, nbytes, False, name, dtype, elements, rows)
 
 
 def test_every_device_has_a_source_of_its_vendor_and_all_figures():
@@ -63,10 +66,50 @@ def test_a_product_takes_its_arithmetic_by_dtype():
 
 
 def test_the_number_of_kernels_is_that_of_the_function():
+    assert model.kernels_of(operation(operations.SCAN, 8, name="cumsum")) == 3, "NumPy's name of cumulative_sum"
     small = operation(operations.SORT, 8, name="median")
     assert model.kernels_of(small) == model._counted()["kernels"]["median"] > 1
     assert model.Machine.published("a100").seconds(small) > model.kernels_of(small) * 5e-6
     assert model.kernels_of(operation(operations.VIEW, 8)) == 0
+
+
+@pytest.fixture
+def cpu():
+    """A CPU with 10 GB/s, calls of 1 us, and 20e9 operations per second."""
+    points = {(kind, False): ((0.0, 1e-6), (1e9, 0.1)) for kind in operations.KINDS}
+    return model.Machine.of_rates(Rates("numpy", "cpu", points, 0.0, None))
+
+
+def test_short_rows_and_functions_without_vectors_cost_more_on_a_cpu(cpu):
+    long, short = (operation(operations.REDUCTION, 8000, elements=1000, rows=rows) for rows in (1, 500))
+    assert cpu.seconds(short) > 5 * cpu.seconds(long)
+    card = model.Machine.published("h100")
+    assert card.seconds(short) == card.seconds(long)
+    plain, slow = (operation(operations.MATH, 24000, name=name, elements=1000) for name in ("exp", "logaddexp"))
+    assert cpu.seconds(slow) > 5 * cpu.seconds(plain)
+    assert cpu.seconds(operation(operations.JOIN, 8, name="meshgrid")) > cpu.seconds(operation(operations.JOIN, 8))
+
+
+def test_sorting_takes_more_for_each_element_of_a_longer_array(cpu):
+    few, many = (cpu.seconds(operation(operations.SORT, 16 * n, elements=n)) / n for n in (2**16, 2**22))
+    assert many / few == pytest.approx(22 / 16, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("code", "elements", "rows"),
+    [
+        ("np.sum(x, axis=1)", 3000, 1000),
+        ("np.sum(x)", 3000, 0),
+        ("np.max(x.T, axis=1)", 3000, 1000),
+        ("np.searchsorted(x[:, 0], np.ones(5))", 5, 0),
+    ],
+)
+def test_what_is_counted_of_an_operation(tmp_path, code, elements, rows):
+    path = tmp_path / "program.py"
+    path.write_text(f"import numpy as np\n\ndef f(x):\n    return {code}\n")
+    counted = run(Program.read(path), "f(np.ones((1000, 3)))").operations
+    (found,) = (each for each in counted if each.kind in (operations.REDUCTION, operations.SEARCH))
+    assert (found.elements, found.rows) == tuple(pytest.approx(each, rel=0.34) for each in (elements, rows))
 
 
 def test_no_function_has_more_kernels_than_the_compilers_allow():

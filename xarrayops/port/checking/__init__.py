@@ -20,6 +20,7 @@ from xarrayops.port.checking.verdict import Verdict, verdicts, with_forecasts
 from xarrayops.port.findings import ALL, Finding, Kind
 from xarrayops.port.source import PortError, Program, Source
 from xarrayops.port.trace.forecast import Forecast, forecasts, kinds_of
+from xarrayops.port.trace.functions import as_dict, functions_of
 from xarrayops.port.trace.model import Machine, Modelled, of_functions
 from xarrayops.port.trace.rates import Rates, measured, of_results
 from xarrayops.port.trace.record import Trace
@@ -124,7 +125,7 @@ class Report(Record):
             "run": [line._asdict() for line in self.run],
             "notes": list(self.notes),
             "unreached": [*map(self._placed, self.unreached)],
-            "models": [{**each._asdict(), "verdict": each.verdict} for each in self.models],
+            **as_dict(self.models),
         }
 
     def _placed(self, finding: Finding) -> dict[str, Any]:
@@ -139,6 +140,7 @@ def check(
     backends: Sequence[str] = FORECAST,
     remeasure: bool = False,
     device: str | None = None,
+    script: bool = False,
 ) -> Report:
     r"""Report what prevents a NumPy program from running on each library. Without a call, nothing is executed.
 
@@ -158,6 +160,8 @@ def check(
     device : str, optional
         A device that this machine does not have, such as "h100": the report has a model of the call on it instead of
         the forecast for the libraries of this machine.
+    script : bool, optional
+        Whether to run the file as a script, or the cells of a notebook in order, in place of a call.
 
     Returns
     -------
@@ -179,13 +183,13 @@ def check(
     >>> [(finding.line, finding.kind, finding.instead) for finding in report.findings if "torch" in finding.backends]
     [(3, 'method', 'np.std(np.zeros((2, 3)), axis=0)')]
     """
-    if call is None and device is not None:
-        raise PortError("a model of a device needs a call. Instead: --call 'f(np.ones(10))' with --for")
+    if call is None and not script and device is not None:
+        raise PortError("a model of a device needs a run. Instead: --run, or --call 'f(np.ones(10))', with --for")
     program = Program.read(path)
     found = findings(program)
     guesses = (each.line for each in found if not each.certain and each.kind != "unknown")
     notes = note_on_annotations(program, guesses)
-    if call is None:
+    if call is None and not script:
         return Report(program.source, found, verdicts(found), notes=notes)
     of_machine = None if machine is None else of_results(Path(machine), backends)
     trace = run(program, call)
@@ -200,19 +204,11 @@ def check(
     unreached = tuple(each for each in found if not is_reached(each.line))
     found = tuple(each for each in found if is_reached(each.line))
     judged = with_forecasts(verdicts(found), predicted)
-    models = () if device is None else _models(program, trace, Machine.published(device))
+    models: tuple[Modelled, ...] = ()
+    if device is not None:
+        models = of_functions(trace, Machine.published(device), functions_of(program.source.tree))
     notes += _notes(rates, missing)
     return Report(program.source, found, judged, predicted, by_line(trace), notes, unreached, models)
-
-
-def _models(program: Program, trace: Trace, machine: Machine) -> tuple[Modelled, ...]:
-    """The model of the call and of each function on a device."""
-    functions = {
-        f"{node.name} (line {node.lineno})": range(node.lineno, (node.end_lineno or node.lineno) + 1)
-        for node in ast.walk(program.source.tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    }
-    return of_functions(trace, machine, functions)
 
 
 def findings(program: Program) -> tuple[Finding, ...]:

@@ -12,7 +12,7 @@ from xarrayops._core.numpy_names.renamed import DTYPE_CODES
 from xarrayops._surface import CREATION
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.dtypes import REAL_OF
-from xarrayops.port.source.names import has_starred, is_none
+from xarrayops.port.source.names import Names, has_starred, is_none
 from xarrayops.port.source.value import (
     ARRAY,
     BOOLEAN,
@@ -92,6 +92,33 @@ def is_elementwise(name: str) -> bool:
     """Whether this is an elementwise function, which also accepts numbers alone."""
     function = getattr(np, name, None) if "." not in name else None
     return isinstance(function, np.ufunc) and function.signature is None
+
+
+def elementwise(names: Names, node: ast.expr, leaf: Callable[[ast.expr], ast.expr | None]) -> ast.expr | None:
+    """An expression with other leaves, which works element by element; None if a part does not, or has no leaf."""
+
+    def of(each: ast.expr) -> ast.expr | None:
+        return elementwise(names, each, leaf)
+
+    if (new := leaf(node)) is not None:
+        return new
+    match node:
+        case ast.UnaryOp(op=op, operand=operand):
+            new = of(operand)
+            return None if new is None else ast.UnaryOp(op, new)
+        case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.MatMult):
+            first, second = of(left), of(right)
+            return None if first is None or second is None else ast.BinOp(first, op, second)
+        case ast.Call(func=function, args=args, keywords=[]) if is_elementwise(function_of(names, node) or "."):
+            given = [new for each in args if (new := of(each)) is not None]
+            return ast.Call(function, given, []) if len(given) == len(args) else None
+    return None
+
+
+def function_of(names: Names, node: ast.Call) -> str | None:
+    """NumPy's name of a function that is called; ``abs`` is one."""
+    is_abs = names.resolve(node.func) == "builtins.abs"
+    return "abs" if is_abs else names.numpy_name(node.func)
 
 
 def dtype_of(node: ast.expr | None, numpy_name: Callable[[ast.AST], str | None]) -> str | None:

@@ -9,22 +9,26 @@ the error of the same model for NumPy on a CPU, where the time was measured.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import numpy
 
+from xarrayops._core.numpy_names.renamed import RENAMED
 from xarrayops.plugin.arrays import Record
+from xarrayops.port.source.value import words
 from xarrayops.port.trace import operations
 from xarrayops.port.trace.forecast import shown
 from xarrayops.port.trace.rates import Rates
 from xarrayops.port.trace.record import OF_INDICES, Operation, Trace
 
 _LEAST_SHARE = 0.01
-REACHED = 0.6
-"""The share of a bandwidth or a peak that operations reach."""
+STAYS = "stays"
+REACHED, REACHED_HERE = 0.6, 0.75
+"""The share of a published and of a measured bandwidth or peak that operations reach."""
 LAUNCH_S, WAIT_S = 5e-6, 20e-6
 """A kernel launch and a value that Python waits for. Sources: https://developer.nvidia.com/blog/cuda-graphs/ and
 https://developer.nvidia.com/blog/understanding-the-visualization-of-overhead-and-latency-in-nsight-systems/. The same
@@ -35,9 +39,6 @@ _PER_BYTE = {
     operations.TRIGONOMETRY: 12.0,
     operations.POWER: 3.6,
     operations.REMAINDER: 8.0,
-    operations.SORT: 70.0,
-    operations.SEARCH: 120.0,
-    operations.FFT: 20.0,
     operations.HISTOGRAM: 17.0,
     operations.RANDOM: 7.0,
     operations.SCAN: 5.0,
@@ -47,7 +48,22 @@ _PER_BYTE = {
     **dict.fromkeys((operations.GATHER, operations.SCATTER, operations.SELECTION), 1.0),
 }
 """The arithmetic for each byte, so that NumPy's time on one CPU is about right; `_LESS` for each counted operation."""
-_LESS = {operations.LINALG: 12.0, operations.EIGEN: 50.0, operations.SINGULAR: 90.0}
+_PER_ELEMENT = {
+    **dict.fromkeys(("logaddexp", "logaddexp2", "hypot", "floor_divide"), 400.0),
+    **dict.fromkeys(("nonzero", "argwhere"), 80.0),
+    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), 8.0),
+}
+_PER_COMPARISON = {operations.SORT: 48.0, operations.SEARCH: 150.0, operations.FFT: 30.0}
+"""The arithmetic for each element of functions without vector instructions, and for n log2(n) elements."""
+_SUM, _ROW = 4.0, 500.0
+"""The arithmetic for each element of a reduction on a CPU, and for the begin of each row."""
+_COMPOSED = words(
+    "allclose average corrcoef cov cross fftn geomspace gradient ifftn irfftn isclose kron linspace logspace median "
+    "meshgrid nanmedian nanpercentile nanquantile pad percentile quantile rfftn roll unique"
+)
+"""Functions that NumPy writes in Python; one takes as long as `_CALLS` of the smallest calls."""
+_CALLS = 20
+_LESS = {operations.LINALG: 12.0, operations.EIGEN: 50.0, operations.SINGULAR: 60.0, "eig": 150.0, "eigvals": 150.0}
 _PASSES = {operations.GATHER: 3.0, operations.SCATTER: 2.0}
 """How often irregular access reads the memory."""
 
@@ -62,7 +78,8 @@ class Machine(Record):
     memory : tuple of (float, float)
         Pairs of a size and bytes per second.
     peaks : dict
-        Additions and multiplications per second, by dtype; "products" for those of matrix products.
+        Additions and multiplications per second, by dtype; "products" for those of matrix products, and
+        "elements" for those without vector instructions.
     launches : Rates or None
         Measured times of the smallest operations; None for `LAUNCH_S` times the number of kernels.
     wait_s, transfer : float
@@ -89,28 +106,36 @@ class Machine(Record):
         """The CPU of this machine with NumPy: its measured bandwidth, peaks and smallest calls."""
         memory = tuple((size, size / s) for size, s in rates.points[operations.ELEMENTWISE, False][1:])
         of_math, product = (_fastest(rates, kind) for kind in (operations.MATH, operations.PRODUCT))
-        peaks = {"float64": of_math * _OF_MATH, "float32": 2 * of_math * _OF_MATH, "products": product}
+        peak = of_math * _OF_MATH
+        peaks = {"float64": peak, "float32": 2 * peak, "products": product, "elements": peak}
         return cls(f"{rates.backend} {rates.device}", "measured", memory, peaks, rates, rates.number_s, 0.0)
-
-    def _bandwidths(self) -> tuple[list[float], list[float]]:
-        return [size for size, _ in self.memory], [rate for _, rate in self.memory]
 
     def seconds(self, operation: Operation) -> float:
         """The time of an operation."""
         if self.launches is None:
-            launch_s = LAUNCH_S * kernels_of(operation)
+            reached, launch_s = REACHED, LAUNCH_S * kernels_of(operation)
         else:
-            launch_s = self.launches.smallest(operation.kind, operation.by_function)
+            reached, launch_s = REACHED_HERE, self.launches.smallest(operation.kind, operation.by_function)
+            if operation.name in _COMPOSED:
+                launch_s = max(launch_s, _CALLS * self.launches.smallest(operations.ELEMENTWISE, True))
         if operation.kind in OF_INDICES:
             return launch_s
         size = max(operation.bytes, operation.whole if operation.kind in _OF_WHOLE else 0)
-        memory_s = _PASSES.get(operation.kind, 1.0) * size / float(numpy.interp(size, *self._bandwidths()))
-        peak = self.peaks[operation.dtype]
+        sizes, bandwidths = zip(*self.memory, strict=True)
+        memory_s = _PASSES.get(operation.kind, 1.0) * size / float(numpy.interp(size, sizes, bandwidths))
+        peak, n = self.peaks[operation.dtype], operation.elements
+        of_elements = self.peaks.get("elements", peak)
         work_s = _PER_BYTE.get(operation.kind, 0.1) * size / peak
+        if operation.kind in _PER_COMPARISON:
+            work_s = _PER_COMPARISON[operation.kind] * n * math.log2(max(n, 2)) / of_elements
+        elif operation.name in _PER_ELEMENT:
+            work_s = _PER_ELEMENT[operation.name] * n / of_elements
+        elif operation.kind == operations.REDUCTION and self.launches is not None:
+            work_s = (_SUM * n + _ROW * operation.rows) / of_elements
         if operation.kind in operations.BY_ARITHMETIC:
             of_products = self.peaks.get("products", self.peaks["float64"]) * peak / self.peaks["float64"]
-            work_s = _LESS.get(operation.kind, 1.0) * operation.flops / of_products
-        return launch_s + max(memory_s, work_s) / REACHED
+            work_s = _LESS.get(operation.name, _LESS.get(operation.kind, 1.0)) * operation.flops / of_products
+        return launch_s + max(memory_s, work_s) / reached
 
 
 _OF_WHOLE = (operations.MASKED, operations.FILL, operations.PLACE)
@@ -142,7 +167,7 @@ def factor() -> float:
 def kernels_of(operation: Operation) -> int:
     """The number of kernels of an operation: as the compilers counted them, or one."""
     counted: Mapping[str, int] = _counted()["kernels"]
-    return 0 if operation.kind in OF_INDICES else counted.get(operation.name, 1)
+    return 0 if operation.kind in OF_INDICES else counted.get(RENAMED.get(operation.name, operation.name), 1)
 
 
 class Modelled(Record):
@@ -153,7 +178,7 @@ class Modelled(Record):
     device, source : str
         The device, and where its figures were published.
     name : str
-        The function of the program, or "the call" with its transfers.
+        The function of the program, or "the whole run" with its transfers.
     numpy_s : float
         The measured time on NumPy.
     low_s, high_s : float
@@ -175,17 +200,14 @@ class Modelled(Record):
         """Whether the part stays on NumPy, pays on the device, or neither can be said."""
         least, most = self.numpy_s / self.high_s, self.numpy_s / self.low_s
         if most <= 1:
-            return "stays"
-        between = f"{least:.2g} to {most:.2g} times"
+            return STAYS
+        between = f"{float(f'{least:.2g}'):g} to {float(f'{most:.2g}'):g} times"
         return f"pays by {between}" if least >= 1 else f"cannot be said: {between} as fast"
 
     def text(self) -> str:
         """The forecast in one line; it says that it is a model."""
         between = f"{shown(self.low_s)} to {shown(self.high_s)}"
-        return (
-            f"{self.device} (model, not run): {self.name}: {self.verdict}; model {between}, "
-            f"NumPy {shown(self.numpy_s)} measured here; {self.reason}"
-        )
+        return f"{self.name}: {self.verdict}; model {between}, NumPy {shown(self.numpy_s)} measured here; {self.reason}"
 
     @property
     def reason(self) -> str:
@@ -194,7 +216,7 @@ class Modelled(Record):
         return f"{most}: {self.parts[most] / (sum(self.parts.values()) or 1.0):.0%} of the time"
 
 
-def of_functions(trace: Trace, machine: Machine, functions: Mapping[str, range]) -> tuple[Modelled, ...]:
+def of_functions(trace: Trace, machine: Machine, functions: Mapping[str, Collection[int]]) -> tuple[Modelled, ...]:
     """The whole call, and each function that takes a part of its time, with the lines of each."""
     whole = modelled(trace, machine)
     parts = (modelled(trace, machine, name, lines) for name, lines in functions.items())
@@ -202,11 +224,13 @@ def of_functions(trace: Trace, machine: Machine, functions: Mapping[str, range])
     return whole, *(each for each in parts if each.numpy_s > least_s[0] or each.low_s > least_s[1])
 
 
-def modelled(trace: Trace, machine: Machine, name: str = "the call", lines: range | None = None) -> Modelled:
+def modelled(
+    trace: Trace, machine: Machine, name: str = "the whole run", lines: Collection[int] | None = None
+) -> Modelled:
     """The time of a run on a machine, or of the lines of a function in it, whose arrays are on the device already."""
     here = [(each, n) for each, n in trace.operations.items() if lines is None or each.line in lines]
     total = sum(machine.seconds(each) * n for each, n in here)
-    smallest = (each._replace(bytes=0, flops=0, whole=0) for each, _ in here)
+    smallest = (each._replace(bytes=0, flops=0, whole=0, elements=0, rows=0) for each, _ in here)
     launch_s = sum(machine.seconds(each) * n for each, (_, n) in zip(smallest, here, strict=True))
     numbers = sum(n for line, n in trace.numbers.items() if lines is None or line in lines)
     share = 1.0 if lines is None else sum(n for _, n in here) / (trace.calls or 1)
@@ -214,18 +238,18 @@ def modelled(trace: Trace, machine: Machine, name: str = "the call", lines: rang
     foreign_s = sum(s for line, s in trace.line_foreign_s.items() if lines is None or line in lines)
     nbytes = sum(each for _, each in foreign)
     nbytes += trace.argument_bytes + trace.result_bytes if lines is None else 0
+    own_s = sum(s for line, s in trace.line_s.items() if lines is None or line in lines)
     python_s = share * trace.python_s
+    counted_s = (trace.operation_s + trace.python_s + trace.foreign_s) or 1.0
+    scale = 1.0 if trace.plain_s is None else trace.plain_s / counted_s
+    numpy_s = scale * (own_s + python_s + foreign_s)
     parts = {
         "launches of kernels": launch_s,
         "memory and arithmetic": total - launch_s,
         "waits for values": numbers * machine.wait_s,
         "transfers": nbytes / machine.transfer if machine.transfer else 0.0,
-        "Python of the program": python_s,
-        "other packages": foreign_s,
+        "Python of the program": min(scale, 1.0) * python_s,
+        "other packages": min(scale, 1.0) * foreign_s,
     }
-    own_s = sum(s for line, s in trace.line_s.items() if lines is None or line in lines)
-    numpy_s = own_s + python_s + foreign_s
-    if trace.plain_s is not None:
-        numpy_s *= trace.plain_s / ((trace.operation_s + trace.python_s + trace.foreign_s) or 1.0)
     seconds = max(sum(parts.values()), 1e-9)
     return Modelled(machine.name, machine.source, name, numpy_s, seconds / factor(), seconds * factor(), parts)

@@ -83,8 +83,7 @@ def _foreign(trace: Trace, function: Any) -> Any:
         with trace.inside:
             given, options = plain(args), plain(kwargs)
             result, seconds = timed_call(function, *given, **options)
-            if arrays := arrays_in([given, options, result]):
-                trace.add_foreign(sum(array.nbytes for array in arrays), seconds)
+            trace.add_foreign(arrays_in([given, options, result]), seconds)
             return wrapped(result, trace)
 
     return called if trace.counts else function

@@ -8,15 +8,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import repeat
-from time import perf_counter, thread_time
+from time import perf_counter
 from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from xarrayops._system.hooks import hooked
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.nested import leaves
-from xarrayops.port.trace.operations import BLOCK, ELEMENT, VIEW
+from xarrayops.port.trace.operations import BLOCK, ELEMENT, REDUCTION, SEARCH, VIEW
 
 _CALIBRATION = 500
 
@@ -29,9 +30,10 @@ class Operation(Record):
     """Operations that are alike: the line, the kind, the bytes and the arithmetic of each, and how they were called.
 
     ``dtype`` is "float32" for numbers of single precision or less, otherwise "float64"; ``name`` is NumPy's.
-    ``by_function`` is True for ``np.add(x, y)`` and False for ``x + y``. ``bytes`` are read and written; ``whole`` is
-    the size of a view, or of the array of which elements are assigned: some libraries copy it. Numbers are rounded to
-    two binary digits, so that there are few different operations.
+    ``elements`` is the size of the largest array, of a search the number of results, and ``rows`` the number of rows
+    that a reduction reads one by one. ``by_function`` is True for ``np.add(x, y)`` and False for ``x + y``. ``bytes``
+    are read and written; ``whole`` is the size of a view, or of the array of which elements are assigned: some
+    libraries copy it. Numbers are rounded to two binary digits, so that there are few different operations.
     """
 
     line: int
@@ -42,10 +44,12 @@ class Operation(Record):
     by_function: bool
     name: str = ""
     dtype: str = "float64"
+    elements: int = 0
+    rows: int = 0
 
 
 class Inside:
-    """Sums the processor time in ``with inside:`` blocks; nested blocks count once."""
+    """Sums the time in ``with inside:`` blocks; nested blocks count once."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -54,13 +58,13 @@ class Inside:
 
     def __enter__(self) -> None:
         if not self._depth:
-            self._start = thread_time()
+            self._start = perf_counter()
         self._depth += 1
 
     def __exit__(self, *error: object) -> None:
         self._depth -= 1
         if not self._depth:
-            self.seconds += thread_time() - self._start
+            self.seconds += perf_counter() - self._start
 
 
 class Trace:
@@ -93,8 +97,10 @@ class Trace:
         The sizes of the arguments and results of the call.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, lines_before: Mapping[str, int] | None = None) -> None:
         self.path = path
+        self.lines_before = lines_before or {path: 0}
+        """The files whose lines count, with the number of lines before each: all files together have one numbering."""
         self.inside = Inside()
         """The code of the trace itself; its time does not count."""
         self._overheads_s = dict.fromkeys(("view", "number", "other"), 0.0)
@@ -121,6 +127,11 @@ class Trace:
         self.operation_s = self.python_s = self.foreign_s = 0.0
         self.argument_bytes = self.result_bytes = 0
 
+    def timed(self, plain_s: float) -> None:
+        """Note the time of the call without counting. The Python code of the program takes no more than the rest."""
+        self.plain_s = plain_s
+        self.python_s = min(self.python_s, max(plain_s - self.operation_s - self.foreign_s, 0.0))
+
     @property
     def calls(self) -> int:
         """The number of operations."""
@@ -129,9 +140,9 @@ class Trace:
     def line(self) -> int:
         """The line of the program that runs now."""
         frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename != self.path:
+        while frame is not None and frame.f_code.co_filename not in self.lines_before:
             frame = frame.f_back
-        return 0 if frame is None else frame.f_lineno
+        return 0 if frame is None else self.lines_before[frame.f_code.co_filename] + frame.f_lineno
 
     def add(
         self,
@@ -148,30 +159,28 @@ class Trace:
         self.operation_s += seconds
         moved = 0 if kind in OF_INDICES else nbytes_in([operands, results])
         whole = nbytes_in(results) if kind in OF_INDICES else whole
-        nbytes, flops, whole = (_rounded(number) for number in (moved, flops, whole))
+        counted = results if kind == SEARCH and results else (*operands, *results)
+        largest = max((each.size for each in counted), default=0)
+        rows = _rows(operands[0]) if kind == REDUCTION and operands and any(each.ndim for each in results) else 0
+        nbytes, flops, whole, largest, rows = (_rounded(number) for number in (moved, flops, whole, largest, rows))
         line, dtype = self.line(), _precision([*results, *operands])
         self.line_s[line] += seconds
-        self.operations[Operation(line, kind, nbytes, flops, whole, self._by_function, name, dtype)] += 1
+        self.operations[Operation(line, kind, nbytes, flops, whole, self._by_function, name, dtype, largest, rows)] += 1
 
-    def add_foreign(self, nbytes: int, seconds: float) -> None:
-        """Count a call of another package."""
+    def add_foreign(self, arrays: list[Any], seconds: float) -> None:
+        """Count the time of a call of another package, and the call if it takes or gives arrays."""
         self.foreign_s += seconds
         line = self.line()
-        calls, known = self.foreign.get(line, (0, 0))
-        self.foreign[line] = calls + 1, known + nbytes
         self.line_foreign_s[line] += seconds
+        if arrays:
+            calls, known = self.foreign.get(line, (0, 0))
+            self.foreign[line] = calls + 1, known + nbytes_in(arrays)
 
     @contextmanager
     def following(self) -> Iterator[None]:
         """Note the lines that run, in all threads that start meanwhile."""
-        before = sys.gettrace()
-        threading.settrace(self._called)
-        sys.settrace(self._called)
-        try:
+        with hooked(self._called, module=threading), hooked(self._called):
             yield
-        finally:
-            sys.settrace(before)
-            threading.settrace(before)
 
     def _called(self, frame: FrameType, event: str, value: object) -> Any:
         return self._ran if frame.f_code.co_filename == self.path else None
@@ -192,11 +201,11 @@ class Trace:
     @contextmanager
     def running(self) -> Iterator[None]:
         """The run of the program."""
-        before, start = self.inside.seconds, thread_time()
+        before, start = self.inside.seconds, perf_counter()
         try:
             yield
         finally:
-            elapsed = thread_time() - start - (self.inside.seconds - before)
+            elapsed = perf_counter() - start - (self.inside.seconds - before)
             views = sum(count for operation, count in self.operations.items() if operation.kind in OF_INDICES)
             counts = {"view": views, "number": self.numbers.total(), "other": self.calls - views}
             self.python_s += max(elapsed - sum(counts[kind] * s for kind, s in self._overheads_s.items()), 0.0)
@@ -213,6 +222,12 @@ class Trace:
             found[kind] = self.python_s / _CALIBRATION
         self._overheads_s = found
         self.clear()
+
+
+def _rows(array: np.ndarray[Any, Any]) -> int:
+    """How often NumPy begins anew in a reduction: its innermost loop is over the axis with the smallest step."""
+    extents = [(abs(step), n) for step, n in zip(array.strides, array.shape, strict=True) if n > 1]
+    return array.size // min(extents)[1] if extents else 0
 
 
 def _precision(arrays: list[Any]) -> str:

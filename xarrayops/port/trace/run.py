@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import ast
+import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import partial
 from io import StringIO
 from pathlib import Path
 from time import perf_counter
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 from xarrayops.port.loading import arguments_of, importable, last_line, parsed_call, registered
+from xarrayops.port.scripts import executed
 from xarrayops.port.source import PortError, Program
 from xarrayops.port.source.modules import ModulePlace
 from xarrayops.port.source.writes import AUGMENTED_ITEM
@@ -27,63 +30,84 @@ _RUNS, _MOST_S = 4, 0.5
 """The maximum number of runs without counting, and the time after which no further run starts."""
 
 
-def run(program: Program, call: str) -> Trace:
+def run(program: Program, call: str | None, lines_before: Mapping[str, int] | None = None) -> Trace:
     """Execute a program and a call in it, and count what the call does; then time the call without counting.
 
     Parameters
     ----------
     program : Program
         The program; its file is executed as a module, so ``if __name__ == "__main__"`` does not run.
-    call : str
+    call : str or None
         A call such as ``"f(np.ones(1000), 3)"``. It may use the names of the program and ``np``. Its arguments are not
-        counted, except for their sizes.
+        counted, except for their sizes. None runs the program as a script, or the cells of a notebook in order.
+    lines_before : dict, optional
+        The files whose lines count, with the number of lines before each; by default the program alone.
 
     Raises
     ------
     PortError
         The text is not a call, or the program or the call raises.
     """
-    expression = parsed_call(call)
-    trace = Trace(program.source.path)
+    expression = None if call is None else parsed_call(call)
+    path = program.source.path
+    trace = Trace(path, lines_before)
     augmented = [write.node for write in program.writes if write.kind == AUGMENTED_ITEM]
     trace.augmented_items = frozenset(
-        line for node in augmented for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        line + trace.lines_before[path]
+        for node in augmented
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     )
-    with _module(program, trace) as variables, redirect_stdout(sys.stderr):
+    name, argv = "__main__" if call is None else "", mock.patch.object(sys, "argv", [path])
+    with _module(program, trace, name) as variables, redirect_stdout(sys.stderr), argv:
         try:
-            place = ModulePlace.of(Path(program.source.path))
+            code = counted_code(program.source.text, path, ModulePlace.of(Path(path)))
+            prepared = partial(_script, code, dict(variables))
             with trace.following():
-                exec(counted_code(program.source.text, program.source.path, place), variables)
-                function = _prepared(expression, variables, trace)
+                if expression is not None:
+                    exec(code, variables)
+                    prepared = partial(_prepared, expression, variables, trace)
+                function = prepared()
                 few = wrapped(np.ones(2), trace)
                 number = few[0]
                 trace.calibrate({"view": lambda: few[0], "number": lambda: float(number), "other": lambda: few + few})
+                draws = np.random.get_state(), random.getstate()
                 trace.argument_bytes = nbytes_in([function.args, function.keywords])
                 with trace.running():
                     result = function()
             trace.result_bytes = nbytes_in(result)
             del result, function
-            _time(expression, variables, trace)
+            _time(prepared, variables, trace, draws)
         except (Exception, SystemExit) as error:
             raise PortError(_failed(program, call, error)) from None
     return trace
 
 
-def _time(expression: ast.Call, variables: dict[str, Any], trace: Trace) -> None:
-    """Time the call without counting, several times if it is short. Its output is discarded: it was printed before."""
+def _time(
+    prepared: Callable[[], partial[Any]], variables: dict[str, Any], trace: Trace, draws: tuple[Any, Any]
+) -> None:
+    """Time the call without counting, several times if it is short, with the same random numbers.
+
+    Its output is discarded: it was printed before.
+    """
     for module in (variables, *(vars(each) for each in trace.modules)):
         module.update({name: plain(value) for name, value in module.items()})
     found: list[float] = []
     trace.counts, start = False, perf_counter()
     with redirect_stdout(StringIO()), suppress(Exception, SystemExit):
         while not found or (len(found) < _RUNS and perf_counter() - start < _MOST_S):
-            function = _prepared(expression, variables, trace)
+            function = prepared()
+            np.random.set_state(draws[0])
+            random.setstate(draws[1])
             begin = perf_counter()
             function()
             found.append(perf_counter() - begin)
     if found:
-        trace.plain_s = min(found)
-        trace.python_s = min(trace.python_s, max(trace.plain_s - trace.operation_s - trace.foreign_s, 0.0))
+        trace.timed(min(found))
+
+
+def _script(code: CodeType, variables: dict[str, Any]) -> partial[Any]:
+    """The function that executes a script with new variables."""
+    return partial(executed, code, dict(variables))
 
 
 def _prepared(call: ast.Call, variables: dict[str, Any], trace: Trace) -> partial[Any]:
@@ -97,11 +121,11 @@ def _prepared(call: ast.Call, variables: dict[str, Any], trace: Trace) -> partia
 
 
 @contextmanager
-def _module(program: Program, trace: Trace) -> Iterator[dict[str, Any]]:
+def _module(program: Program, trace: Trace, name: str) -> Iterator[dict[str, Any]]:
     """The variables of the program, as a module that the run can import, with the program's other modules."""
     path = Path(program.source.path)
     place = ModulePlace.of(path)
-    name = place.qualified(path.stem)
+    name = name or place.qualified(path.stem)
     module = ModuleType(name)
     module.__file__, module.__package__ = str(path), place.package
     counted = NumPy(np, trace)
@@ -110,11 +134,12 @@ def _module(program: Program, trace: Trace) -> Iterator[dict[str, Any]]:
         yield module.__dict__
 
 
-def _failed(program: Program, call: str, error: BaseException) -> str:
+def _failed(program: Program, call: str | None, error: BaseException) -> str:
     """The message about an error, with the last line of the program that ran."""
     path, ran = program.source.path, last_line(error, (program.source.path,))
     place = f"{path}, {program.source.place(ran[1])}" if ran else path
+    what, option = ("the script", "--run") if call is None else (f"the call {call}", "--call")
     return (
-        f"{place}: the call {call} raises {type(error).__name__}: {error}. "
-        "Instead: a call that runs on NumPy; the program without --call is only read"
+        f"{place}: {what} raises {type(error).__name__}: {error}. "
+        f"Instead: one that runs on NumPy; the program without {option} is only read"
     )

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import copy
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import numpy
 
+from xarrayops._system.hooks import hooked
 from xarrayops.port.basics import PortError
 from xarrayops.port.loading import arguments_of, calls_of, function_of, loaded, parsed_call
 from xarrayops.port.rewriting.lines import changed
@@ -46,7 +47,7 @@ def _confirmed(program: Program, offers: Sequence[Offer], call: ast.Call) -> tup
         expected = function_of(original, path, call)
         answers = _Answers(str(path.resolve()), offers)
         given, options = copy.deepcopy((args, keywords))
-        with answers.following():
+        with hooked(answers.enter):
             expected(*given, **options)
         kept = [each for each in offers if answers.reason(each) is None]
         refused = [Refused(each.line, reason) for each in offers if (reason := answers.reason(each)) is not None]
@@ -99,18 +100,8 @@ class _Answers:
         wrong = self._wrong[offer.line]
         return None if wrong is None else f"not true in the call: {wrong}"
 
-    @contextmanager
-    def following(self) -> Iterator[None]:
-        """Ask at the lines of the offers while the block runs."""
-        before = sys.gettrace()
-        sys.settrace(self._enter)
-        try:
-            yield
-        finally:
-            sys.settrace(before)
-
-    def _enter(self, frame: FrameType, event: str, _: Any) -> Callable[..., Any] | None:
-        """Follow the lines of a function of the file."""
+    def enter(self, frame: FrameType, event: str, _: Any) -> Callable[..., Any] | None:
+        """Ask at the lines of the offers in a function of the file."""
         if frame.f_code.co_filename != self._path:
             return None
         previous = 0

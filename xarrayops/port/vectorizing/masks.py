@@ -10,7 +10,7 @@ from xarrayops.plugin.arrays import Record
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source import indices
 from xarrayops.port.source.expressions import operated, ufunc
-from xarrayops.port.source.numpy_results import is_elementwise
+from xarrayops.port.source.numpy_results import elementwise, function_of, is_elementwise
 from xarrayops.port.source.value import ARRAY, SCALAR, UNKNOWN, words
 from xarrayops.port.vectorizing.offers import Offer, blocks, called, is_alone, is_pure
 
@@ -164,7 +164,7 @@ def _is_of(context: Context, node: ast.expr, array: str) -> bool | None:
             parts = [left, right]
         case ast.UnaryOp(operand=operand):
             parts = [operand]
-        case ast.Call(args=parts, keywords=[]) if is_elementwise(_function(context, node) or "."):
+        case ast.Call(args=parts, keywords=[]) if is_elementwise(function_of(context.names, node) or "."):
             pass
         case _:
             parts = []
@@ -173,12 +173,6 @@ def _is_of(context: Context, node: ast.expr, array: str) -> bool | None:
         return any(found)
     value = context.value(node)
     return False if value.kind == SCALAR or (value.is_array and value.ndim == 0) else None
-
-
-def _function(context: Context, node: ast.Call) -> str | None:
-    """NumPy's name of a function that is called; ``abs`` is one."""
-    name = context.names.numpy_name(node.func)
-    return "abs" if context.names.resolve(node.func) == "builtins.abs" else name
 
 
 class _Whole:
@@ -203,7 +197,7 @@ class _Whole:
             case ast.BinOp(op=op, right=right):
                 name, other = ufunc(op), right
             case ast.Call(args=[*_, other]):
-                name = _function(self._context, node) or ""
+                name = function_of(self._context.names, node) or ""
             case _:
                 name, other = "positive", node
         number = other.value if isinstance(other, ast.Constant) else None
@@ -214,28 +208,19 @@ class _Whole:
 
     def of(self, node: ast.expr) -> ast.expr | None:
         """An expression of all elements; None if a part may have as many elements as the selection."""
+        return elementwise(self._context.names, node, self._leaf)
+
+    def _leaf(self, node: ast.expr) -> ast.expr | None:
+        """A variable, a number, or what the call must show to be a number."""
         value = self._context.value(node)
         match node:
             case ast.Subscript(value=ast.Name(id=name)) if self._is_selection(node):
                 return self._elements(name)
-            case ast.Constant() if value.kind == SCALAR:
-                return node
             case ast.Name() | ast.Attribute() if value.kind == UNKNOWN or (value.is_array and value.ndim is None):
                 self._asks[f"{self._numpy}.ndim({ast.unparse(node)}) == 0"] = None
                 return node
-            case ast.UnaryOp(op=op, operand=operand) if self.reads(node):
-                new = self.of(operand)
-                return None if new is None else ast.UnaryOp(op, new)
-            case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.MatMult) and self.reads(node):
-                first, second = self.of(left), self.of(right)
-                return None if first is None or second is None else ast.BinOp(first, op, second)
-            case ast.Call(func=function, args=args, keywords=[]) if self.reads(node):
-                if not is_elementwise(_function(self._context, node) or "."):
-                    return None
-                given = [new for each in args if (new := self.of(each)) is not None]
-                return ast.Call(function, given, []) if len(given) == len(args) else None
         is_number = value.kind == SCALAR or (value.is_array and value.ndim == 0)
-        return node if is_number and is_pure(self._context, node) else None
+        return node if is_number and not self.reads(node) and is_pure(self._context, node) else None
 
     def _elements(self, name: str) -> ast.expr | None:
         """A variable of which the selection is taken."""

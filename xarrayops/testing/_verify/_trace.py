@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import linecache
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from xarrayops._system.hooks import hooked
 from xarrayops.plugin.arrays import Record
 from xarrayops.testing._verify._run import is_of_user
 from xarrayops.testing._verify._values import NUMBERS, Value, is_array, leaves, value
@@ -192,12 +192,10 @@ class Tracer:
     @contextmanager
     def tracing(self) -> Iterator[None]:
         """A context in which states are recorded in this thread."""
-        before = sys.gettrace()
-        sys.settrace(self._call)
         try:
-            yield
+            with hooked(self._call):
+                yield
         finally:
-            sys.settrace(before)
             self._frames.clear()
 
     def _call(self, frame: FrameType, event: str, argument: Any) -> Any:

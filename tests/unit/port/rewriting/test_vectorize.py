@@ -66,6 +66,14 @@ def test_two_numbers_keep_the_dtype(vectorized):
     assert_same(result, X)
 
 
+@pytest.mark.parametrize(("b", "count"), [("3.0", 1), ("np.asarray([1.0, 2.0, 3.0])", 0)])
+def test_parameters_of_a_masked_assignment_must_be_numbers(vectorized, b, count):
+    body = "y = x - 1\ny[y > 0] = y[y > 0] * (a + np.exp(b))\nreturn y"
+    result = vectorized(body, call=f"f(np.asarray([0.5, 4.0, 9.0, 2.5]), 2.0, {b})", head="def f(x, a, b):")
+    assert len(made(result)) == count
+    assert_same(result, numpy.asarray([0.5, 4.0, 9.0, 2.5]), 2.0, eval(b, {"np": numpy}))
+
+
 @pytest.mark.parametrize("name", MASKED)
 def test_masked_assignments_with_a_proof(vectorized, name):
     result = vectorized(MASKED[name] + "\nreturn y", head="def f(x: np.ndarray):")
