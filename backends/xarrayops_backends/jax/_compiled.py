@@ -34,6 +34,9 @@ _QUANTILES = ("nanpercentile", "nanquantile", "percentile", "quantile")
 _CHECKED = (CHECKED | {"sum"}) - {"gradient", "segment_mean", *_QUANTILES}
 _LARGE = 2.0**100
 """Differences of smaller numbers do not overflow."""
+_UNEVEN, _WIDE, _EVEN = 1 << 20, 512, 256
+"""The least elements and columns of an uneven matrix, and the number that does not divide its columns. Four times as
+many elements are beyond the caches."""
 _STATIC = ("axis", "correction", "k", "offset", "ord")
 """The options that JAX's functions read."""
 _OPERANDS = ("atol", "dx", "left", "nan", "neginf", "posinf", "right", "rtol")
@@ -83,7 +86,8 @@ def _served(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _wrapped(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     if verb in _CHECKED:
-        function = _compiled(function, _computed_again(function), is_always=verb in _COMPILED)
+        large = _computed_again(_sum_of_columns(function)) if verb == "sum" else None
+        function = _compiled(function, _computed_again(function), large, is_always=verb in _COMPILED)
         return _checked_dtype(function) if verb in _WITH_DTYPE else function
     if verb in _WITH_DTYPE:
         return _checked_dtype(function)
@@ -97,9 +101,15 @@ def _wrapped(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compiled(
-    function: Callable[..., Any], checked: Callable[..., Any] | None = None, *, is_always: bool = True
+    function: Callable[..., Any],
+    checked: Callable[..., Any] | None = None,
+    of_uneven: Callable[..., Any] | None = None,
+    *,
+    is_always: bool = True,
 ) -> Callable[..., Any]:
     """The function, compiled for each form of a call; ``checked`` for arrays on a CPU that are not traced.
+
+    For matrices that XLA's new kernels for CPUs do not fit, ``of_uneven`` is compiled without them.
 
     Elsewhere a branch would break the fusions of the caller's program, or wait for a GPU. Unless ``is_always``, the
     function is then called as it is.
@@ -110,12 +120,12 @@ def _compiled(
         operands = _as_arrays(args)
         run = function
         if checked is not None and operands is not None and _has_usual(options) and _is_on_one_cpu(args, options):
-            run = checked
+            run = of_uneven if of_uneven is not None and _is_uneven(operands[0]) else checked
         if operands is None or (run is function and not is_always):
             return function(*args, **options)
         traced = {name: x for name, x in options.items() if _is_operand(name, x)}
         constants = tuple(_constant(name, x) for name, x in options.items() if name not in traced)
-        return _run(run, constants, operands, traced)
+        return (_run_without_fusions if run is of_uneven else _run)(run, constants, operands, traced)
 
     return call
 
@@ -134,6 +144,26 @@ def _is_on_one_cpu(args: tuple[Any, ...], options: dict[str, Any]) -> bool:
         if isinstance(x, jax.Array) and (len(x.devices()) > 1 or _platform_of(x) != "cpu"):
             return False
     return True
+
+
+def _is_uneven(x: Array) -> bool:
+    """Whether x is a matrix of which XLA's new kernels take 1.4 to 4 times as long to add the elements."""
+    if not _UNEVEN <= x.size <= 4 * _UNEVEN or x.ndim != 2 or x.dtype != jnp.float32:
+        return False
+    return bool(x.shape[1] >= _WIDE and x.shape[1] % _EVEN)
+
+
+def _sum_of_columns(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The sum; that of all elements from the sums of columns, which XLA vectorises."""
+
+    @wraps(function)
+    def sum(x: Array, /, *, axis: Any = None, keepdims: bool = False, **options: Any) -> Array:
+        if axis is not None:
+            return function(x, axis=axis, keepdims=keepdims, **options)
+        columns = function(x, axis=0, keepdims=keepdims, **options)
+        return function(jax.lax.optimization_barrier(columns), keepdims=keepdims, **options)
+
+    return sum
 
 
 def _computed_again(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -211,9 +241,12 @@ def _constant(name: str, x: Any) -> tuple[str, type, Any]:
     return name, type(x), tuple(x) if isinstance(x, list) else x
 
 
-@partial(_jit, static_argnums=(0, 1))
-def _run(function: Callable[..., Any], constants: Any, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _called(function: Callable[..., Any], constants: Any, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     return function(*operands, **{name: x for name, _, x in constants}, **options)
+
+
+_run = _jit(_called, static_argnums=(0, 1))
+_run_without_fusions = _jit(_called, has_fusions=False, static_argnums=(0, 1))
 
 
 def _as_arrays(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
