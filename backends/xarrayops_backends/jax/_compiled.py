@@ -157,11 +157,12 @@ def _sum_of_columns(function: Callable[..., Any]) -> Callable[..., Any]:
     """The sum; that of all elements from the sums of columns, which XLA vectorises."""
 
     @wraps(function)
-    def sum(x: Array, /, *, axis: Any = None, keepdims: bool = False, **options: Any) -> Array:
+    def sum(x: Array, /, *, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
         if axis is not None:
             return function(x, axis=axis, keepdims=keepdims, **options)
         columns = function(x, axis=0, keepdims=keepdims, **options)
-        return function(jax.lax.optimization_barrier(columns), keepdims=keepdims, **options)
+        kept = jax.lax.optimization_barrier(columns)  # type: ignore[no-untyped-call]
+        return function(kept, keepdims=keepdims, **options)
 
     return sum
 

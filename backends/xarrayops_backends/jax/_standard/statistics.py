@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial, reduce
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -48,7 +48,7 @@ def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """jnp.argmax, 5 to 20 times as fast on CPUs."""
-    found = _position_on_host("max", x, axis, keepdims)
+    found = _position_on_host("argmax", x, axis, keepdims)
     if found is not None:
         return found
     return _position("max", x, axis, keepdims, _platform_of(x), _may_be_split(x, "cpu"))
@@ -56,7 +56,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """jnp.argmin, 5 to 20 times as fast on CPUs."""
-    found = _position_on_host("min", x, axis, keepdims)
+    found = _position_on_host("argmin", x, axis, keepdims)
     if found is not None:
         return found
     return _position("min", x, axis, keepdims, _platform_of(x), _may_be_split(x, "cpu"))
@@ -107,7 +107,7 @@ def _with_nan(result: Array, x: Array, axis: Axes, keepdims: bool, *, has_slices
     return jnp.where(unordered.any(axis=axis, keepdims=keepdims), jnp.nan, result)
 
 
-def _position_on_host(name: str, x: Array, axis: int | None, keepdims: bool) -> Array | None:
+def _position_on_host(name: Literal["argmax", "argmin"], x: Array, axis: int | None, keepdims: bool) -> Array | None:
     """The positions in many long contiguous rows, by NumPy; None for all other arrays, or if JAX has several devices."""
     if isinstance(x, jax.core.Tracer) or x.size < MANY or axis not in (-1, x.ndim - 1) or not _has_one_device():
         return None
@@ -116,7 +116,7 @@ def _position_on_host(name: str, x: Array, axis: int | None, keepdims: bool) -> 
     seen = try_as_numpy(x) if isinstance(x.sharding, jax.sharding.SingleDeviceSharding) else None
     if seen is None:
         return None
-    found = positions.of_rows(f"arg{name}", seen, np.dtype(jnp.result_type(int)))
+    found = positions.of_rows(name, seen, np.dtype(jnp.result_type(int)))
     return try_from_numpy(found[..., None] if keepdims else found)
 
 
