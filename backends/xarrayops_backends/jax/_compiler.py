@@ -91,7 +91,7 @@ def _is_compiling() -> bool:
 def _jit(
     function: Callable[..., Any], /, *, has_fusions: bool = not _AVOIDS_BUGS, **settings: Any
 ) -> Callable[..., Any]:
-    """`jax.jit`, on CPUs optionally without the fusions of the new kernels, which avoids the known bugs of this version.
+    """`jax.jit`, on CPUs without the fusions of the new kernels if they have the known bugs, or are slower.
 
     JAX takes options for whole programs only. Inside a function that is compiled, this function becomes a part of it,
     and only the flag in the environment avoids the bugs. `jax.vmap` alone keeps the options. `jax.grad` alone refuses

@@ -31,7 +31,7 @@ SLICES = 8
 LONG = 512
 """The elements of the axis and those after it from which slices have long contiguous rows."""
 MANY, WIDE = 1 << 20, 1 << 16
-"""The elements of an array from which NumPy's search is faster, and the most in a row: a row is searched on one core."""
+"""The elements of an array from which NumPy's search is faster, and the most in a row, which one core searches."""
 FAR = 1 << 30
 """The positions up to which their differences fit into int32."""
 
@@ -108,7 +108,7 @@ def _with_nan(result: Array, x: Array, axis: Axes, keepdims: bool, *, has_slices
 
 
 def _position_on_host(name: Literal["argmax", "argmin"], x: Array, axis: int | None, keepdims: bool) -> Array | None:
-    """The positions in many long contiguous rows, by NumPy; None for all other arrays, or if JAX has several devices."""
+    """The positions in many long contiguous rows, by NumPy; None for other arrays, or if JAX has several devices."""
     if isinstance(x, jax.core.Tracer) or x.size < MANY or axis not in (-1, x.ndim - 1) or not _has_one_device():
         return None
     if not (x.ndim > 1 and LONG <= x.shape[-1] <= WIDE and (x.dtype.kind in "iu" or x.dtype.char in "fd")):

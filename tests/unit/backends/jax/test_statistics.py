@@ -35,7 +35,7 @@ def test_ties_and_nan_as_in_numpy(shape, axis):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8"])
 def test_many_long_rows(dtype, monkeypatch):
-    """NumPy searches them in memory that JAX shares. Ties are rows apart from the borders of tasks, and NaN is first."""
+    """NumPy searches them in memory that JAX shares: the first of equal numbers, or the first NaN."""
     rng = np.random.default_rng(0)
     x = rng.integers(0, 200, (3, 700, 513)).astype(dtype)
     x[0, 1], x[-1, -1, [5, 400]], x[1, 699, -1] = 7, 255, 255
