@@ -24,6 +24,7 @@ from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _platform_of
 from xarrayops_backends.jax._dtypes import _WITH_DTYPE, _checked_dtype
 from xarrayops_backends.jax._sharded import served_in_shards as _served_in_shards
+from xarrayops_backends.jax._uneven import is_uneven as _is_uneven, sum_of_columns as _sum_of_columns
 
 _COMPILED = (
     *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "kron", "log_softmax"),
@@ -34,9 +35,6 @@ _QUANTILES = ("nanpercentile", "nanquantile", "percentile", "quantile")
 _CHECKED = (CHECKED | {"sum"}) - {"gradient", "segment_mean", *_QUANTILES}
 _LARGE = 2.0**100
 """Differences of smaller numbers do not overflow."""
-_UNEVEN, _WIDE, _EVEN = 1 << 20, 512, 256
-"""The least elements and columns of an uneven matrix, and the number that does not divide its columns. Four times as
-many elements are beyond the caches."""
 _STATIC = ("axis", "correction", "k", "offset", "ord")
 """The options that JAX's functions read."""
 _OPERANDS = ("atol", "dx", "left", "nan", "neginf", "posinf", "right", "rtol")
@@ -144,27 +142,6 @@ def _is_on_one_cpu(args: tuple[Any, ...], options: dict[str, Any]) -> bool:
         if isinstance(x, jax.Array) and (len(x.devices()) > 1 or _platform_of(x) != "cpu"):
             return False
     return True
-
-
-def _is_uneven(x: Array) -> bool:
-    """Whether x is a matrix of which XLA's new kernels take 1.4 to 4 times as long to add the elements."""
-    if not _UNEVEN <= x.size <= 4 * _UNEVEN or x.ndim != 2 or x.dtype != jnp.float32:
-        return False
-    return bool(x.shape[1] >= _WIDE and x.shape[1] % _EVEN)
-
-
-def _sum_of_columns(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The sum; that of all elements from the sums of columns, which XLA vectorises."""
-
-    @wraps(function)
-    def sum(x: Array, /, *, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
-        if axis is not None:
-            return function(x, axis=axis, keepdims=keepdims, **options)
-        columns = function(x, axis=0, keepdims=keepdims, **options)
-        kept = jax.lax.optimization_barrier(columns)  # type: ignore[no-untyped-call]
-        return function(kept, keepdims=keepdims, **options)
-
-    return sum
 
 
 def _computed_again(function: Callable[..., Any]) -> Callable[..., Any]:
