@@ -12,6 +12,7 @@ Modules:
 - ``elementwise``: the elementwise maximum or minimum of a large array and a number.
 - ``onnx``: ``load`` and ``describe`` an ONNX file.
 - ``permute``: ``contiguous(source)`` and ``copy(source, target)`` between strided views, at memory bandwidth.
+- ``positions``: ``of_rows(name, x, dtype)``, the results of ``argmax`` or ``argmin`` along the last axis, on all cores.
 - ``products``: ``matmul``, ``vecdot`` and ``tensordot`` of narrow floating-point numbers, summed in float32 and rounded
   once; ``matmul_int32``, the exact product of 8-bit integers.
 - ``random_numbers``: ``fill(out, draw, key, loops)``, ``block(draw, key, whole, first, shape)``,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         elementwise as elementwise,
         onnx as onnx,
         permute as permute,
+        positions as positions,
         products as products,
         sums as sums,
         views as views,
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
     )
     from xarrayops._host.sparse.compressed import index_dtype as index_dtype
 
-_MODULES = ("attention", "convolution", "elementwise", "onnx", "permute", "products", "sums", "views")
+_MODULES = ("attention", "convolution", "elementwise", "onnx", "permute", "positions", "products", "sums", "views")
 _OF_DTYPES = (
     *("NUMBERS", "as_dtype", "can_cast", "dtype_name", "finfo", "gap_of", "gap_of_array", "iinfo", "isdtype"),
     *("refuse_discarding", "result_type"),

@@ -24,6 +24,7 @@ from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _platform_of
 from xarrayops_backends.jax._dtypes import _WITH_DTYPE, _checked_dtype
 from xarrayops_backends.jax._sharded import served_in_shards as _served_in_shards
+from xarrayops_backends.jax._uneven import is_uneven as _is_uneven, sum_of_columns as _sum_of_columns
 
 _COMPILED = (
     *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "kron", "log_softmax"),
@@ -83,7 +84,8 @@ def _served(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _wrapped(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     if verb in _CHECKED:
-        function = _compiled(function, _computed_again(function), is_always=verb in _COMPILED)
+        large = _computed_again(_sum_of_columns(function)) if verb == "sum" else None
+        function = _compiled(function, _computed_again(function), large, is_always=verb in _COMPILED)
         return _checked_dtype(function) if verb in _WITH_DTYPE else function
     if verb in _WITH_DTYPE:
         return _checked_dtype(function)
@@ -97,9 +99,15 @@ def _wrapped(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compiled(
-    function: Callable[..., Any], checked: Callable[..., Any] | None = None, *, is_always: bool = True
+    function: Callable[..., Any],
+    checked: Callable[..., Any] | None = None,
+    of_uneven: Callable[..., Any] | None = None,
+    *,
+    is_always: bool = True,
 ) -> Callable[..., Any]:
     """The function, compiled for each form of a call; ``checked`` for arrays on a CPU that are not traced.
+
+    For matrices that XLA's new kernels for CPUs do not fit, ``of_uneven`` is compiled without them.
 
     Elsewhere a branch would break the fusions of the caller's program, or wait for a GPU. Unless ``is_always``, the
     function is then called as it is.
@@ -110,12 +118,12 @@ def _compiled(
         operands = _as_arrays(args)
         run = function
         if checked is not None and operands is not None and _has_usual(options) and _is_on_one_cpu(args, options):
-            run = checked
+            run = of_uneven if of_uneven is not None and _is_uneven(operands[0]) else checked
         if operands is None or (run is function and not is_always):
             return function(*args, **options)
         traced = {name: x for name, x in options.items() if _is_operand(name, x)}
         constants = tuple(_constant(name, x) for name, x in options.items() if name not in traced)
-        return _run(run, constants, operands, traced)
+        return (_run_without_fusions if run is of_uneven else _run)(run, constants, operands, traced)
 
     return call
 
@@ -211,9 +219,12 @@ def _constant(name: str, x: Any) -> tuple[str, type, Any]:
     return name, type(x), tuple(x) if isinstance(x, list) else x
 
 
-@partial(_jit, static_argnums=(0, 1))
-def _run(function: Callable[..., Any], constants: Any, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _called(function: Callable[..., Any], constants: Any, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     return function(*operands, **{name: x for name, _, x in constants}, **options)
+
+
+_run = _jit(_called, static_argnums=(0, 1))
+_run_without_fusions = _jit(_called, has_fusions=False, static_argnums=(0, 1))
 
 
 def _as_arrays(args: tuple[Any, ...]) -> tuple[Any, ...] | None:

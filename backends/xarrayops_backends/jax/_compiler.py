@@ -88,8 +88,10 @@ def _is_compiling() -> bool:
     return isinstance(jnp.zeros(()), jax.core.Tracer)
 
 
-def _jit(function: Callable[..., Any], /, **settings: Any) -> Callable[..., Any]:
-    """`jax.jit`, with the options that avoid the known bugs of this version.
+def _jit(
+    function: Callable[..., Any], /, *, has_fusions: bool = not _AVOIDS_BUGS, **settings: Any
+) -> Callable[..., Any]:
+    """`jax.jit`, on CPUs without the fusions of the new kernels if they have the known bugs, or are slower.
 
     JAX takes options for whole programs only. Inside a function that is compiled, this function becomes a part of it,
     and only the flag in the environment avoids the bugs. `jax.vmap` alone keeps the options. `jax.grad` alone refuses
@@ -97,7 +99,7 @@ def _jit(function: Callable[..., Any], /, **settings: Any) -> Callable[..., Any]
     """
     settings = {"keep_unused": True} | settings  # a result that depends on no argument is on their device nevertheless
     part = _jax.jit(function, **settings)
-    if not _AVOIDS_BUGS:
+    if has_fusions:
         return part
     whole = _jax.jit(function, compiler_options={_FUSION: ""}, **settings)
 
@@ -107,7 +109,9 @@ def _jit(function: Callable[..., Any], /, **settings: Any) -> Callable[..., Any]
             return part(*args, **kwargs)
         try:
             return whole(*args, **kwargs)
-        except ValueError as error:
+        except (ValueError, jax.errors.JaxRuntimeError) as error:
+            if "No such compile option" in str(error):  # a later version, without these fusions
+                return part(*args, **kwargs)
             if "`compiler_options` can only be passed to top-level" not in str(error):
                 raise
         with _jax.disable_jit():

@@ -2,7 +2,8 @@
 
 On a CPU, JAX ignores NaN in 4096 elements or more (jax-ml/jax#39887), and XLA compiles searches for positions and for
 NaN to loops over single elements. Here slices of the axis are first combined element by element, which XLA vectorises.
-That would move a split axis between devices, so arrays on several devices are searched as they are.
+That would move a split axis between devices, so arrays on several devices are searched as they are. NumPy's search for
+positions in long contiguous rows takes less than half of that time, so it serves arrays that are not traced.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial, reduce
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import complex_order
+from xarrayops.plugin.host import positions
 from xarrayops_backends.jax._compiler import _jit
-from xarrayops_backends.jax._devices import _on_platform, _platform_of
+from xarrayops_backends.jax._devices import _has_one_device, _on_platform, _platform_of
+from xarrayops_backends.jax._exchange import try_as_numpy, try_from_numpy
 from xarrayops_backends.jax._shards import may_be_split as _may_be_split
 
 Axes = int | tuple[int, ...] | None
@@ -26,6 +30,8 @@ SLICES = 8
 """The number of slices. Each takes time to compile; the search among their elements takes a time inverse to it."""
 LONG = 512
 """The elements of the axis and those after it from which slices have long contiguous rows."""
+MANY, WIDE = 1 << 20, 1 << 16
+"""The elements of an array from which NumPy's search is faster, and the most in a row, which one core searches."""
 FAR = 1 << 30
 """The positions up to which their differences fit into int32."""
 
@@ -42,11 +48,17 @@ def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """jnp.argmax, 5 to 20 times as fast on CPUs."""
+    found = _position_on_host("argmax", x, axis, keepdims)
+    if found is not None:
+        return found
     return _position("max", x, axis, keepdims, _platform_of(x), _may_be_split(x, "cpu"))
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """jnp.argmin, 5 to 20 times as fast on CPUs."""
+    found = _position_on_host("argmin", x, axis, keepdims)
+    if found is not None:
+        return found
     return _position("min", x, axis, keepdims, _platform_of(x), _may_be_split(x, "cpu"))
 
 
@@ -93,6 +105,19 @@ def _with_nan(result: Array, x: Array, axis: Axes, keepdims: bool, *, has_slices
     else:
         unordered = jnp.isnan(x)
     return jnp.where(unordered.any(axis=axis, keepdims=keepdims), jnp.nan, result)
+
+
+def _position_on_host(name: Literal["argmax", "argmin"], x: Array, axis: int | None, keepdims: bool) -> Array | None:
+    """The positions in many long contiguous rows, by NumPy; None for other arrays, or if JAX has several devices."""
+    if isinstance(x, jax.core.Tracer) or x.size < MANY or axis not in (-1, x.ndim - 1) or not _has_one_device():
+        return None
+    if not (x.ndim > 1 and LONG <= x.shape[-1] <= WIDE and (x.dtype.kind in "iu" or x.dtype.char in "fd")):
+        return None
+    seen = try_as_numpy(x) if isinstance(x.sharding, jax.sharding.SingleDeviceSharding) else None
+    if seen is None:
+        return None
+    found = positions.of_rows(name, seen, np.dtype(jnp.result_type(int)))
+    return try_from_numpy(found[..., None] if keepdims else found)
 
 
 @partial(_jit, static_argnums=(0, 2, 3, 4, 5))

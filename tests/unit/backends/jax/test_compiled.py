@@ -130,3 +130,58 @@ def test_results_are_on_the_device_of_the_operands():
     command = [sys.executable, "-c", ON_THE_SECOND_DEVICE]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == "[]\n", done.stdout + done.stderr
+
+
+@pytest.fixture
+def without_fusions(monkeypatch):
+    """The calls that are compiled without the fusions of XLA's new kernels for CPUs."""
+    calls, run = [], compiled._run_without_fusions
+    monkeypatch.setattr(compiled, "_run_without_fusions", lambda *given: calls.append(given) or run(*given))
+    return calls
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 1)])
+def test_sums_of_uneven_matrices(axis, without_fusions):
+    x = RANDOM.integers(-50, 50, (1050, 1001)).astype("float32")  # the sums are exact
+    for keepdims in (False, True):
+        found = xo.sum(jax.numpy.asarray(x), axis=axis, keepdims=keepdims)
+        assert found.dtype == x.dtype
+        np.testing.assert_array_equal(np.asarray(found), x.sum(axis=axis, keepdims=keepdims, dtype="float64"))
+    x[5, 3], x[700, 8], x[701, 8], x[9, 9] = np.nan, np.inf, -np.inf, np.inf
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(np.asarray(xo.sum(jax.numpy.asarray(x), axis=axis)), x.sum(axis=axis))
+    assert len(without_fusions) == 3
+
+
+def test_uneven_sums_do_not_overflow_and_are_precise(without_fusions):
+    x = np.full((1050, 1001), 1e38, np.float32)
+    x[:, 500:] *= -1
+    x[525:] *= -1
+    x[:, 1000], x[7, 7] = 0, 2e38
+    for axis in (None, 0, 1):
+        error = np.abs(np.asarray(xo.sum(jax.numpy.asarray(x), axis=axis)) - x.sum(axis=axis, dtype="float64"))
+        assert error.max() <= 1e31, axis
+    positive = RANDOM.random((1050, 1001)).astype(np.float32)
+    for axis in (None, 0, 1):
+        exact = positive.sum(axis=axis, dtype="float64")
+        error = np.abs(np.asarray(xo.sum(jax.numpy.asarray(positive), axis=axis)) / exact - 1)
+        assert error.max() <= 16 * 2.0**-23
+    assert len(without_fusions) == 6
+
+
+def test_other_sums_keep_the_fusions(without_fusions):
+    x = jax.numpy.asarray(RANDOM.integers(0, 9, (1050, 1001)), "float32")
+    by_jit = jax.jit(lambda x: xo.sum(x, axis=0))(x)
+    np.testing.assert_array_equal(by_jit, np.asarray(x).sum(axis=0, dtype="float64"))
+    gradient = jax.grad(lambda x: xo.sum(x))(x)
+    assert (gradient == 1).all()
+    for other in (x[:500], x[:, :768], x.astype("int32"), x.astype("float64"), x.reshape(-1), x.astype("float16")):
+        xo.sum(other, axis=0)
+    assert without_fusions == []
+
+
+def test_a_compiler_without_the_fusions(monkeypatch):
+    compiler = pytest.importorskip("xarrayops_backends.jax._compiler")
+    monkeypatch.setattr(compiler, "_FUSION", "xla_no_such_option")
+    doubled = compiler._jit(lambda x: 2 * x, has_fusions=False)
+    assert doubled(jax.numpy.asarray(4.0)) == 8

@@ -33,6 +33,40 @@ def test_ties_and_nan_as_in_numpy(shape, axis):
             np.testing.assert_array_equal(np.asarray(got), want)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8"])
+def test_many_long_rows(dtype, monkeypatch):
+    """NumPy searches them in memory that JAX shares: the first of equal numbers, or the first NaN."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 200, (3, 700, 513)).astype(dtype)
+    x[0, 1], x[-1, -1, [5, 400]], x[1, 699, -1] = 7, 255, 255
+    if x.dtype.kind == "f":
+        x[1, 2, [9, 300]], x[2, 0] = np.nan, np.nan
+        x[0, 2, :], x[0, 3, :] = np.where(np.arange(513) % 2, -0.0, 0.0), -np.inf
+    served = []
+    native = statistics.positions.of_rows
+    monkeypatch.setattr(statistics.positions, "of_rows", lambda *args: served.append(args) or native(*args))
+    with jax.enable_x64(dtype == "float64"):
+        a = jnp.asarray(x)
+        for name in ("argmax", "argmin"):
+            for keepdims in (False, True):
+                got = getattr(xo, name)(a, axis=-1, keepdims=keepdims)
+                assert got.dtype == (jnp.int64 if dtype == "float64" else jnp.int32)
+                assert got.device == a.device
+                np.testing.assert_array_equal(np.asarray(got), getattr(np, name)(x, axis=-1, keepdims=keepdims))
+        traced = jax.jit(lambda a: xo.argmax(a, axis=2))(a)
+        np.testing.assert_array_equal(np.asarray(traced), x.argmax(axis=2))
+    assert len(served) == (4 if len(jax.devices()) == 1 else 0)
+
+
+def test_other_arrays_are_searched_by_xla(monkeypatch):
+    monkeypatch.setattr(statistics.positions, "of_rows", None)
+    x = np.random.default_rng(0).standard_normal((2048, 600)).astype(np.float32)
+    for a, axis in ((x, 0), (x, None), (x[:1500], 1), (x.reshape(-1), 0), (x.reshape(-1, 16), 1)):
+        np.testing.assert_array_equal(np.asarray(xo.argmax(jnp.asarray(a), axis=axis)), a.argmax(axis=axis))
+    half = jnp.asarray(x, jnp.bfloat16)
+    np.testing.assert_array_equal(np.asarray(xo.argmax(half, axis=1)), np.asarray(half, np.float32).argmax(axis=1))
+
+
 def test_no_slices_where_rows_are_short():
     x = np.random.default_rng(0).integers(0, 5, (300, 4)).astype(np.float32)
     x[7, 2] = np.nan
