@@ -327,6 +327,8 @@ def advice(rule: Rule | None, given: Mapping[str, Any], times: float) -> str | N
     if rule is not whole and not of_chunks:
         return None
     name, x = next((name, x) for name, x in shardings(given) if name in whole.axes and x.engine is not None)
+    if not isinstance(given[name], Sharding):  # a sequence of arrays
+        return None
     gathered = whole.axes_of(name, x, given)
     free = [axis for axis in range(len(x.shape)) if axis not in gathered]
     if not free:

@@ -42,12 +42,20 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("file", type=Path, metavar="FILE", help="a Python file, a notebook or a folder; by default it is only read")
     what = parser.add_mutually_exclusive_group()
-    call = "execute the program and this call once on NumPy: 'f(np.ones(9))', in a folder 'module:f(np.ones(9))'"
+    call = "execute the program, and this call at most 5 times: 'f(np.ones(9))', in a folder 'module:f(np.ones(9))'"
     what.add_argument("--call", metavar="CALL", help=call)
-    what.add_argument("--run", action="store_true", help="execute the script, or the cells of the notebook in order")
+    what.add_argument(
+        "--run", action="store_true", help="execute the script or the notebook as a whole, at most 5 times"
+    )
     machine = "forecast for the machine that measured these results of the benchmark"
     add("--machine", type=_folder, metavar="DIR", help=machine)
-    add("--for", dest="device", choices=DEVICES, help="a model of the run on a device, and what to port first")
+    add(
+        "--for",
+        dest="device",
+        type=str.lower,
+        choices=DEVICES,
+        help="a model of the run on a device, and what to port first",
+    )
     add("--remeasure", action="store_true", help="measure this machine again for the forecast")
     add("--format", choices=("terminal", "json"), default="terminal", help="the output (default: %(default)s)")
     add("--page", type=Path, metavar="OUT.html", help="also write a page with the source and its findings")

@@ -30,7 +30,9 @@ def check_folder(given: Namespace) -> int:
         raise PortError("--page and --machine are for one file. Instead: name the file")
     is_executed = given.run or given.call is not None
     if is_executed != (given.device is not None):
-        raise PortError("a folder is executed for --for only. Instead: --for h100 with --run or --call 'module:f()'")
+        raise PortError(
+            "--run and --call of a folder need --for. Instead: --for h100 --run"
+        )
     folder: Path = given.file
     found: list[dict[str, Any]] = []
     rows = []
@@ -81,12 +83,19 @@ def _models(given: Namespace, folder: Path) -> dict[str, tuple[Modelled, ...]]:
         module, _, call = given.call.partition(":")
         runs = {folder / f"{module.replace('.', '/')}.py": call}
     if not runs or not runs.keys() <= program_of.keys():
-        raise PortError(f"{folder} has no such program. Instead: --call 'module:f(np.ones(9))' with a module of it")
+        what = "script" if given.call is None else "such program"
+        raise PortError(f"{folder} has no {what}. Instead: --call 'module:f(np.ones(9))' with a module of it")
     device = Machine.published(given.device)
-    found = {}
+    found, failures = {}, list[str]()
     for path, call in runs.items():
         print(f"{_name(path, folder)} ...", file=sys.stderr, flush=True)
-        found[_name(path, folder)] = of_functions(run(program_of[path], call, lines_before), device, functions)
+        try:
+            found[_name(path, folder)] = of_functions(run(program_of[path], call, lines_before), device, functions)
+        except PortError as error:
+            failures.append(f"{_name(path, folder)}: {error}")
+    if not found:
+        raise PortError("\n".join(failures))
+    print(*failures, sep="\n", end="\n" if failures else "", file=sys.stderr)
     return found
 
 

@@ -101,7 +101,7 @@ def function_of(module: ModuleType, path: Path, call: ast.Call) -> Any:
         attrgetter(ast.unparse(several[-1].func))(module)
     except AttributeError:
         name = ast.unparse(several[-1].func)
-        raise PortError(f"{path} has no function {name!r}. Instead: name one that both files define") from None
+        raise PortError(f"{path} has no function {name!r}. Instead: the name of a function of the file") from None
     given = {id(each): f"given[{i}]" for i, each in enumerate(several)}
     text = f"lambda *given: {_with_arguments(call, given)}"
     function = eval(compile(text, "<call>", "eval"), vars(module))

@@ -15,6 +15,7 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops._system.hooks import hooked
+from xarrayops._system.texts import counted
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.nested import fill
 from xarrayops.port.trace.forecast import shown
@@ -34,6 +35,9 @@ class Line(Record):
     share: float
     runs: int
     text: str
+
+    def __str__(self) -> str:
+        return f"  line {self.line}: {self.share:.0%}, {counted(self.runs, 'run')}: {self.text}"
 
 
 class Timing(Record):
@@ -73,7 +77,7 @@ class Timing(Record):
         ratio = self.original_s / self.port_s
         compared = f"{ratio:.2g} times as fast" if ratio >= 1 else f"{1 / ratio:.2g} times the time"
         first = f"{self.library}: {shown(self.port_s)}, the original on NumPy {shown(self.original_s)}: {compared}"
-        lines = (f"  line {each.line}: {each.share:.0%}, {each.runs} runs: {each.text}" for each in self.lines)
+        lines = map(str, self.lines)
         return "\n".join([first, *lines, f"  change first: {self.change}"])
 
 

@@ -47,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, and print the choices. Returns the exit status."""
     parser, out = _parser(), console()
     options = parser.parse_args(arguments)
+    if options.verbs and (options.from_log or options.from_bench):
+        parser.error("argument --verbs: not with --from-log or --from-bench, whose calls are all measured")
     try:
         given = calls_of(options.from_log) if options.from_log else None
         requests = _lists(options)
@@ -60,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         out.print("Interrupted. What was measured is kept.")
     found = decided(machine.store().records(), only_exact=False)
     _report(found, run.calls, out)
-    for note in run.notes():
+    for note in () if interrupted else run.notes():
         out.print(note)
     others = contention.share(()) or 0.0
     if others > CONTENTION:

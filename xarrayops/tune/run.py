@@ -51,7 +51,7 @@ class Run:
         self._task = self._progress.add_task("", total=limit)
         self.calls: list[Description] = []
         self._failures: dict[str, str] = {}
-        self._asked = self._found = self._confirmed = 0
+        self._asked = self._found = self._repeated = self._confirmed = 0
 
     def measure(self, calls: list[Description] | None, lists: list[Request]) -> None:
         """Measure some calls, by default those that a worker lists.
@@ -80,16 +80,24 @@ class Run:
         left = len(self.calls) - self._asked
         if left:
             yield f"{counted(left, 'call')} not measured: the time ended. Use a longer --seconds."
-        if self._found > self._confirmed:
-            yield f"{counted(self._found - self._confirmed, 'kernel')} faster in one process, but not in the other."
+        if self._found > self._repeated:
+            yield f"{counted(self._found - self._repeated, 'kernel')} not measured in a second process: time ended."
+        if self._repeated > self._confirmed:
+            yield f"{counted(self._repeated - self._confirmed, 'kernel')} faster in one process, but not in the other."
         for call, reason in self._failures.items():
             yield f"{call}: {reason}"
 
     def _listed(self, process: Process, lists: list[Request]) -> list[Description]:
         found: dict[Any, Description] = {}
         for request in lists:
-            self._show(request.get("workload", "starting"))
-            found |= {key_of(call): call for call in process.ask(request).get("calls", ())}
+            if monotonic() - self._start > self._limit:
+                break
+            name = request.get("workload", "the list of calls")
+            self._show(name)
+            answer = process.ask(request)
+            if answer["status"] != "ok":
+                self._failures[name] = answer["reason"]
+            found |= {key_of(call): call for call in answer.get("calls", ())}
         return list(found.values())
 
     def _promising(
@@ -102,6 +110,7 @@ class Run:
             asked, call = monotonic(), request["description"]
             answer = process.ask(request)
             self._asked += "only" not in request
+            self._repeated += len(request.get("only", ()))
             if answer["status"] != "ok":
                 self._failures[shown(call)] = answer["reason"]
             for record in answer.get("records", ()):

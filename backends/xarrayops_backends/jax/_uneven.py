@@ -28,7 +28,7 @@ def sum_of_columns(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def sum(x: Array, /, *, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
-        if axis is not None:
+        if axis is not None or options.get("dtype") is not None:  # a narrow dtype would round each column
             return function(x, axis=axis, keepdims=keepdims, **options)
         columns = function(x, axis=0, keepdims=keepdims, **options)
         kept = jax.lax.optimization_barrier(columns)  # type: ignore[no-untyped-call]

@@ -6,8 +6,9 @@ import pytest
 
 from xarrayops.port.__main__ import main
 from xarrayops.port.source import Program
-from xarrayops.port.trace import functions
-from xarrayops.port.trace.model import Modelled
+from xarrayops.port.trace import functions, operations
+from xarrayops.port.trace.model import Modelled, kernels_of
+from xarrayops.port.trace.record import Operation
 from xarrayops.port.trace.run import run
 
 CORE = """import numpy as np
@@ -84,8 +85,8 @@ def test_a_script_and_a_notebook(folder, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--run"], "--for h100 with --run"),
-        (["--for", "l4"], "--for h100 with --run"),
+        (["--run"], "--for h100 --run"),
+        (["--for", "l4"], "--for h100 --run"),
         (["--for", "l4", "--call", "nothing:f(1)"], "--call 'module:f"),
         (["--for", "l4", "--call", "smooth(1)"], "--call 'module:f"),
     ],
@@ -128,3 +129,44 @@ def test_time_of_other_packages_without_arrays_counts(tmp_path):
     trace = run(Program.read(path), "f(np.ones(3))")
     assert trace.foreign_s + trace.python_s == pytest.approx(0.2, abs=0.1)
     assert not trace.foreign
+
+
+PICKLES = """from __future__ import annotations
+import pickle
+import sys
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+@dataclass
+class Box:
+    most: ClassVar[int] = 3
+    x: float
+
+assert pickle.loads(pickle.dumps(Box(2.0))).x == 2.0
+assert sys.modules["__main__"].Box is Box
+print(np.ones(9).sum())
+"""
+
+
+def test_a_script_is_executed_in_its_module(tmp_path):
+    """Pickled classes and annotations are looked up in the module of the name ``__main__``."""
+    path = tmp_path / "program.py"
+    path.write_text(PICKLES)
+    assert run(Program.read(path), None).calls > 0
+
+
+def test_a_script_that_raises_does_not_hide_the_others(folder, capsys):
+    (folder / "broken.py").write_text("import numpy as np\nif __name__ == '__main__':\n    raise KeyError('no')\n")
+    assert main(["check", str(folder), "--run", "--for", "H100"]) == 0
+    printed = capsys.readouterr()
+    assert "Port first: package/core.py: smooth" in printed.out
+    assert "broken.py: " in printed.err
+    assert "KeyError" in printed.err
+
+
+def test_decompositions_launch_kernels_for_each_row():
+    """No device computes the singular values of 1000 rows in the time of one launch."""
+    operation = Operation(1, operations.SINGULAR, 16 * 10**6, 10**9, 0, by_function=True, name="svd")
+    assert kernels_of(operation) == pytest.approx(10_000, rel=1e-3)

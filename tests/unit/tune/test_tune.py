@@ -127,7 +127,7 @@ def test_the_calls_of_a_workload_are_recorded(monkeypatch, store):
         "multiply(float32[100, 100], float) on numpy",
         "sort(float32[100, 100], axis=0) on numpy",
     ]
-    answers = [{"status": "ok", "calls": calls}, {"status": "ok", "calls": calls}, {"status": "timeout"}]
+    answers = [{"status": "ok", "calls": calls}, {"status": "ok", "calls": calls}, {"status": "timeout", "reason": ""}]
     found = run.Run(60.0, console())
     assert found._listed(SimpleNamespace(ask=lambda request: answers.pop()), [{"workload": "scaled"}] * 3) == calls
 
@@ -154,6 +154,7 @@ def test_a_described_call_can_be_made_again(layout):
         (["--backends", "nonsense"], "no backend 'nonsense'"),
         (["--from-log", "missing.jsonl"], "missing.jsonl"),
         (["--seconds", "0"], "not a positive duration"),
+        (["--from-bench", "--verbs", "sort"], "--verbs: not with --from-log or --from-bench"),
     ],
 )
 def test_wrong_arguments_are_refused(capsys, arguments, message):
@@ -217,6 +218,20 @@ def test_the_second_process_measures_the_promising_candidates(monkeypatch, store
     assert len(store.records()) == 8
 
 
+def test_a_second_process_without_time_is_not_a_disagreement(monkeypatch, store):
+    clock = iter([*[0.0] * 6, *[100.0] * 10])
+    monkeypatch.setattr(run, "monotonic", lambda: next(clock))
+    found = ran(monkeypatch, Worker([answer(2.0)]), Worker([]), calls=[SORT])
+    assert list(found.notes()) == ["1 kernel not measured in a second process: time ended."]
+
+
+def test_a_failure_of_the_list_is_told(monkeypatch, store):
+    monkeypatch.setattr(run, "Worker", lambda module: Worker([{"status": "crashed", "reason": "SIGSEGV"}]))
+    found = run.Run(60.0, console())
+    found.measure(None, [{"verbs": ["sort"], "libraries": ["numpy"]}])
+    assert list(found.notes()) == ["the list of calls: SIGSEGV"]
+
+
 def test_calls_that_are_not_measured_are_counted(monkeypatch, store):
     assert next(iter(ran(monkeypatch, limit=-1.0).notes())).startswith("3 calls not measured: the time ended.")
 
@@ -229,7 +244,9 @@ def test_an_interrupt_keeps_what_was_measured(monkeypatch, store, tmp_path, caps
     monkeypatch.setattr(run, "Worker", lambda module: worker)
     monkeypatch.setattr(tune, "calls_of", lambda path: [SORT, SORT])
     assert tune.main(["--from-log", str(log)]) == 130
-    assert "Interrupted. What was measured is kept." in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "Interrupted. What was measured is kept." in printed
+    assert "the time ended" not in printed
     assert len(store.records()) == 1
     assert not worker.alive
 

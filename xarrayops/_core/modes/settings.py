@@ -89,6 +89,8 @@ class Setting(Generic[T]):
         """Count the open blocks that set it."""
         with self._counting:  # `+=` alone is not atomic
             self.open_blocks += change
+            if not self.open_blocks:
+                self._last = None  # it would keep the blocks
 
 
 class _Value(Record):

@@ -17,7 +17,7 @@ from xarrayops._ops.choices.sentinel import watched
 from xarrayops._ops.choices.verdicts import Choice
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops.errors import BackendNotFound, Unsupported
-from xarrayops.plugin.nested import arrays_in
+from xarrayops.plugin.nested import arrays_in, is_array
 
 Serve = Callable[..., Any]
 MOST_FORMS = 4096
@@ -94,6 +94,8 @@ class Chooser:
             return value
         if kind is float or kind is complex:  # a description has no values of these
             return kind
+        if is_array(value):
+            raise TypeError("an array of another class, which the form would keep alive")
         return tuple(map(self._part, value)) if isinstance(value, (tuple, list)) else value
 
     def _served(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
@@ -101,7 +103,9 @@ class Chooser:
         found = None if measurements is None else self.choice(measurements, args, kwargs)
         if found is None or measurements is None:
             return None
-        description, choice = found
+        description, known = found
+        own = f"{self._own.name}:{self._verb}"
+        choice = known or Choice(description, own, own, 1.0, 0, "", True)
         if measurements.is_recording:
             measurements.record(description, choice)
         if choice.is_default:
@@ -122,28 +126,25 @@ class Chooser:
 
     def choice(
         self, measurements: Measurements, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Description, Choice] | None:
-        """A call as plain data, and its choice; None for small arrays, and for a call that cannot be described."""
+    ) -> tuple[Description, Choice | None] | None:
+        """A call as plain data, and its choice if it has one; None for small arrays and calls without a description."""
         try:
             if all(self._form(x) is None for _, x in arrays_in((args, kwargs)) if type(x) is self._plain):
                 return None
             description = describe(self._verb, self._own, self._plain, args, kwargs)
         except NotDescribed:
             return None
-        own = f"{self._own.name}:{self._verb}"
-        choice = measurements.table.choice(key_of(description))
-        return description, choice or Choice(description, own, own, 1.0, 0, "", True)
+        return description, measurements.table.choice(key_of(description))
 
 
 def with_choice(found: Explanation, choice: Choice, refusal: str | None, measurements: Measurements) -> Explanation:
     """The explanation with the measured choice first: its gain and its date, or why it does not serve this call."""
-    if not choice.date and not measurements.is_pinned:
-        return found._replace(summary=f"{found.summary}; not measured: see python -m xarrayops.tune --from-log")
-    others = [each for each in found.candidates if each.name != choice.candidate]
-    reason = f"pinned by {measurements}" if measurements.is_pinned else str(choice)
-    chosen = Candidate(choice.candidate, refusal is None, refusal or reason)
-    found = found._replace(candidates=(chosen, *others))
-    if refusal is not None:
+    name = found.chosen if choice.is_default else choice.candidate
+    if name is None:
         return found
-    summary = found.summary if choice.is_default else f"{choice.candidate} serves this call"
-    return found._replace(summary=summary, chosen=choice.candidate)
+    others = [each for each in found.candidates if each.name != name]
+    reason = f"pinned by {measurements}" if measurements.is_pinned else str(choice)
+    found = found._replace(candidates=(Candidate(name, refusal is None, refusal or reason), *others))
+    if refusal is not None or choice.is_default:
+        return found
+    return found._replace(summary=f"{name} serves this call", chosen=name)

@@ -112,11 +112,10 @@ def decided(records: Iterable[dict[str, Any]], *, only_exact: bool) -> Table:
     measured: dict[Key, dict[str, list[dict[str, Any]]]] = {}
     for record in filter(_is_sound, records):
         by_name = measured.setdefault(key_of(record["call"]), {})
-        if record.get("demoted"):
-            by_name[record["candidate"]] = [record]  # what was measured before does not count any more
+        if record.get("demoted") or (only_exact and not record["exact"]):
+            by_name[record["candidate"]] = [{**record, "ratios": []}]  # earlier measurements do not count any more
         else:
-            ratios = record.get("ratios", []) if record["exact"] or not only_exact else []
-            by_name.setdefault(record["candidate"], []).append({**record, "ratios": ratios})
+            by_name.setdefault(record["candidate"], []).append(record)
     return table_of(map(_best, filter(None, measured.values())))
 
 

@@ -27,9 +27,12 @@ def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs
     if measurements is not None:
         choose = chooser(found.verb, own, fill, lambda engine: fill)
         described = None if choose is None else choose.choice(measurements, args, kwargs)
-        if described is not None:
-            refused = _refusal_of_choice(found.verb, own, described[1], args, kwargs)
-            found = with_choice(found, described[1], refused, measurements)
+        choice = None if described is None else described[1]
+        if choice is not None:
+            refused = _refusal_of_choice(found.verb, own, choice, args, kwargs)
+            found = with_choice(found, choice, refused, measurements)
+        elif described is not None and not measurements.is_pinned:
+            found = found._replace(summary=f"{found.summary}; not measured: see python -m xarrayops.tune --from-log")
     engines = [find.named(name) for name in active() if name != own.name]
     if not engines:
         return found

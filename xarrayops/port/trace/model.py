@@ -64,6 +64,8 @@ _COMPOSED = words(
 """Functions that NumPy writes in Python; one takes as long as `_CALLS` of the smallest calls."""
 _CALLS = 20
 _LESS = {operations.LINALG: 12.0, operations.EIGEN: 50.0, operations.SINGULAR: 60.0, "eig": 150.0, "eigvals": 150.0}
+_STEPS = {operations.LINALG: 0.2, operations.EIGEN: 10.0, operations.SINGULAR: 10.0}
+"""The kernels for each row of a decomposition, whose steps follow each other: no device hides their launches."""
 _PASSES = {operations.GATHER: 3.0, operations.SCATTER: 2.0}
 """How often irregular access reads the memory."""
 
@@ -165,8 +167,10 @@ def factor() -> float:
 
 
 def kernels_of(operation: Operation) -> int:
-    """The number of kernels of an operation: as the compilers counted them, or one."""
+    """The number of kernels of an operation: as the compilers counted them, one, or those of each step."""
     counted: Mapping[str, int] = _counted()["kernels"]
+    if operation.kind in _STEPS:
+        return math.ceil(_STEPS[operation.kind] * operation.flops ** (1 / 3))
     return 0 if operation.kind in OF_INDICES else counted.get(RENAMED.get(operation.name, operation.name), 1)
 
 

@@ -61,7 +61,7 @@ def run(program: Program, call: str | None, lines_before: Mapping[str, int] | No
     with _module(program, trace, name) as variables, redirect_stdout(sys.stderr), argv:
         try:
             code = counted_code(program.source.text, path, ModulePlace.of(Path(path)))
-            prepared = partial(_script, code, dict(variables))
+            prepared = partial(_script, code, variables, dict(variables))
             with trace.following():
                 if expression is not None:
                     exec(code, variables)
@@ -105,9 +105,11 @@ def _time(
         trace.timed(min(found))
 
 
-def _script(code: CodeType, variables: dict[str, Any]) -> partial[Any]:
-    """The function that executes a script with new variables."""
-    return partial(executed, code, dict(variables))
+def _script(code: CodeType, variables: dict[str, Any], initial: dict[str, Any]) -> partial[Any]:
+    """The function that executes a script in its module, which has only its initial variables again."""
+    variables.clear()
+    variables.update(initial)
+    return partial(executed, code, variables)
 
 
 def _prepared(call: ast.Call, variables: dict[str, Any], trace: Trace) -> partial[Any]:
@@ -141,5 +143,5 @@ def _failed(program: Program, call: str | None, error: BaseException) -> str:
     what, option = ("the script", "--run") if call is None else (f"the call {call}", "--call")
     return (
         f"{place}: {what} raises {type(error).__name__}: {error}. "
-        f"Instead: one that runs on NumPy; the program without {option} is only read"
+        f"Instead: correct the program or the call; the program without {option} is only read"
     )

@@ -175,9 +175,25 @@ def test_other_sums_keep_the_fusions(without_fusions):
     np.testing.assert_array_equal(by_jit, np.asarray(x).sum(axis=0, dtype="float64"))
     gradient = jax.grad(lambda x: xo.sum(x))(x)
     assert (gradient == 1).all()
-    for other in (x[:500], x[:, :768], x.astype("int32"), x.astype("float64"), x.reshape(-1), x.astype("float16")):
+    for other in (
+        x[:500],
+        jax.numpy.ones((1400, 768)),
+        x.astype("int32"),
+        x.astype("float64"),
+        x.reshape(-1),
+        x.astype("float16"),
+    ):
         xo.sum(other, axis=0)
     assert without_fusions == []
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64"])
+def test_a_dtype_of_an_uneven_sum_is_that_of_the_whole_sum(dtype):
+    """Sums of columns that cancel would be rounded to the narrow dtype."""
+    x = np.random.default_rng(0).standard_normal((1050, 1001)).astype("float32")
+    with jax.enable_x64(True):
+        found = xo.sum(jax.numpy.asarray(x), dtype=dtype)
+    assert float(found) == pytest.approx(x.sum(dtype="float64"), rel=2**-7)
 
 
 def test_a_compiler_without_the_fusions(monkeypatch):

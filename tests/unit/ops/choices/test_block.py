@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextvars
+import gc
 import json
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -193,6 +195,35 @@ def test_explain_names_the_file_that_pins_a_kernel(monkeypatch, tmp_path):
     with xo.choices(file):
         explained = xo.explain("sort", X)
     assert (explained.chosen, explained.candidates[0].reason) == ("torch:sort", f"pinned by xo.choices('{file}')")
+
+
+def test_explain_of_a_pinned_default_and_of_a_call_that_a_file_lacks(monkeypatch, tmp_path):
+    file = edited(monkeypatch, tmp_path, "numpy:sort")
+    with xo.choices(file):
+        explained = xo.explain("sort", X)
+        other = xo.explain("sort", X, axis=0)
+    assert (explained.chosen, explained.candidates[0].reason) == ("numpy:sort", f"pinned by xo.choices('{file}')")
+    assert other == xo.explain("sort", X, axis=0)
+
+
+def test_arrays_of_subclasses_are_not_kept(monkeypatch):
+    x = np.ones(20_000).view(np.recarray)
+    alive = weakref.ref(x)
+    with pinned(monkeypatch, proved(call(20_000, verb="add"))):
+        xo.add(np.ones(20_000), x)
+        del x
+        gc.collect()
+        assert alive() is None
+
+
+def test_closed_blocks_are_not_kept(monkeypatch):
+    block = pinned(monkeypatch, proved(SORT))
+    with block:
+        xo.sort(X)
+    alive = weakref.ref(block)
+    del block
+    gc.collect()
+    assert alive() is None
 
 
 def test_explain_says_that_a_call_was_not_measured(monkeypatch):

@@ -50,6 +50,11 @@ def test_the_advice_works(verb, options):
         getattr(xo, verb)(X, **options)
 
 
+def test_no_advice_splits_a_sequence_of_arrays():
+    with xo.limits(holds=1000), pytest.raises(xo.Unsupported, match=r"Instead: with xo\.limits\(holds="):
+        xo.stack([X, X])
+
+
 def test_a_call_that_no_split_helps():
     with xo.limits(holds="1 MB"), pytest.raises(xo.Unsupported, match=r"Instead: with xo\.limits\(holds=") as refused:
         xo.median(X)
