@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import wraps
 from numbers import Integral
+from operator import index
 from typing import Any
 
 from xarrayops._core.backends import find
@@ -28,7 +29,10 @@ def arguments(verb: str, call: Call, results: Any = None) -> dict[str, Any]:
     """The arguments of a call by name, and its results, with the `Sharding` of each array."""
     bound = signature(verb).bind(*call.args, **call.kwargs)
     bound.apply_defaults()
-    return {name: _split(value) for name, value in (bound.arguments | {"results": results}).items()}
+    given = bound.arguments | {"results": results}
+    if hasattr(given.get("axis"), "__index__"):  # also a 0-d array, which is no array of the call
+        given["axis"] = index(given["axis"])
+    return {name: _split(value) for name, value in given.items()}
 
 
 def _split(value: Any) -> Any:
