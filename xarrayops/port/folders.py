@@ -30,9 +30,7 @@ def check_folder(given: Namespace) -> int:
         raise PortError("--page and --machine are for one file. Instead: name the file")
     is_executed = given.run or given.call is not None
     if is_executed != (given.device is not None):
-        raise PortError(
-            "--run and --call of a folder need --for. Instead: --for h100 --run"
-        )
+        raise PortError("--run and --call of a folder need --for. Instead: --for h100 --run")
     folder: Path = given.file
     found: list[dict[str, Any]] = []
     rows = []

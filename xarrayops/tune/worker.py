@@ -27,13 +27,15 @@ from xarrayops.bench.workloads import WORKLOADS
 from xarrayops.tune.calls import calls_of, default_calls
 from xarrayops.tune.candidates import Candidates, engines
 
-ROUNDS = 9
+ROUNDS = 15
 READING_S = 1e-3
 """The shortest reading: a batch of calls that takes this long."""
 LOOKUP_S = 1e-6
 """What the look-up of a choice adds to a call (`benchmarks/peers/choices.py` measures it)."""
-MOST_BELOW = 2
+MOST_BELOW = 4
 """The number of rounds without the gain with which a candidate can still be proved."""
+HOPELESS = 3
+"""A candidate that is not faster in any of so many first rounds gets no others."""
 TOLERANCE = 1e-2
 _PROCESS = uuid.uuid4().hex[:12]
 
@@ -97,6 +99,8 @@ def _ratios(default: Callable[[], Any], candidate: Callable[[], Any], calls: int
     found: list[float] = []
     timed(candidate, ())
     while len(found) < ROUNDS and sum(ratio < GAIN for ratio in found) <= MOST_BELOW:
+        if len(found) == HOPELESS and max(found) < 1.0:
+            break
         pair = (candidate, default) if len(found) % 2 else (default, candidate)
         first, second = (timed(function, (), calls)[0] for function in pair)
         slow, quick = (second, first) if len(found) % 2 else (first, second)

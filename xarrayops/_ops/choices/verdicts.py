@@ -1,8 +1,8 @@
 """Which candidate displaces the default: the statistics of measured rounds.
 
 In each round the default and a candidate are called one after the other, so a disturbance that lasts longer than a
-round does not change their ratio. A candidate is proved if, in each of the last two processes that measured it, three
-quarters of the rounds show it at least `GAIN` times as fast, copies and waiting included. Two processes are needed
+round does not change their ratio. A candidate is proved if, in each of the last two processes that measured it, a share
+`MOST` of the rounds shows it at least `GAIN` times as fast, copies and waiting included. Two processes are needed
 because the times of one process share its memory layout: medians of two processes of the same code differ by 6 % in the
 middle, and by 28 % in one of ten cases.
 
@@ -22,8 +22,8 @@ from xarrayops.plugin.arrays import Record
 
 GAIN = 1.10
 """A candidate must be proved to be this many times as fast as the default."""
-PROCESSES, ROUNDS = 2, 7
-"""The least number of processes, and of rounds in each."""
+PROCESSES, ROUNDS, MOST = 2, 12, 11 / 15
+"""The least number of processes, of rounds in each, and the share of the rounds that must show the gain."""
 
 
 class Choice(Record):
@@ -130,7 +130,7 @@ def _best(candidates: dict[str, list[dict[str, Any]]]) -> Choice:
 
 def is_promising(ratios: list[float]) -> bool:
     """Whether the rounds of one process show the gain. Another process has to confirm it."""
-    return len(ratios) >= ROUNDS and statistics.quantiles(ratios, n=4)[0] >= GAIN
+    return len(ratios) >= ROUNDS and sum(ratio >= GAIN for ratio in ratios) >= MOST * len(ratios)
 
 
 def _proved(records: list[dict[str, Any]]) -> Choice | None:

@@ -25,7 +25,7 @@ def record(description, ratios, process, candidate="torch:sort", *, exact=True, 
 
 def proved(description, gain=2.0, **more):
     """The records of two processes that agree."""
-    return [record(description, np.full(9, gain), process, **more) for process in ("a", "b")]
+    return [record(description, np.full(15, gain), process, **more) for process in ("a", "b")]
 
 
 def measurements(records, *, only_exact=True):

@@ -133,7 +133,7 @@ def test_explain_shows_the_gain_and_the_date(monkeypatch):
         other = xo.explain("sort", X, axis=0)
     assert explained.chosen == "torch:sort"
     assert explained.candidates[0].reason == (
-        "2 times as fast as numpy:sort (2 processes, 18 rounds interleaved, 2026-11-20); same values"
+        "2 times as fast as numpy:sort (2 processes, 30 rounds interleaved, 2026-11-20); same values"
     )
     assert [each.name for each in explained.candidates] == ["torch:sort", "numpy:sort"]
     assert other.chosen == "numpy:sort"

@@ -27,7 +27,7 @@ def test_two_processes_prove_a_gain():
 def test_a_gain_below_the_threshold_or_in_one_process_is_not_proved():
     assert chosen(proved(X, 1.09)) == "numpy:sort"
     assert chosen([proved(X, 3.0)[0], proved(X, 1.0)[1]]) == "numpy:sort"
-    mixed = [2.0] * 6 + [0.9] * 3
+    mixed = [2.0] * 10 + [0.9] * 5
     assert chosen([record(X, mixed, process) for process in "ab"]) == "numpy:sort"
 
 
@@ -36,7 +36,7 @@ def test_few_rounds_prove_nothing():
 
 
 def test_the_last_two_processes_decide():
-    old, new = proved(X, 2.0), [record(X, np.full(9, 1.0), process) for process in ("c", "d")]
+    old, new = proved(X, 2.0), [record(X, np.full(15, 1.0), process) for process in ("c", "d")]
     assert chosen([*old, *new]) == "numpy:sort"
     assert chosen([*new, *old]) == "torch:sort"
 
@@ -107,7 +107,7 @@ def simulated(random, gains):
     for index, gain in enumerate(gains):
         for process in "ab":
             level = np.log(gain) + NOISE_OF_PROCESS * random.standard_normal()
-            rounds = np.exp(level + NOISE_OF_ROUND * random.standard_normal(9))
+            rounds = np.exp(level + NOISE_OF_ROUND * random.standard_normal(15))
             records.append(record(X, rounds, process, candidate=str(index)))
     candidate = chosen(records)
     return None if candidate == "numpy:sort" else int(candidate)
@@ -118,7 +118,7 @@ def test_equal_candidates_do_not_displace_the_default():
     random = np.random.default_rng(1)
     level = 0.02
     records = lambda: [
-        record(X, np.exp(level * random.standard_normal() + 0.05 * random.standard_normal(9)), p) for p in "ab"
+        record(X, np.exp(level * random.standard_normal() + 0.05 * random.standard_normal(15)), p) for p in "ab"
     ]
     assert [chosen(records()) for _ in range(200)] == ["numpy:sort"] * 200
 
