@@ -86,8 +86,8 @@ def test_sums_are_not_exact(monkeypatch):
         ([2.0] * 15, True),
         ([0.9] * 3, False),
         ([1.0, 2.0, *[1.05] * 4], False),
-        ([*[1.0] * 4, *[2.0] * 11], True),
-        ([0.9, 0.8, 1.2, *[1.0] * 3], False),
+        ([*[1.05] * 4, *[2.0] * 11], True),
+        ([0.9, 0.8, 1.2, *[1.05] * 3], False),
     ],
 )
 def test_rounds_end_when_a_candidate_cannot_be_proved(monkeypatch, gains, is_promising):
