@@ -7,6 +7,7 @@ from argparse import Namespace
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from xarrayops.errors import XArrayOpsError
 from xarrayops.port.basics import PortError
 
 if TYPE_CHECKING:
@@ -70,5 +71,10 @@ def _times(arguments: Namespace, original: Any, port: Any, args: Any, keywords: 
     from xarrayops.port.timing import side_by_side
 
     libraries = dict.fromkeys(each.partition(":")[0] for each in arguments.libraries or ("numpy",))
-    path = arguments.port or arguments.original
-    return [side_by_side(original, port, args, keywords, path=path, library=each) for each in libraries]
+    path, found = arguments.port or arguments.original, []
+    for each in libraries:
+        try:
+            found.append(side_by_side(original, port, args, keywords, path=path, library=each))
+        except XArrayOpsError as error:  # the library does not take the arrays: the report says so, too
+            print(f"{each} is not timed: {error}", file=sys.stderr)
+    return found

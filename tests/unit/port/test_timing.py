@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+import xarrayops as xo
+from xarrayops.port import timing
 from xarrayops.port.__main__ import main
 
 ORIGINAL = """import numpy as np
@@ -66,3 +68,20 @@ def test_waits_are_named_with_their_line(timed):
     assert timed(WAITS, "loop", "torch")["change"].startswith(
         "Python waits for a value of the array at line 6 (200 times)"
     )
+
+
+def test_a_library_that_cannot_take_the_arrays_is_not_timed(tmp_path, monkeypatch, capsys):
+    (tmp_path / "program.py").write_text(PORT)
+    side_by_side = timing.side_by_side
+
+    def refusing(*args, library, **options):
+        if library == "torch":
+            raise xo.ExchangeError("no float64")
+        return side_by_side(*args, library=library, **options)
+
+    monkeypatch.setattr(timing, "side_by_side", refusing)
+    command = ["verify", str(tmp_path / "program.py"), "--call", "whole(np.ones(200))", "--time", "--format", "json"]
+    assert main([*command, "--libraries", "numpy:eager,torch:eager"]) == 0
+    printed = capsys.readouterr()
+    assert [each["library"] for each in json.loads(printed.out)["times"]] == ["numpy"]
+    assert "torch is not timed: no float64" in printed.err
