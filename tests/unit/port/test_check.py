@@ -285,7 +285,7 @@ def test_a_call_gives_a_forecast(program, capsys, tmp_path):
         "annotations such as x",
         "cupy",
         "dask",
-        "coarse forecasts for numpy, torch, jax",
+        "coarse forecasts for jax",
     ]
     (line,) = (line for line in data["run"] if line["line"] == 5)
     assert (line["operations"], line["numbers"]) == (100, 50)
