@@ -1,8 +1,9 @@
 """The store of measurements: files of JSON lines to which several processes append.
 
 A record is one line, and one `os.write` to a file that was opened for appending: on local file systems records of
-several processes never mix, and a process that is killed loses at most its own last record. Lines that are torn, or
-that other programs wrote, are skipped. If the folder cannot be written, the store warns once and keeps its records in
+several processes never mix. A process that is killed while it writes may leave a part of its last record. Each record
+therefore begins with a line end too, which separates it from such a part. Lines that are torn, empty, or that other
+programs wrote, are skipped. If the folder cannot be written, the store warns once and keeps its records in
 memory.
 """
 
@@ -34,7 +35,7 @@ class Store:
 
     def append(self, record: dict[str, Any]) -> None:
         """Add a record. A failure is no error: the record is then kept in memory."""
-        line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
+        line = b"\n" + json.dumps(record, separators=(",", ":")).encode() + b"\n"
         if len(line) > LONGEST:
             return
         if not self._written(line):
@@ -56,9 +57,9 @@ class Store:
             return False
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
             try:
-                return os.write(file, _after_torn(file) + line) >= len(line)
+                return os.write(file, line) == len(line)
             finally:
                 os.close(file)
         except OSError as error:
@@ -76,12 +77,6 @@ class Store:
             RuntimeWarning,
             stacklevel=2,
         )
-
-
-def _after_torn(file: int) -> bytes:
-    """A line end where the last line of the file lacks one: a process was killed, or the disk was full."""
-    size = os.fstat(file).st_size
-    return b"" if size == 0 or os.pread(file, 1, size - 1) == b"\n" else b"\n"
 
 
 def _record(line: bytes) -> dict[str, Any] | None:

@@ -63,11 +63,27 @@ def test_killed_processes_lose_no_record_that_was_written(tmp_path):
         process.wait()
         process.stdout.close()
     store = Store(path)
-    assert path.read_bytes().endswith(b"\n")
-    assert len(store.records()) == len([*filter(None, path.read_bytes().split(b"\n"))])
+    lines = [*filter(None, path.read_bytes().split(b"\n"))]
+    # The system may stop a write between two pages: of each killed process the record that it was writing may be torn.
+    assert 0 <= len(lines) - len(store.records()) <= 4
     for process in range(4):
         found = numbers(store, process)
         assert found == [*range(len(found))]
+
+
+def test_a_write_that_another_process_did_not_finish_loses_no_other_record(tmp_path, monkeypatch):
+    path, write = tmp_path / "store.jsonl", os.write
+
+    def after_a_torn_record(file, line):
+        with path.open("ab") as other:
+            other.write(line[: len(line) // 2])
+        return write(file, line)
+
+    monkeypatch.setattr(os, "write", after_a_torn_record)
+    store = Store(path)
+    for process in "ab":
+        store.append(record(call(10), [1.0], process))
+    assert [each["process"] for each in Store(path).records()] == ["a", "b"]
 
 
 @pytest.mark.parametrize("garbage", [b"\xff\xfe\x00", b"{", b'{"call": 1}', b"[]", b"null", b"x" * 10**6, b"[" * 10**5])
