@@ -9,15 +9,18 @@ from math import e as e, inf as inf, nan as nan, pi as pi
 from typing import Any as _Any
 
 from xarrayops.numpy import fft as fft, linalg as linalg, random as random
+from xarrayops.numpy._accumulations import *
 from xarrayops.numpy._creation import *
 from xarrayops.numpy._dtypes import *
 from xarrayops.numpy._dtypes import DTYPES as _DTYPES, KINDS as _KINDS
 from xarrayops.numpy._elementwise import UFUNCS as _UFUNCS
 from xarrayops.numpy._indexing import *
 from xarrayops.numpy._joining import *
+from xarrayops.numpy._moments import *
 from xarrayops.numpy._numeric import *
 from xarrayops.numpy._order import *
 from xarrayops.numpy._products import *
+from xarrayops.numpy._quantiles import *
 from xarrayops.numpy._ranges import *
 from xarrayops.numpy._reductions import *
 from xarrayops.numpy._shapes import *

@@ -11,6 +11,9 @@ import xarrayops as xo
 from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops._core.dispatch.python_scalars import integer
 
+Axis = int | tuple[int, ...] | None
+"""An axis, several, or all of them."""
+
 
 def size_of(x: Any) -> int:
     """The number of elements."""

@@ -195,5 +195,35 @@ def isreal(x: Any) -> Any:
     return xo.logical_not(iscomplex(x))
 
 
+def _extreme_place(verb: str, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
+    x, axis = ops.reduced_array(a, axis), _axes.axis_or_axes(axis)
+    axis = None if _axes.axis_of_scalar(x, axis) == () else axis
+    found = getattr(xo, verb)(x, axis=axis, keepdims=bool(keepdims))
+    can_lack = verb.startswith("nan") and not _promotion.is_integer(x) and not xo.is_lazy(found)
+    if can_lack and bool(xo.any(found < 0)):
+        raise ValueError("All-NaN slice encountered")
+    return _results.written(verb, found, out)
+
+
+def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    """The index of the largest element along an axis, by `xarrayops.argmax`."""
+    return _extreme_place("argmax", a, axis, out, keepdims)
+
+
+def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    """The index of the smallest element along an axis, by `xarrayops.argmin`."""
+    return _extreme_place("argmin", a, axis, out, keepdims)
+
+
+def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    """The index of the largest element that is not NaN, by `xarrayops.nanargmax`."""
+    return _extreme_place("nanargmax", a, axis, out, keepdims)
+
+
+def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    """The index of the smallest element that is not NaN, by `xarrayops.nanargmin`."""
+    return _extreme_place("nanargmin", a, axis, out, keepdims)
+
+
 if not TYPE_CHECKING:
     __all__ = ops.public(globals())

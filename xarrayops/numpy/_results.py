@@ -81,6 +81,12 @@ def wider_for(out: Any, x: Any) -> str | None:
     return None if found == own else found
 
 
+def floating_for(out: Any, x: Any) -> str | None:
+    """The wider floating-point dtype for an output; sums of integers wrap in any dtype as they do in that of out."""
+    wider = wider_for(out, x)
+    return None if wider is None or "int" in wider else wider
+
+
 def widened_for(name: str, out: Any, x: Any, dtype: Any) -> Any:
     """x in the dtype of `wider_for`, unless ``dtype`` is given; comparisons have no wider loop."""
     wider = wider_for(out, x) if dtype is None and name not in COMPARISONS else None

@@ -23,6 +23,7 @@ ROWS = [
         call(0.25, POINTS, HEIGHTS),
         call(PLACES[:9], POINTS[:1], HEIGHTS[:1]),
         call(PLACES[:0], POINTS, HEIGHTS),
+        call(PLACES, np.asarray([-np.inf, -0.5, 0.0, np.inf]), HEIGHTS),
         call(np.asarray([1, 0]), np.asarray([0, 2]), np.asarray([3, 4])),
         call(PLACES[:9].astype("float32"), POINTS.astype("float32"), HEIGHTS.astype("float32")),
         call(PLACES[:9], POINTS, HEIGHTS + 1j * HEIGHTS[::-1]),
