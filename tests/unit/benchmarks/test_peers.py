@@ -282,9 +282,8 @@ def mel_filter_bank(bins, filters, *limits, **options):
 def window_function(length):
     return np.hanning(length)
 
-def spectrogram(
-    waveform: np.ndarray, window: np.ndarray, frame_length, hop_length, fft_length, power, mel_filters: np.ndarray, log_mel
-):
+def spectrogram(waveform: np.ndarray, window: np.ndarray, frame_length, hop_length, *,
+                fft_length, power, mel_filters: np.ndarray, log_mel):
     count = 1 + (waveform.size - frame_length) // hop_length
     found = np.empty((count, fft_length // 2 + 1), dtype=np.complex128)
     for i in range(count):
