@@ -1,4 +1,4 @@
-"""Loops whose steps are independent, as operations on all steps at once; sums over the steps become reductions."""
+"""Loops whose steps are independent, as operations on all steps at once; what they accumulate becomes a reduction."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import TypeGuard
 
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source import indices
+from xarrayops.port.source.value import ARRAY, SCALAR
 from xarrayops.port.source.values import root
+from xarrayops.port.vectorizing.accumulating import PRODUCT, SUM, Accumulation, accumulation
 from xarrayops.port.vectorizing.offers import Offer, Refused, called, is_alone, is_pure, parsed
 from xarrayops.port.vectorizing.rows import Rows, Stays, Steps, indexed
 
 _SUMS = ("float32", "float64", "complex64", "complex128", "int64")
-"""The dtypes that sums keep."""
+"""The dtypes that sums and products keep."""
 
 
 def offers(context: Context, numpy: str) -> Iterator[Offer | Refused]:
@@ -45,6 +47,8 @@ class _Loop:
         elements = (node for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
         written = {name for each in elements if (name := root(each)) is not None}
         self.before: list[ast.stmt] = []
+        self.changed: set[str] = set()
+        """The arrays that the steps change as a whole."""
         self.steps = self._over(stored, written)
         self._count_up()
 
@@ -57,7 +61,7 @@ class _Loop:
         self._check_after()
         if not new:
             raise Stays("it computes nothing with arrays")
-        for name in self.steps.written - self.steps.known.keys():
+        for name in (self.steps.written | self.changed) - self.steps.known.keys():
             self._check_memory(name)
         reason = "all steps at once: they do not depend on each other, and one call serves a library"
         return Offer((loop,), (*self.before, *new), reason, tuple(self.steps.asks))
@@ -115,14 +119,16 @@ class _Loop:
 
     def statement(self, node: ast.stmt) -> Sequence[ast.stmt]:
         """One statement for all steps."""
-        line = node.lineno
+        line, found = node.lineno, accumulation(self.context, node)
+        if found is not None and found.name not in {*self.steps.known, *self.steps.indices}:
+            return [self._reduced(found)]
         match node:
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 return []
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                found = self.steps.of(value)
-                self.steps.known[name] = found._replace(node=ast.Name(name))
-                return [ast.Assign([ast.Name(name)], found.node, lineno=line)]
+                rows = self.steps.of(value)
+                self.steps.known[name] = rows._replace(node=ast.Name(name))
+                return [ast.Assign([ast.Name(name)], rows.node, lineno=line)]
             case ast.AugAssign(target=ast.Name(id=name)):
                 return self._augmented(node, name)
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
@@ -139,18 +145,35 @@ class _Loop:
     def _augmented(self, node: ast.AugAssign, name: str) -> Sequence[ast.stmt]:
         if name in self.steps.indices:
             return []
-        found = self.steps.of(node.value)
-        if name in self.steps.known:
-            known = self.steps.known[name]
-            if known.ndim is None or not known.is_new:
-                raise Stays(f"{name} may share its memory with the elements that the next step reads")
-            return [ast.AugAssign(ast.Name(name), node.op, self.steps.aligned(found, known.ndim))]
-        if name in self.reads or found.ndim is None or not isinstance(node.op, ast.Add | ast.Sub):
+        found, known = self.steps.of(node.value), self.steps.known.get(name)
+        if known is None:
             raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
-        if self.context.value(node.value).dtype not in _SUMS:
-            self.steps.ask(f"{self.numpy}.asarray({name}).dtype.kind in 'fc'")
-        total = called(f"{self.numpy}.sum", found.node, axis=ast.Constant(0))
-        return [ast.AugAssign(ast.Name(name), node.op, total)]
+        if known.ndim is None or not known.is_new:
+            raise Stays(f"{name} may share its memory with the elements that the next step reads")
+        return [ast.AugAssign(ast.Name(name), node.op, self.steps.aligned(found, known.ndim))]
+
+    def _reduced(self, found: Accumulation) -> ast.stmt:
+        """What all steps accumulate in a variable."""
+        name, steps, np = found.name, self.steps, self.numpy
+        stores = [node for node in ast.walk(self.loop) if _is_store(node) and node.id == name]
+        augmented = (each for each in ast.walk(self.loop) if isinstance(each, ast.AugAssign) and each.target in stores)
+        sums = [each for each in augmented if isinstance(each.op, ast.Add | ast.Sub)]
+        rows = steps.of(found.operand)
+        is_read = self.reads.count(name) > (not found.is_in_place)
+        if is_read or rows.ndim is None or len(stores) not in (1, len(sums)):
+            raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
+        if self.context.value(stores[0]).kind != ARRAY or found.reduction not in (SUM, PRODUCT):
+            steps.ask(f"{ast.unparse(steps.count)} > 0")
+        if found.reduction in (SUM, PRODUCT) and self.context.value(found.operand).dtype not in _SUMS:
+            used = {node.id for node in ast.walk(rows.node) if isinstance(node, ast.Name)}
+            kept = "" if used & steps.stored else f"str({np}.asarray({ast.unparse(rows.node)}).dtype) in {_SUMS}"
+            is_inexact = f"{np}.asarray({name}).dtype.kind in 'fc'" if found.reduction == SUM else ""
+            steps.ask(f"({' or '.join(filter(None, (is_inexact, kept))) or False})")
+        if found.reduction == PRODUCT:
+            steps.ask(f"{np}.all({np}.asarray({name}) == 1)")
+        if found.is_in_place and self.context.value(stores[0]).kind != SCALAR:
+            self.changed.add(name)
+        return found.made(called(f"{np}.{found.reduction}", rows.node, axis=ast.Constant(0)))
 
     def _branches(self, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
         if self.steps.of(test).ndim is not None:
