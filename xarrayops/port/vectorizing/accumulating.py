@@ -7,10 +7,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xarrayops.port.rewriting.context import Context
+from xarrayops.port.source.value import ARRAY
+from xarrayops.port.vectorizing.offers import called
+from xarrayops.port.vectorizing.rows import Rows, Steps
 
-SUM, PRODUCT = "sum", "prod"
-_OF_OPERATORS = {ast.Add: SUM, ast.Sub: SUM, ast.Mult: PRODUCT}
+_OF_OPERATORS = {ast.Add: "sum", ast.Sub: "sum", ast.Mult: "prod"}
 _OF_FUNCTIONS = {"maximum": "max", "minimum": "min"}
+_KEPT = ("float32", "float64", "complex64", "complex128", "int64")
+"""The dtypes that sums and products keep."""
 
 
 class Accumulation(NamedTuple):
@@ -47,3 +51,19 @@ def accumulation(context: Context, node: ast.stmt) -> Accumulation | None:
         return None
     operand = parts[is_own.index(False)]
     return Accumulation(name, reduction, operand, lambda new: ast.Assign([target], combined(new), lineno=node.lineno))
+
+
+def reduced(steps: Steps, found: Accumulation, rows: Rows, target: ast.Name) -> ast.stmt:
+    """The statement for all steps, and what must be true before them so that the value and its dtype are the same."""
+    name, np, context = found.name, steps.numpy, steps.context
+    is_extreme = found.reduction in _OF_FUNCTIONS.values()
+    if context.value(target).kind != ARRAY or is_extreme:
+        steps.ask(f"{ast.unparse(steps.count)} > 0")
+    if not is_extreme and context.value(found.operand).dtype not in _KEPT:
+        used = {node.id for node in ast.walk(rows.node) if isinstance(node, ast.Name)}
+        is_kept = f"str({np}.asarray({ast.unparse(rows.node)}).dtype) in {_KEPT}" if not used & steps.stored else ""
+        is_inexact = f"{np}.asarray({name}).dtype.kind in 'fc'" if found.reduction == "sum" else ""
+        steps.ask(f"({' or '.join(filter(None, (is_inexact, is_kept))) or False})")
+    if found.reduction == "prod":
+        steps.ask(f"{np}.all({np}.asarray({name}) == 1)")
+    return found.made(called(f"{np}.{found.reduction}", rows.node, axis=ast.Constant(0)))

@@ -8,14 +8,11 @@ from typing import TypeGuard
 
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source import indices
-from xarrayops.port.source.value import ARRAY, SCALAR
+from xarrayops.port.source.value import SCALAR
 from xarrayops.port.source.values import root
-from xarrayops.port.vectorizing.accumulating import PRODUCT, SUM, Accumulation, accumulation
+from xarrayops.port.vectorizing.accumulating import Accumulation, accumulation, reduced
 from xarrayops.port.vectorizing.offers import Offer, Refused, called, is_alone, is_pure, parsed
 from xarrayops.port.vectorizing.rows import Rows, Stays, Steps, indexed
-
-_SUMS = ("float32", "float64", "complex64", "complex128", "int64")
-"""The dtypes that sums and products keep."""
 
 
 def offers(context: Context, numpy: str) -> Iterator[Offer | Refused]:
@@ -154,26 +151,17 @@ class _Loop:
 
     def _reduced(self, found: Accumulation) -> ast.stmt:
         """What all steps accumulate in a variable."""
-        name, steps, np = found.name, self.steps, self.numpy
+        name = found.name
         stores = [node for node in ast.walk(self.loop) if _is_store(node) and node.id == name]
         augmented = (each for each in ast.walk(self.loop) if isinstance(each, ast.AugAssign) and each.target in stores)
         sums = [each for each in augmented if isinstance(each.op, ast.Add | ast.Sub)]
-        rows = steps.of(found.operand)
+        rows = self.steps.of(found.operand)
         is_read = self.reads.count(name) > (not found.is_in_place)
         if is_read or rows.ndim is None or len(stores) not in (1, len(sums)):
             raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
-        if self.context.value(stores[0]).kind != ARRAY or found.reduction not in (SUM, PRODUCT):
-            steps.ask(f"{ast.unparse(steps.count)} > 0")
-        if found.reduction in (SUM, PRODUCT) and self.context.value(found.operand).dtype not in _SUMS:
-            used = {node.id for node in ast.walk(rows.node) if isinstance(node, ast.Name)}
-            kept = "" if used & steps.stored else f"str({np}.asarray({ast.unparse(rows.node)}).dtype) in {_SUMS}"
-            is_inexact = f"{np}.asarray({name}).dtype.kind in 'fc'" if found.reduction == SUM else ""
-            steps.ask(f"({' or '.join(filter(None, (is_inexact, kept))) or False})")
-        if found.reduction == PRODUCT:
-            steps.ask(f"{np}.all({np}.asarray({name}) == 1)")
         if found.is_in_place and self.context.value(stores[0]).kind != SCALAR:
             self.changed.add(name)
-        return found.made(called(f"{np}.{found.reduction}", rows.node, axis=ast.Constant(0)))
+        return reduced(self.steps, found, rows, stores[0])
 
     def _branches(self, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
         if self.steps.of(test).ndim is not None:
