@@ -15,14 +15,17 @@ from xarrayops.port.vectorizing.offers import Offer, Refused, called, is_alone, 
 from xarrayops.port.vectorizing.rows import Rows, Stays, Steps, indexed
 
 
-def offers(context: Context, numpy: str) -> Iterator[Offer | Refused]:
-    """The edits of the loops over arrays, and the loops that stay; loops inside those that change are part of them."""
+def offers(context: Context, numpy: str, more_axes: int = 0) -> Iterator[Offer | Refused]:
+    """The edits of the loops over arrays, and the loops that stay; loops inside those that change are part of them.
+
+    An array whose number of axes is unknown has as many as its indices, and ``more_axes``.
+    """
     done: set[ast.AST] = set()
     for loop in context.program.nodes(ast.For):
         if loop in done or not any(context.value(each).is_array for each in ast.walk(loop)):
             continue
         try:
-            yield _Loop(context, numpy, loop).offer()
+            yield _Loop(context, numpy, loop, more_axes).offer()
             done |= {*ast.walk(loop)}
         except Stays as reason:
             yield Refused(loop.lineno, f"the loop stays on the host: {reason}")
@@ -34,8 +37,8 @@ def offers(context: Context, numpy: str) -> Iterator[Offer | Refused]:
 class _Loop:
     """One loop, and the statements for all of its steps."""
 
-    def __init__(self, context: Context, numpy: str, loop: ast.For) -> None:
-        self.context, self.numpy, self.loop = context, numpy, loop
+    def __init__(self, context: Context, numpy: str, loop: ast.For, more_axes: int) -> None:
+        self.context, self.numpy, self.loop, self.more_axes = context, numpy, loop, more_axes
         nodes = [node for each in loop.body for node in ast.walk(each)]
         names = [node for node in nodes if isinstance(node, ast.Name)]
         self.reads = [node.id for node in names if isinstance(node.ctx, ast.Load)]
@@ -76,13 +79,13 @@ class _Loop:
         match target, over:
             case ast.Name(id=name), ast.Call(args=args, keywords=[]) if resolved == "builtins.range":
                 count = args[0] if len(args) == 1 else called("len", over)
-                steps = Steps(self.context, self.numpy, count, stored, written)
+                steps = Steps(self.context, self.numpy, count, stored, written, self.more_axes)
                 steps.indices[name] = called(f"{self.numpy}.arange", *args)
                 steps.first = name if len(args) == 1 else None
             case ast.Name(id=name), ast.Name() if self.context.value(over).is_array:
                 count = called("len", over)
-                steps = Steps(self.context, self.numpy, count, stored, written)
-                steps.known[name] = Rows(over, steps.ndim(over, 2) - 1, is_new=False)
+                steps = Steps(self.context, self.numpy, count, stored, written, self.more_axes)
+                steps.known[name] = Rows(over, steps.ndim(over, 2 + self.more_axes) - 1, is_new=False)
                 steps.loaded.add(over.id)
             case _:
                 raise Stays(f"it runs over {ast.unparse(self.loop.iter)}")

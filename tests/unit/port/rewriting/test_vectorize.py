@@ -164,6 +164,24 @@ def test_loops_with_independent_steps(vectorized, name):
     assert_same(result, X, 2)
 
 
+LOOPS_OVER_ROWS = {
+    "sum": "total = np.zeros(x.shape[1:])\nfor i in range(len(x)):\n    total += x[i] ** 2\nreturn total",
+    "each": "out = np.zeros_like(x)\nfor i in range(len(x)):\n    out[i] = x[i] - x[i].mean() * n\nreturn out",
+    "rows": "m = x[0]\nfor row in x:\n    m = np.maximum(m, row)\nreturn m",
+}
+
+
+@pytest.mark.parametrize("name", LOOPS_OVER_ROWS)
+@pytest.mark.parametrize("shape", ["(6, 4)", "(6, 4, 2)"])
+def test_a_call_decides_on_the_number_of_axes(vectorized, name, shape):
+    call = f"f(np.random.default_rng(0).normal(size={shape}), 2)"
+    result = vectorized(LOOPS_OVER_ROWS[name], call, head="def f(x: np.ndarray, n):")
+    assert len(made(result)) == 1, result.notes
+    assert not result.notes
+    assert "for " not in result.text
+    assert_same(result, numpy.random.default_rng(1).normal(size=eval(shape)), 2)
+
+
 STAY = {
     "of the step before": "y = np.zeros(6)\nfor i in range(1, 6):\n    y[i] = y[i - 1] + x[i]\nreturn y",
     "np.may_share_memory(y, np.asarray(x))": "y = x[1:]\nfor i in range(5):\n    y[i] = x[i] * 2\nreturn y",
