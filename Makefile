@@ -125,6 +125,7 @@ peers: env       ## measure against other libraries, side by side
 	$(RUN) benchmarks/peers/timing.py --out benchmarks/results/timing.json
 	$(RUN) benchmarks/peers/rewrite.py --out benchmarks/results/rewrite.json
 	$(RUN) benchmarks/peers/worked_ports.py --out benchmarks/results/worked_ports.json
+	OMP_NUM_THREADS=1 $(RUN) benchmarks/peers/spectrogram.py --out benchmarks/results/spectrogram.json
 
 ports: env       ## write anew what the tool makes of the worked ports in examples/porting
 	for folder in examples/porting/*/; do $(RUN) -m xarrayops.port rewrite $$folder/original.py -o $$folder/rewritten.py; done

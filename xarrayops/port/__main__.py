@@ -16,11 +16,10 @@ from pathlib import Path
 from xarrayops._cli.arguments import INTERRUPTED, console, names
 from xarrayops._cli.terminal import Text
 from xarrayops._system.texts import counted
-from xarrayops.port.basics import DEVICES, STYLES, PortError
+from xarrayops.port.basics import DEVICES, STYLES, UNUSABLE, PortError
 from xarrayops.port.folders import as_dict, check_folder, rewrite_folder, verify_folder
 from xarrayops.port.project import replace
 
-_UNUSABLE = 2
 _DIFFERENT = 1
 """The exit status of ``verify`` if the results differ."""
 
@@ -39,6 +38,7 @@ def _folder(text: str) -> Path:
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "The exit status is 2 if a file cannot be read or a run raises, also one of a folder; else 0."
     add = parser.add_argument
     add("file", type=Path, metavar="FILE", help="a Python file, a notebook or a folder; by default it is only read")
     what = parser.add_mutually_exclusive_group()
@@ -234,7 +234,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return COMMANDS[given.command][0](given)
     except PortError as error:
         print(f"error: {error}", file=sys.stderr)
-        return _UNUSABLE
+        return UNUSABLE
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -6,6 +6,8 @@ from xarrayops.errors import XArrayOpsError
 
 DEVICES = ("h100", "a100", "l4", "rtx4090", "mi300x")
 """The devices with published figures, in xarrayops/port/trace/devices.json."""
+UNUSABLE = 2
+"""The exit status for files and calls that cannot be used."""
 STYLES = ("numpy", "xo")
 """The styles of `rewrite`: NumPy's names from `xarrayops.numpy`, or our own."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._cli.arguments import console, table
 from xarrayops._system.texts import counted
-from xarrayops.port.basics import PortError
+from xarrayops.port.basics import UNUSABLE, PortError
 from xarrayops.port.project import copied, is_test, programs, replace
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_folder(given: Namespace) -> int:
-    """Check each program of a folder, and print a row for each."""
+    """Check each program of a folder, and print a row for each; `UNUSABLE` if one cannot be read or run."""
     from xarrayops.port.checking import check
     from xarrayops.port.findings import ALL
     from xarrayops.port.trace.functions import answer, as_dict as of_models
@@ -45,25 +45,29 @@ def check_folder(given: Namespace) -> int:
         by_backend = {each.backend: each.verdict for each in report.verdicts}
         kept = "tests" if is_test(path, folder) else str(len(report.findings))
         rows.append((_name(path, folder), str(len(report.source.lines)), kept, *(by_backend[name] for name in ALL)))
-    runs = _models(given, folder) if is_executed else {}
-    if given.format == "json":
-        as_dicts = {"runs": [{"path": name, **of_models(each)} for name, each in runs.items()]} if is_executed else {}
-        print(json.dumps({"folder": str(folder), "files": found, **as_dicts}, indent=1))
-        return 0
-    console().print(table("", ("file", "lines", "findings", *ALL), rows))
     errors = [each["error"] for each in found if "error" in each]
+    runs, failures = _models(given, folder) if is_executed else ({}, [])
+    status = UNUSABLE if errors or failures else 0
+    if given.format == "json":
+        of_runs = [{"path": name, **of_models(each), "notes": notes} for name, (each, notes) in runs.items()]
+        as_dicts = {"runs": of_runs} if is_executed else {}
+        print(json.dumps({"folder": str(folder), "files": found, **as_dicts}, indent=1))
+        return status
+    console().print(table("", ("file", "lines", "findings", *ALL), rows))
     kinds = Counter(each["kind"] for report in found for each in report.get("findings", ()))
     total = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common(5))
     print(
         "\n".join([*errors, f"{folder}: {counted(len(found), 'file')}, {counted(kinds.total(), 'finding')}: {total}"])
     )
-    for name, models in runs.items():
-        print(name, *answer(models), sep="\n")
-    return 0
+    for name, (models, notes) in runs.items():
+        print(name, *answer(models), *notes, sep="\n")
+    return status
 
 
-def _models(given: Namespace, folder: Path) -> dict[str, tuple[Modelled, ...]]:
-    """The models of the call, or of each script and notebook of a folder, and of the functions in all its files."""
+def _models(
+    given: Namespace, folder: Path
+) -> tuple[dict[str, tuple[tuple[Modelled, ...], tuple[str, ...]]], list[str]]:
+    """The models and notes of the call, or of each script and notebook, with all functions; and what raised."""
     from xarrayops.port.source import Program
     from xarrayops.port.trace.functions import functions_of
     from xarrayops.port.trace.model import Machine, of_functions
@@ -88,13 +92,14 @@ def _models(given: Namespace, folder: Path) -> dict[str, tuple[Modelled, ...]]:
     for path, call in runs.items():
         print(f"{_name(path, folder)} ...", file=sys.stderr, flush=True)
         try:
-            found[_name(path, folder)] = of_functions(run(program_of[path], call, lines_before), device, functions)
+            trace = run(program_of[path], call, lines_before)
+            found[_name(path, folder)] = of_functions(trace, device, functions), trace.notes
         except PortError as error:
             failures.append(f"{_name(path, folder)}: {error}")
     if not found:
         raise PortError("\n".join(failures))
     print(*failures, sep="\n", end="\n" if failures else "", file=sys.stderr)
-    return found
+    return found, failures
 
 
 def rewrite_folder(given: Namespace, options: dict[str, Any]) -> int:
@@ -146,7 +151,7 @@ def verify_folder(given: Namespace, compared: Callable[[Namespace], Any]) -> int
     if not given.run or given.port is None or not given.port.is_dir():
         raise PortError(f"{folder} is a folder. Instead: --port FOLDER --run, or name the file of a call")
     found: list[dict[str, Any]] = []
-    rows = []
+    rows, differences = [], list[str]()
     for path in filter(_is_run, _programs(folder)):
         port = given.port / path.relative_to(folder)
         print(_name(path, folder), file=sys.stderr, flush=True)
@@ -158,7 +163,11 @@ def verify_folder(given: Namespace, compared: Callable[[Namespace], Any]) -> int
             continue
         found.append({"path": str(path), **report.as_dict()})
         outcomes = ", ".join(f"{each.run} {each.status}" for each in report.outcomes)
-        rows.append((_name(path, folder), "same" if report.ok else "different", outcomes))
+        result = "same" if report.ok else "different" if report.failures else "not compared"
+        rows.append((_name(path, folder), result, outcomes))
+        differences += [
+            f"{_name(path, folder)}: {each.run}: {each.divergence or each.what}" for each in report.failures
+        ]
     if not found:
         raise PortError(f"{folder} has no script or notebook that uses NumPy. Instead: --call with a file")
     is_ok = all(each["ok"] for each in found)
@@ -166,6 +175,7 @@ def verify_folder(given: Namespace, compared: Callable[[Namespace], Any]) -> int
         print(json.dumps({"ok": is_ok, "files": found}, indent=1))
     else:
         console().print(table("", ("file", "result", "runs"), rows))
+        print(*differences, sep="\n", end="\n" if differences else "")
     return 0 if is_ok else 1
 
 

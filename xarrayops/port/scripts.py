@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -24,18 +25,24 @@ def script(path: Path) -> Callable[[], dict[str, Any]]:
     """
     source = read(path)
     code = compile(source.text, str(path.resolve()), "exec")
-    place = ModulePlace.of(path)
 
     def run() -> dict[str, Any]:
-        module = ModuleType("__main__")
-        module.__file__ = str(path)
-        with importable(place), mock.patch.object(sys, "argv", [str(path)]), registered("__main__", module):
-            executed(code, vars(module))
-        found = vars(module).items()
-        return {name: value for name, value in found if not name.startswith("_") and _is_compared(value)}
+        with module_of(path) as variables:
+            executed(code, variables)
+        return {name: value for name, value in variables.items() if not name.startswith("_") and _is_compared(value)}
 
     run.__qualname__ = path.name
     return run
+
+
+@contextmanager
+def module_of(path: Path, name: str = "__main__") -> Iterator[dict[str, Any]]:
+    """The variables of a new module for a file, which its code can import with the other modules of its program."""
+    place = ModulePlace.of(path)
+    module = ModuleType(name)
+    module.__file__, module.__package__ = str(path), place.package
+    with importable(place), mock.patch.object(sys, "argv", [str(path)]), registered(name, module):
+        yield vars(module)
 
 
 def executed(code: CodeType, variables: dict[str, Any]) -> None:

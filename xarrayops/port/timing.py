@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import linecache
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from copy import deepcopy
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from statistics import median
@@ -18,26 +20,38 @@ from xarrayops._system.hooks import hooked
 from xarrayops._system.texts import counted
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.nested import fill
+from xarrayops.port.source.modules import ModulePlace
 from xarrayops.port.trace.forecast import shown
 
-Found = tuple[dict[int, float], Counter[int]]
+Place = tuple[str, int]
+"""A file of the port, and a line in it."""
+Found = tuple[dict[Place, float], Counter[Place]]
 """The seconds and the runs of each line."""
 _ROUNDS, _MOST_S = 7, 5.0
 _LINES = 5
 _LOOP, _MUCH = 50, 0.3
-"""A line that runs at least so often, and takes at least this share of the time, is a loop that matters."""
+"""Lines that run at least so often, and together take at least this share of the time, are a loop that matters."""
 
 
 class Line(Record):
-    """What a line of the port took: its share of the time, and how often it ran."""
+    """What a line of the port took: its share of the time, and how often it ran.
+
+    ``file`` is another file of its program; empty for the port itself.
+    """
 
     line: int
     share: float
     runs: int
     text: str
+    file: str = ""
+
+    @property
+    def place(self) -> str:
+        """The line, after the name of another file."""
+        return f"{self.file}, line {self.line}" if self.file else f"line {self.line}"
 
     def __str__(self) -> str:
-        return f"  line {self.line}: {self.share:.0%}, {counted(self.runs, 'run')}: {self.text}"
+        return f"  {self.place}: {self.share:.0%}, {counted(self.runs, 'run')}: {self.text}"
 
 
 class Timing(Record):
@@ -49,7 +63,7 @@ class Timing(Record):
     original_s, port_s : float
         The medians of runs in alternation.
     lines : tuple of Line
-        The lines of the port with the most time.
+        The lines of the port, and of the other files of its program, with the most time.
     crossings : tuple of (str, int, int)
         What `xarrayops.profile` counts: the kind, the line, and how often.
     """
@@ -68,9 +82,10 @@ class Timing(Record):
             kind, line, times = max(self.crossings, key=lambda each: each[2])
             what = "Python waits for a value of the array" if kind == "wait" else "the array crosses to the host"
             return f"{what} at line {line} ({times} times): keep it as an array of its library"
-        loop = next((each for each in self.lines if each.runs >= _LOOP and each.share >= _MUCH), None)
-        if loop is not None:
-            return f"line {loop.line} runs {loop.runs} times in a loop: one operation on the whole array, or xo.scan"
+        loop = [each for each in self.lines if each.runs >= _LOOP]
+        if sum(each.share for each in loop) >= _MUCH:
+            first = loop[0]
+            return f"{first.place} runs {first.runs} times in a loop: one operation on the whole array, or xo.scan"
         return f"wrap {self.function} in xo.jit: no loop and no transfer takes most of the time"
 
     def __str__(self) -> str:
@@ -108,11 +123,15 @@ def side_by_side(
         call = prepared()
         with xo.profile(show=False) as found:
             call()
-        spent, runs = min((_by_line(prepared(), str(path.resolve())) for _ in range(3)), key=_total)
-    text = path.read_text(encoding="utf-8").splitlines()
-    total = _total((spent, runs)) or 1.0
-    most = sorted(spent, key=lambda line: -spent[line])[:_LINES]
-    lines = tuple(Line(each, spent[each] / total, runs[each], text[each - 1].strip()) for each in most)
+        spent, runs = min((_by_line(prepared(), path) for _ in range(3)), key=_total)
+    total, own = _total((spent, runs)) or 1.0, str(path.resolve())
+    most = sorted(spent, key=lambda place: -spent[place])[:_LINES]
+    texts = (linecache.getline(*each).strip() for each in most)
+    files = ("" if file == own else Path(file).name for file, _ in most)
+    lines = tuple(
+        Line(each[1], spent[each] / total, runs[each], text, file)
+        for each, text, file in zip(most, texts, files, strict=True)
+    )
     crossings = tuple((each.kind, each.line, each.times) for each in found.crossings)
     original_s, port_s = (median(each) for each in zip(*pairs, strict=True))
     return Timing(library, port.__qualname__, original_s, port_s, lines, crossings)
@@ -136,31 +155,37 @@ def _total(found: Found) -> float:
     return sum(found[0].values())
 
 
-def _by_line(call: Callable[[], Any], path: str) -> Found:
-    """The seconds and the runs of each line of a file, without the lines of the file that it calls."""
-    spent: defaultdict[int, float] = defaultdict(float)
-    runs: Counter[int] = Counter()
-    now, last = 0, perf_counter()
+def _by_line(call: Callable[[], Any], path: Path) -> Found:
+    """The seconds and the runs of each line of the modules of a program, without those of the lines that it calls."""
+    spent: defaultdict[Place, float] = defaultdict(float)
+    runs: Counter[Place] = Counter()
+    outside = "", 0
+    now, last = outside, perf_counter()
 
-    def switch(line: int) -> None:
+    file, has = str(path.resolve()), cache(ModulePlace.of(path).has)
+
+    def is_inside(frame: FrameType) -> bool:
+        return frame.f_code.co_filename == file or has(str(frame.f_globals.get("__name__")))
+
+    def switch(frame: FrameType | None) -> None:
         nonlocal now, last
         moment = perf_counter()
         spent[now] += moment - last
-        now, last = line, perf_counter()
+        now = (frame.f_code.co_filename, frame.f_lineno) if frame is not None and is_inside(frame) else outside
+        last = perf_counter()
 
     def called(frame: FrameType, event: str, value: object) -> Any:
-        return ran if frame.f_code.co_filename == path else None
+        return ran if is_inside(frame) else None
 
     def ran(frame: FrameType, event: str, value: object) -> Any:
         if event == "line":
-            switch(frame.f_lineno)
+            switch(frame)
             runs[now] += 1
         elif event == "return":
-            before = frame.f_back
-            switch(before.f_lineno if before is not None and before.f_code.co_filename == path else 0)
+            switch(frame.f_back)
         return ran
 
     with hooked(called):
         _seconds(call)
-    spent.pop(0, None)
+    spent.pop(outside, None)
     return spent, runs

@@ -273,6 +273,36 @@ def test_worked_ports(tmp_path):
     assert all(0 < port["lines changed by hand"] < 60 for port in results["ports"].values())
 
 
+SPECTROGRAM = """
+import unknown_package
+
+def mel_filter_bank(bins, filters, *limits, **options):
+    return np.full((bins, filters), 0.5)
+
+def window_function(length):
+    return np.hanning(length)
+
+def spectrogram(waveform: np.ndarray, window: np.ndarray, frame_length, hop_length, *,
+                fft_length, power, mel_filters: np.ndarray, log_mel):
+    count = 1 + (waveform.size - frame_length) // hop_length
+    found = np.empty((count, fft_length // 2 + 1), dtype=np.complex128)
+    for i in range(count):
+        found[i] = np.fft.rfft(waveform[i * hop_length : i * hop_length + frame_length] * window, fft_length)
+    return np.log10(np.dot(np.abs(found) ** power, mel_filters))
+"""
+
+
+def test_spectrogram(tmp_path):
+    pytest.importorskip("jax")
+    (tmp_path / "audio.py").write_text(SPECTROGRAM)
+    options = ("--program", tmp_path / "audio.py", "--rounds", 1, "--seconds", "1", "--pause", 0)
+    results = results_of("spectrogram.py", tmp_path, *options)
+    (row,) = results["rows"]
+    assert set(row["times as fast"]) == {"port", "jit"}
+    assert "at least" not in row
+    assert results["vectorized loops"] == 1
+
+
 def test_accumulation(tmp_path):
     options = ("--rounds", 1, "--sizes", 100, "--libraries", "numpy")
     rows = results_of("accumulation.py", tmp_path, *options)["rows"]

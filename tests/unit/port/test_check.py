@@ -275,7 +275,8 @@ def test_terminal(program, capsys):
     assert "torch: redesign" in text
 
 
-def test_a_call_gives_a_forecast(program, capsys, tmp_path):
+def test_a_call_gives_a_forecast(program, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("xarrayops.port.trace.run.CpuContention.share", lambda self, workers: None)
     program.write_text(PROGRAM.replace(' + np.load("a")', ""))
     given = ["check", str(program), "--call", "f(np.ones((50, 2)), 50)", "--machine", str(RESULTS), "--format", "json"]
     assert command_line.main([*given, "--page", str(tmp_path / "out.html")]) == 0

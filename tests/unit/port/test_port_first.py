@@ -159,11 +159,20 @@ def test_a_script_is_executed_in_its_module(tmp_path):
 
 def test_a_script_that_raises_does_not_hide_the_others(folder, capsys):
     (folder / "broken.py").write_text("import numpy as np\nif __name__ == '__main__':\n    raise KeyError('no')\n")
-    assert main(["check", str(folder), "--run", "--for", "H100"]) == 0
+    assert main(["check", str(folder), "--run", "--for", "H100"]) == 2
     printed = capsys.readouterr()
     assert "Port first: package/core.py: smooth" in printed.out
     assert "broken.py: " in printed.err
     assert "KeyError" in printed.err
+
+
+@pytest.mark.parametrize(("others", "says"), [(0.5, True), (0.05, False), (None, False)])
+def test_a_busy_machine_is_named(folder, monkeypatch, capsys, others, says):
+    monkeypatch.setattr("xarrayops.port.trace.run.CpuContention.share", lambda self, workers: others)
+    for command in ([folder, "--run"], [folder / "main.py", "--run"]):
+        assert main(["check", *map(str, command), "--for", "h100"]) == 0
+        assert ("other programs used 50% of the CPUs" in capsys.readouterr().out) is says
+    assert bool(runs(capsys, folder, "--run")["runs"][0]["notes"]) is says
 
 
 def test_decompositions_launch_kernels_for_each_row():

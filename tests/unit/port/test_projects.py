@@ -67,15 +67,17 @@ def test_a_folder_becomes_another_folder(folder, tmp_path, capsys):
 
 
 def test_the_summary_of_check(folder, capsys):
-    assert main(["check", str(folder)]) == 0
+    assert main(["check", str(folder)]) == 2, "a file cannot be read"
     rows = [line.split("│") for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
     shown = {row[1].strip(): [cell.strip() for cell in row[2:-1]] for row in rows}
     assert shown["package/core.py"] == ["6", "1", "small fixes", "ready", "ready", "ready"]
     assert shown["package/old.py"][1] == "not read"
     assert "environment/numpy.py" not in shown
-    assert main(["check", str(folder), "--format", "json"]) == 0
+    assert main(["check", str(folder), "--format", "json"]) == 2
     files = json.loads(capsys.readouterr().out)["files"]
     assert [each["path"].rpartition("/")[2] for each in files if "error" in each] == ["old.py"]
+    (folder / "package" / "old.py").unlink()
+    assert main(["check", str(folder)]) == 0
     assert {each["path"].rpartition("/")[2] for each in files} == {"core.py", "old.py", "notes.ipynb", "test_core.py"}
 
 

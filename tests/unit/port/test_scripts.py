@@ -81,6 +81,7 @@ def test_folders(files, port, status, capsys):
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.out.splitlines() if line[:1] == "│"]
     wanted = {0: [["program.py", "same", "numpy same"]], 1: [["program.py", "different", "numpy different"]], 2: []}
     assert rows == wanted[status]
+    assert ("program.py: numpy: result['found']['spread']" in shown.out) == (status == 1)
     if status == 2:
         assert "--port FOLDER --run" in shown.err
 

@@ -53,10 +53,33 @@ def timed(tmp_path, capsys):
 def test_a_loop_is_named_with_its_line(timed):
     found = timed(PORT, "loop")
     assert found["change"].startswith("line 6 runs 200 times")
-    line, share, runs, text = found["lines"][0]
-    assert (line, runs, text) == (6, 200, "s = s + np.sqrt(x[i] ** 4)")
+    line, share, runs, text, file = found["lines"][0]
+    assert (line, runs, text, file) == (6, 200, "s = s + np.sqrt(x[i] ** 4)", "")
     assert share > 0.5
     assert found["port_s"] > found["original_s"] > 0
+
+
+INNER = """import xarrayops.numpy as np
+
+def loop(x):
+    s = np.sum(x) * 0
+    for i in range(len(x)):
+        a = np.sqrt(x[i] ** 4)
+        b = np.sqrt(x[i] ** 6)
+        c = np.sqrt(x[i] ** 8)
+        s = s + a + b - c
+    return s
+"""
+
+
+def test_a_loop_in_a_function_of_another_module(timed, tmp_path):
+    """No line takes much of the time alone."""
+    (tmp_path / "inner_of_port.py").write_text(INNER)
+    found = timed("from inner_of_port import loop as of_rows\n\ndef loop(x):\n    return of_rows(x)\n", "loop")
+    assert {each[4] for each in found["lines"][:4]} == {"inner_of_port.py"}
+    assert found["change"].startswith("inner_of_port.py, line ")
+    assert "runs 200 times in a loop" in found["change"]
+    assert sum(each[1] for each in found["lines"]) > 0.9
 
 
 def test_whole_arrays_are_for_a_compiler(timed):

@@ -120,20 +120,20 @@ def quick_passing(own: Backend, engine: Backend) -> Callable[[Any], Any]:
 
 
 def quick_return(own: Backend, engine: Backend) -> Callable[[Any, Any], Any]:
-    """A function that converts a result to the caller's library without a plan; None if a plan is needed.
+    """A function that gives a result as the caller's library returns it without a plan; None if a plan is needed.
 
     Its second argument has the arguments of the call. Libraries with immutable arrays often cannot alias memory of
-    other libraries, so for them the result is copied.
+    other libraries, so for them the result is copied, and theirs is for writable ones.
     """
     by_host, by_device = _from_host_memory(own, engine), _over_device_memory(engine, own)
     pack = own.functions["packed"] if engine.immutable else None
 
     def give(x: Any, arguments: Any) -> Any:
         found = None if by_host is None else by_host(x, arguments)
-        if found is not None:
-            return found
-        found = by_device(x, partial(device_of, arguments, own))
-        return found if found is None or pack is None else pack(found)
+        if found is None:
+            found = by_device(x, partial(device_of, arguments, own))
+            found = found if found is None or pack is None else pack(found)
+        return found if found is None or own.returned is None else own.returned(found)
 
     return give
 
@@ -162,16 +162,17 @@ def _over_host_memory(own: Backend, engine: Backend) -> Callable[[Any], Any] | N
 
 def _from_host_memory(own: Backend, engine: Backend) -> Callable[[Any, Any], Any] | None:
     see, take = engine.own_hook("try_as_numpy"), own.own_hook("try_from_numpy")
-    if engine.immutable or see is None or take is None:
+    if see is None or take is None:
         return None
     copy, refusal, name = own.functions["from_numpy"], own.functions["import_refusal"], engine.functions["dtype_name"]
+    is_copied = own.immutable or engine.immutable
 
     def give(x: Any, arguments: Any) -> Any:
         seen = see(x)
         if seen is None:
             return None
-        found = take(seen)
-        if found is None and own.immutable and refusal(name(x.dtype)) is None:
+        found = None if engine.immutable else take(seen)
+        if found is None and is_copied and refusal(name(x.dtype)) is None:
             return copy(seen, device_of(arguments, own))
         return found
 

@@ -155,9 +155,7 @@ class Route:
         if self._index is not None and x.dtype == self._wide_index and type(x) is self._engine_class:
             x = self.engine.functions["astype"](x, self.engine.native_dtype(self._index))
         found = self._quick_return(x, (args, kwargs)) if type(x) is self._engine_class else None
-        if found is None:
-            return passing.back(x, self.own, self.engine, (args, kwargs))
-        return found if self.own.returned is None else self.own.returned(found)
+        return passing.back(x, self.own, self.engine, (args, kwargs)) if found is None else found
 
     def _taken(self, value: Any) -> Any:
         """An argument with arrays and dtypes of the engine."""

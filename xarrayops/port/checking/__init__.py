@@ -91,7 +91,7 @@ class Report(Record):
         With a call: what each line did in the run.
     notes : tuple of str
         Which parameters have no annotation, if findings are guesses. With a call: which backends have no forecast,
-        which forecasts are coarse, and when the rates were measured.
+        which forecasts are coarse, when the rates were measured, and whether other programs used the CPUs.
     unreached : tuple of Finding
         With a call: what differs in the lines that it did not reach, which the verdicts leave out.
     models : tuple of Modelled
@@ -207,7 +207,7 @@ def check(
     models: tuple[Modelled, ...] = ()
     if device is not None:
         models = of_functions(trace, Machine.published(device), functions_of(program.source.tree))
-    notes += _notes(rates, missing)
+    notes += (*_notes(rates, missing), *trace.notes)
     return Report(program.source, found, judged, predicted, by_line(trace), notes, unreached, models)
 
 

@@ -18,6 +18,7 @@ from xarrayops.port.rewriting.reference import (
 )
 from xarrayops.port.source import interface
 from xarrayops.port.source.value import SCALAR, SEQUENCE, UNKNOWN
+from xarrayops.port.source.values import root
 
 _OF_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "require")
 
@@ -171,9 +172,11 @@ def random_numbers(context: Context, node: ast.Call, updated: cst.BaseExpression
         return None
     if not draws.is_array(node, method) or is_moved(context, node):
         return None
-    reference = reference_array(context, node) or earlier_array(context, node)
+    other = operand_beside(context, node)
+    is_changed = isinstance(getattr(other, "ctx", None), ast.Store)
+    changed = root(other) if other is not None and is_changed and context.is_array(other) else None
+    reference = reference_array(context, node) or changed or earlier_array(context, node)
     if reference is None:
-        other = operand_beside(context, node)
         if other is not None:
             what = f"NumPy draws its own arrays, and {ast.unparse(other)} may be an array of another library"
             context.todo(node, f"{what}. Instead: np.asarray({ast.unparse(node)}, like={ast.unparse(other)})")

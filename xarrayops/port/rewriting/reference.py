@@ -8,6 +8,7 @@ from typing import TypeGuard
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.rewriting.draws import method_of
 from xarrayops.port.source.counted import MADE
+from xarrayops.port.source.value import ARRAY, UNKNOWN
 
 
 def reference_array(context: Context, node: ast.expr, *, is_certain: bool = False) -> str | None:
@@ -51,9 +52,11 @@ def _is_draw(context: Context, node: ast.expr) -> bool:
 
 
 def operand_beside(context: Context, node: ast.expr) -> ast.expr | None:
-    """The array that an operation around a call combines with its result."""
+    """The array that an operation around a call combines with its result, or what an augmented assignment changes."""
     parent = context.parent(node)
-    while isinstance(parent, ast.BinOp | ast.UnaryOp):
+    while isinstance(parent, ast.BinOp | ast.UnaryOp | ast.AugAssign):
+        if isinstance(parent, ast.AugAssign):
+            return parent.target if context.value(parent.target).kind in (ARRAY, UNKNOWN) else None
         if isinstance(parent, ast.BinOp):
             other = parent.right if parent.left is node else parent.left
             if context.is_array(other):

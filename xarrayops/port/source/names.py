@@ -141,8 +141,7 @@ class Names:
 
     def function_name(self, node: ast.AST) -> str | None:
         """The NumPy name of a NumPy function or of ours: "concatenate" for ``xo.concat``; None for others."""
-        name = self.resolve(node)
-        return of_numpy(name) or _of_ours(name)
+        return numpy_name_of(self.resolve(node))
 
     def function(self, call: ast.Call) -> ast.FunctionDef | None:
         """The function of the module that is called; None for other calls."""
@@ -354,6 +353,11 @@ def _of_ours(name: str | None) -> str | None:
     with suppress(AttributeError):
         return known if attrgetter(known)(numpy) is not None and known.partition(".")[0] != "random" else None
     return None
+
+
+def numpy_name_of(name: str | None) -> str | None:
+    """NumPy's name of a function of NumPy, or of one of ours with the same meaning; None for others."""
+    return of_numpy(name) or _of_ours(name)
 
 
 def of_numpy(name: str | None) -> str | None:

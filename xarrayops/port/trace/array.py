@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import xarrayops as xo
 from xarrayops.plugin.nested import fill
 from xarrayops.port.source.interface import IN_PLACE_METHODS
 from xarrayops.port.source.names import IN_PLACE_FUNCTIONS
@@ -89,10 +90,7 @@ class Traced(np.ndarray):
         with trace.inside:
             key, new, base = plain(index), plain(value), plain(self)
             _, seconds = timed_call(setitem, base, key, new)
-            indices = arrays_in(key)
-            selected = arrays_in(new) if indices else [base[key]] if isinstance(base[key], np.ndarray) else []
-            kind = _assigning(key, new) if indices else operations.ASSIGNMENT
-            trace.add(kind, [*selected, *selected, *indices], [], seconds, whole=base.nbytes)
+            _add_assignment(trace, base, key, new, seconds)
             _note_write(trace, self, key)
 
     def _number(self, convert: Callable[[Any], Any]) -> Any:
@@ -124,6 +122,37 @@ class Traced(np.ndarray):
         if name.startswith("__") or name == "_counts" or self.ndim:
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         return getattr(plain(self)[()], name)
+
+
+class At:
+    """``xo.at(x)`` and ``xo.at(x)[index]`` of a counting array: the updates count as assignments to elements."""
+
+    def __init__(self, trace: Trace, x: Any, index: Any = None) -> None:
+        self._trace, self._x, self._index = trace, x, index
+
+    def __getitem__(self, index: Any) -> At:
+        return At(self._trace, self._x, index)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        trace, base, key = self._trace, plain(self._x), plain(self._index)
+        update = getattr(xo.at(base)[key], name)
+
+        def updated(*values: Any, **options: Any) -> Any:
+            with trace.inside:
+                given = plain(values)
+                result, seconds = timed_call(update, *given, **options)
+                _add_assignment(trace, base, key, *(given or (None,)), seconds)
+                return wrapped(result, trace)
+
+        return updated
+
+
+def _add_assignment(trace: Trace, base: Any, key: Any, new: Any, seconds: float) -> None:
+    """Count an assignment to elements of an array."""
+    indices = arrays_in(key)
+    selected = arrays_in(new) if indices else [base[key]] if isinstance(base[key], np.ndarray) else []
+    kind = _assigning(key, new) if indices else operations.ASSIGNMENT
+    trace.add(kind, [*selected, *selected, *indices], [], seconds, whole=base.nbytes)
 
 
 def _of_method(name: str) -> Callable[..., Any]:
@@ -174,7 +203,7 @@ def call(trace: Trace, function: Any, args: Any, kwargs: Any, *, name: str = "")
         given, options = plain(args), plain(kwargs)
         result, seconds = timed_call(function, *given, **options)
         name = name or getattr(function, "__name__", "")
-        operands = arrays_in((list(given), options))
+        operands = arrays_in((list(given), {key: each for key, each in options.items() if key != "like"}))
         found = wrapped(result, trace)
         results = plain(arrays_in(found))
         if results or operands:

@@ -71,6 +71,9 @@ def kind_of(function: Any, name: str, operands: Sequence[Any], results: Sequence
     """The kind of another function of NumPy, or of a method."""
     if isinstance(getattr(function, "__self__", None), GENERATORS):
         return operations.RANDOM
+    ufunc = getattr(np, name, None)
+    if isinstance(ufunc, np.ufunc):  # one of our functions with this name
+        return kind_of_ufunc(ufunc, operands, ufunc.nin)
     if name in _PRODUCTS:
         return _product(name, operands)
     if name == "where":
@@ -82,7 +85,7 @@ def kind_of(function: Any, name: str, operands: Sequence[Any], results: Sequence
     if name in VIEWS or name in ("broadcast_arrays", "split", "array_split"):
         is_view = all(any(np.may_share_memory(result, x) for x in operands) for result in results)
         return operations.VIEW if is_view else operations.COPY
-    if "fft" in (getattr(function, "__module__", "") or ""):
+    if hasattr(np.fft, name):
         return operations.FFT
     return operations.GATHER if operands else operations.CREATION
 

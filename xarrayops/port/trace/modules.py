@@ -1,4 +1,4 @@
-"""The modules of a traced program, and the counting modules that replace NumPy in them."""
+"""The modules of a traced program, and the counting modules that replace NumPy and xarrayops in them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from xarrayops.port.source.modules import ModulePlace
-from xarrayops.port.source.names import Names, is_foreign
-from xarrayops.port.trace.array import Traced, call, plain, wrapped
+from xarrayops.port.source.names import Names, is_foreign, numpy_name_of
+from xarrayops.port.trace.array import At, Traced, call, plain, wrapped
 from xarrayops.port.trace.kinds import GENERATORS
 from xarrayops.port.trace.record import Trace, arrays_in, timed_call
 
@@ -26,7 +26,7 @@ _FOREIGN = "__counted_foreign_call__"
 
 
 class NumPy(ModuleType):
-    """A NumPy module whose functions count their calls."""
+    """A module of NumPy, or one of ours, whose functions count their calls."""
 
     def __init__(self, module: ModuleType, trace: Trace) -> None:
         super().__init__(module.__name__)
@@ -35,14 +35,27 @@ class NumPy(ModuleType):
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._module, name)
         if isinstance(found, ModuleType):
-            found = NumPy(found, self._trace) if found.__name__.startswith("numpy") else found
-        elif callable(found) and not isinstance(found, type):
-            found = Function(found, self._trace)
+            found = NumPy(found, self._trace) if _is_counted(found) else found
+        elif callable(found) and not isinstance(found, type | str):  # our dtypes are names
+            found = _counting(found, f"{self._module.__name__}.{name}", self._trace)
         self.__dict__[name] = found
         return found
 
     def __dir__(self) -> list[str]:
         return dir(self._module)
+
+
+def _is_counted(module: ModuleType) -> bool:
+    return module.__name__.partition(".")[0] in ("numpy", "xarrayops")
+
+
+def _counting(function: Any, name: str, trace: Trace) -> Any:
+    """The function of a dotted name so that it counts, if it is NumPy's, has NumPy's name, or updates elements."""
+    if name == "xarrayops.at":
+        return lambda x: At(trace, x) if trace.counts else function(x)
+    if name == "xarrayops.on_host":
+        return lambda *args, **options: _foreign(trace, function(*args, **options))
+    return Function(function, trace) if numpy_name_of(name) is not None else function
 
 
 class Function:
@@ -70,10 +83,9 @@ class Function:
 
 
 def _import(trace: Trace, name: str, *arguments: Any, **options: Any) -> Any:
-    """The ``__import__`` of a program: it returns counting NumPy modules, and all other modules unchanged."""
+    """The ``__import__`` of a program: it returns counting modules for NumPy and ours, and all others unchanged."""
     module = builtins.__import__(name, *arguments, **options)
-    is_numpy = isinstance(module, ModuleType) and module.__name__.partition(".")[0] == "numpy"
-    return NumPy(module, trace) if is_numpy else module
+    return NumPy(module, trace) if isinstance(module, ModuleType) and _is_counted(module) else module
 
 
 def _foreign(trace: Trace, function: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops._system.hooks import hooked
+from xarrayops.bench.report.tables import CONTENTION
 from xarrayops.plugin.arrays import Record
 from xarrayops.plugin.nested import leaves
 from xarrayops.port.trace.operations import BLOCK, ELEMENT, REDUCTION, SEARCH, VIEW
@@ -95,6 +96,8 @@ class Trace:
         The lines of the program that ran, also while it was loaded.
     argument_bytes, result_bytes : int
         The sizes of the arguments and results of the call.
+    others : float
+        The share of the CPUs that other programs used during the run; 0 where unknown.
     """
 
     def __init__(self, path: str, lines_before: Mapping[str, int] | None = None) -> None:
@@ -111,6 +114,7 @@ class Trace:
         """The other modules of the program, which also count."""
         self.counts = True
         self.reached: set[int] = set()
+        self.others = 0.0
         self.clear()
 
     def clear(self) -> None:
@@ -131,6 +135,13 @@ class Trace:
         """Note the time of the call without counting. The Python code of the program takes no more than the rest."""
         self.plain_s = plain_s
         self.python_s = min(self.python_s, max(plain_s - self.operation_s - self.foreign_s, 0.0))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What makes the times of NumPy longer than they are."""
+        what = f"other programs used {self.others:.0%} of the CPUs during the run"
+        advice = "the times of NumPy may be too long. Instead: run it again on an idle machine"
+        return (f"{what}: {advice}",) if self.others > CONTENTION else ()
 
     @property
     def calls(self) -> int:

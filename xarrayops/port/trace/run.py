@@ -5,20 +5,20 @@ from __future__ import annotations
 import ast
 import random
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout, suppress
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout, suppress
 from functools import partial
 from io import StringIO
 from pathlib import Path
 from time import perf_counter
-from types import CodeType, ModuleType
+from types import CodeType
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
-from xarrayops.port.loading import arguments_of, importable, last_line, parsed_call, registered
-from xarrayops.port.scripts import executed
+from xarrayops.bench.run.budget import CpuContention
+from xarrayops.port.loading import arguments_of, last_line, parsed_call
+from xarrayops.port.scripts import executed, module_of
 from xarrayops.port.source import PortError, Program
 from xarrayops.port.source.modules import ModulePlace
 from xarrayops.port.source.writes import AUGMENTED_ITEM
@@ -57,10 +57,14 @@ def run(program: Program, call: str | None, lines_before: Mapping[str, int] | No
         for node in augmented
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     )
-    name, argv = "__main__" if call is None else "", mock.patch.object(sys, "argv", [path])
-    with _module(program, trace, name) as variables, redirect_stdout(sys.stderr), argv:
+    place = ModulePlace.of(Path(path))
+    module = module_of(Path(path), "__main__" if call is None else place.qualified(Path(path).stem))
+    contention = CpuContention()
+    with counted_modules(place, trace), module as variables, redirect_stdout(sys.stderr):
+        numpy = NumPy(np, trace)
+        variables |= {**counting(trace), "np": numpy, "numpy": numpy}
         try:
-            code = counted_code(program.source.text, path, ModulePlace.of(Path(path)))
+            code = counted_code(program.source.text, path, place)
             prepared = partial(_script, code, variables, dict(variables))
             with trace.following():
                 if expression is not None:
@@ -77,6 +81,7 @@ def run(program: Program, call: str | None, lines_before: Mapping[str, int] | No
             trace.result_bytes = nbytes_in(result)
             del result, function
             _time(prepared, variables, trace, draws)
+            trace.others = contention.share(()) or 0.0
         except (Exception, SystemExit) as error:
             raise PortError(_failed(program, call, error)) from None
     return trace
@@ -120,20 +125,6 @@ def _prepared(call: ast.Call, variables: dict[str, Any], trace: Trace) -> partia
         args = tuple(wrapped(each, trace) for each in args)
         options = {name: wrapped(each, trace) for name, each in options.items()}
     return partial(function, *args, **options)
-
-
-@contextmanager
-def _module(program: Program, trace: Trace, name: str) -> Iterator[dict[str, Any]]:
-    """The variables of the program, as a module that the run can import, with the program's other modules."""
-    path = Path(program.source.path)
-    place = ModulePlace.of(path)
-    name = name or place.qualified(path.stem)
-    module = ModuleType(name)
-    module.__file__, module.__package__ = str(path), place.package
-    counted = NumPy(np, trace)
-    module.__dict__.update({**counting(trace), "np": counted, "numpy": counted})
-    with counted_modules(place, trace), importable(place), registered(name, module):
-        yield module.__dict__
 
 
 def _failed(program: Program, call: str | None, error: BaseException) -> str:

@@ -33,6 +33,13 @@ def offered(program: Program, call: str | None = None) -> tuple[list[Offer], lis
         from xarrayops.port.vectorizing.confirming import confirmed
 
         kept, refused = confirmed(program, found, call)
+        for more_axes in (1, 2):
+            edited = {line for each in kept for line in range(each.line, each.last + 1)}
+            others = (each for each in loops.offers(context, numpy, more_axes) if isinstance(each, Offer) and each.asks)
+            if found := [each for each in others if edited.isdisjoint(range(each.line, each.last + 1))]:
+                kept, _ = confirmed(program, sorted([*kept, *found], key=lambda each: each.line), call)
+        done = {each.line for each in kept}
+        refused, stay = ([each for each in some if each.line not in done] for some in (refused, stay))
     else:
         kept = [each for each in found if not each.asks]
         refused = [

@@ -1,4 +1,4 @@
-"""Loops whose steps are independent, as operations on all steps at once; sums over the steps become reductions."""
+"""Loops whose steps are independent, as operations on all steps at once; what they accumulate becomes a reduction."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from typing import TypeGuard
 
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source import indices
+from xarrayops.port.source.value import SCALAR
 from xarrayops.port.source.values import root
+from xarrayops.port.vectorizing.accumulating import Accumulation, accumulation, reduced
 from xarrayops.port.vectorizing.offers import Offer, Refused, called, is_alone, is_pure, parsed
 from xarrayops.port.vectorizing.rows import Rows, Stays, Steps, indexed
 
-_SUMS = ("float32", "float64", "complex64", "complex128", "int64")
-"""The dtypes that sums keep."""
 
+def offers(context: Context, numpy: str, more_axes: int = 0) -> Iterator[Offer | Refused]:
+    """The edits of the loops over arrays, and the loops that stay; loops inside those that change are part of them.
 
-def offers(context: Context, numpy: str) -> Iterator[Offer | Refused]:
-    """The edits of the loops over arrays, and the loops that stay; loops inside those that change are part of them."""
+    An array whose number of axes is unknown has as many as its indices, and ``more_axes``.
+    """
     done: set[ast.AST] = set()
     for loop in context.program.nodes(ast.For):
         if loop in done or not any(context.value(each).is_array for each in ast.walk(loop)):
             continue
         try:
-            yield _Loop(context, numpy, loop).offer()
+            yield _Loop(context, numpy, loop, more_axes).offer()
             done |= {*ast.walk(loop)}
         except Stays as reason:
             yield Refused(loop.lineno, f"the loop stays on the host: {reason}")
@@ -35,8 +37,8 @@ def offers(context: Context, numpy: str) -> Iterator[Offer | Refused]:
 class _Loop:
     """One loop, and the statements for all of its steps."""
 
-    def __init__(self, context: Context, numpy: str, loop: ast.For) -> None:
-        self.context, self.numpy, self.loop = context, numpy, loop
+    def __init__(self, context: Context, numpy: str, loop: ast.For, more_axes: int) -> None:
+        self.context, self.numpy, self.loop, self.more_axes = context, numpy, loop, more_axes
         nodes = [node for each in loop.body for node in ast.walk(each)]
         names = [node for node in nodes if isinstance(node, ast.Name)]
         self.reads = [node.id for node in names if isinstance(node.ctx, ast.Load)]
@@ -45,6 +47,8 @@ class _Loop:
         elements = (node for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
         written = {name for each in elements if (name := root(each)) is not None}
         self.before: list[ast.stmt] = []
+        self.changed: set[str] = set()
+        """The arrays that the steps change as a whole."""
         self.steps = self._over(stored, written)
         self._count_up()
 
@@ -57,7 +61,7 @@ class _Loop:
         self._check_after()
         if not new:
             raise Stays("it computes nothing with arrays")
-        for name in self.steps.written - self.steps.known.keys():
+        for name in (self.steps.written | self.changed) - self.steps.known.keys():
             self._check_memory(name)
         reason = "all steps at once: they do not depend on each other, and one call serves a library"
         return Offer((loop,), (*self.before, *new), reason, tuple(self.steps.asks))
@@ -75,13 +79,13 @@ class _Loop:
         match target, over:
             case ast.Name(id=name), ast.Call(args=args, keywords=[]) if resolved == "builtins.range":
                 count = args[0] if len(args) == 1 else called("len", over)
-                steps = Steps(self.context, self.numpy, count, stored, written)
+                steps = Steps(self.context, self.numpy, count, stored, written, self.more_axes)
                 steps.indices[name] = called(f"{self.numpy}.arange", *args)
                 steps.first = name if len(args) == 1 else None
             case ast.Name(id=name), ast.Name() if self.context.value(over).is_array:
                 count = called("len", over)
-                steps = Steps(self.context, self.numpy, count, stored, written)
-                steps.known[name] = Rows(over, steps.ndim(over, 2) - 1, is_new=False)
+                steps = Steps(self.context, self.numpy, count, stored, written, self.more_axes)
+                steps.known[name] = Rows(over, steps.ndim(over, 2 + self.more_axes) - 1, is_new=False)
                 steps.loaded.add(over.id)
             case _:
                 raise Stays(f"it runs over {ast.unparse(self.loop.iter)}")
@@ -115,14 +119,16 @@ class _Loop:
 
     def statement(self, node: ast.stmt) -> Sequence[ast.stmt]:
         """One statement for all steps."""
-        line = node.lineno
+        line, found = node.lineno, accumulation(self.context, node)
+        if found is not None and found.name not in {*self.steps.known, *self.steps.indices}:
+            return [self._reduced(found)]
         match node:
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 return []
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                found = self.steps.of(value)
-                self.steps.known[name] = found._replace(node=ast.Name(name))
-                return [ast.Assign([ast.Name(name)], found.node, lineno=line)]
+                rows = self.steps.of(value)
+                self.steps.known[name] = rows._replace(node=ast.Name(name))
+                return [ast.Assign([ast.Name(name)], rows.node, lineno=line)]
             case ast.AugAssign(target=ast.Name(id=name)):
                 return self._augmented(node, name)
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
@@ -139,18 +145,26 @@ class _Loop:
     def _augmented(self, node: ast.AugAssign, name: str) -> Sequence[ast.stmt]:
         if name in self.steps.indices:
             return []
-        found = self.steps.of(node.value)
-        if name in self.steps.known:
-            known = self.steps.known[name]
-            if known.ndim is None or not known.is_new:
-                raise Stays(f"{name} may share its memory with the elements that the next step reads")
-            return [ast.AugAssign(ast.Name(name), node.op, self.steps.aligned(found, known.ndim))]
-        if name in self.reads or found.ndim is None or not isinstance(node.op, ast.Add | ast.Sub):
+        found, known = self.steps.of(node.value), self.steps.known.get(name)
+        if known is None:
             raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
-        if self.context.value(node.value).dtype not in _SUMS:
-            self.steps.ask(f"{self.numpy}.asarray({name}).dtype.kind in 'fc'")
-        total = called(f"{self.numpy}.sum", found.node, axis=ast.Constant(0))
-        return [ast.AugAssign(ast.Name(name), node.op, total)]
+        if known.ndim is None or not known.is_new:
+            raise Stays(f"{name} may share its memory with the elements that the next step reads")
+        return [ast.AugAssign(ast.Name(name), node.op, self.steps.aligned(found, known.ndim))]
+
+    def _reduced(self, found: Accumulation) -> ast.stmt:
+        """What all steps accumulate in a variable."""
+        name = found.name
+        stores = [node for node in ast.walk(self.loop) if _is_store(node) and node.id == name]
+        augmented = (each for each in ast.walk(self.loop) if isinstance(each, ast.AugAssign) and each.target in stores)
+        sums = [each for each in augmented if isinstance(each.op, ast.Add | ast.Sub)]
+        rows = self.steps.of(found.operand)
+        is_read = self.reads.count(name) > (not found.is_in_place)
+        if is_read or rows.ndim is None or len(stores) not in (1, len(sums)):
+            raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
+        if found.is_in_place and self.context.value(stores[0]).kind != SCALAR:
+            self.changed.add(name)
+        return reduced(self.steps, found, rows, stores[0])
 
     def _branches(self, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
         if self.steps.of(test).ndim is not None:

@@ -35,8 +35,10 @@ class Rows(NamedTuple):
 class Steps:
     """The variables of a loop over ``count`` steps, and the expressions in it."""
 
-    def __init__(self, context: Context, numpy: str, count: ast.expr, stored: set[str], written: set[str]) -> None:
-        self.context, self.numpy, self.count = context, numpy, count
+    def __init__(
+        self, context: Context, numpy: str, count: ast.expr, stored: set[str], written: set[str], more_axes: int
+    ) -> None:
+        self.context, self.numpy, self.count, self.more_axes = context, numpy, count, more_axes
         self.stored, self.written = stored, written
         """The variables that the loop assigns, and those whose elements it does."""
         self.known: dict[str, Rows] = {}
@@ -166,7 +168,7 @@ class Steps:
         chosen = self.of(parts[0])
         if chosen.ndim != 0:
             raise Stays(f"{ast.unparse(node)} has an array as its index")
-        ndim = self.ndim(node.value, len(parts))
+        ndim = self.ndim(node.value, len(parts) + self.more_axes)
         is_whole = isinstance(parts[0], ast.Name) and parts[0].id == self.first
         index = ast.Slice(None, self.count) if is_whole else chosen.node
         if is_whole:

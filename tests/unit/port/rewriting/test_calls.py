@@ -277,6 +277,10 @@ DRAWS = {
     "return np.asarray(rng.normal(size=n))": "return np.asarray(rng.normal(size=n))",
     "t = rng.normal(size=n)\n    return rng.normal(size=n) + t": "return rng.normal(size=n) + t",
     "t = np.ones(n)\n    t = t * 2\n    return rng.normal(size=n)": "return rng.normal(size=n)",
+    "t = np.zeros(n)\n    t += rng.normal(size=n)\n    return t": "t += np.asarray(rng.normal(size=n), like=t)",
+    "t = np.zeros((3, n))\n    t[0] *= 1 - rng.random(n)\n    return t": "np.asarray(rng.random(n), like=t)",
+    "t = 3.0\n    t += rng.normal(size=n)\n    return t": "t += rng.normal(size=n)",
+    "t = load(n)\n    t -= rng.normal(size=n)\n    return t": "Instead: np.asarray(rng.normal(size=n), like=t)",
 }
 
 

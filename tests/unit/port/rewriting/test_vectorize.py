@@ -141,6 +141,12 @@ LOOPS = {
     ),
     "sum": "total = 0.0\nfor i in range(len(x)):\n    total += x[i] ** 2\nreturn total",
     "sum of rows": "x = np.outer(x, x)\ntotal = np.zeros(6)\nfor row in x:\n    total += row * row.max()\nreturn total",
+    "sum from a number": "y = np.outer(x, x)\ntotal = 0\nfor row in y:\n    total += row\nreturn total",
+    "sum as a new array": "y = np.outer(x, x)\ntotal = 0.5\nfor row in y:\n    total = row * 2 + total\nreturn total",
+    "difference": "total = 0.5\nfor i in range(6):\n    total = total - x[i]\nreturn total",
+    "product": "y = np.outer(x, x)\np = np.ones(6)\nfor row in y:\n    p *= row\nreturn p",
+    "maximum": "y = np.outer(x, x)\ntop = y[0]\nfor row in y:\n    top = np.maximum(top, row)\nreturn top",
+    "minimum": "y = np.outer(x, x)\nleast = y[0]\nfor row in y:\n    least = np.minimum(row, least)\nreturn least",
     "neighbours": "out = np.zeros(5)\nfor i in range(5):\n    out[i] = x[i + 1] - x[i]\nreturn out",
     "columns": "x = np.outer(x, x)\nout = np.zeros(6)\nfor i, row in enumerate(x):\n"
     "    out[i] = row @ np.ones(6) + i\nreturn out",
@@ -158,6 +164,24 @@ def test_loops_with_independent_steps(vectorized, name):
     assert_same(result, X, 2)
 
 
+LOOPS_OVER_ROWS = {
+    "sum": "total = np.zeros(x.shape[1:])\nfor i in range(len(x)):\n    total += x[i] ** 2\nreturn total",
+    "each": "out = np.zeros_like(x)\nfor i in range(len(x)):\n    out[i] = x[i] - x[i].mean() * n\nreturn out",
+    "rows": "m = x[0]\nfor row in x:\n    m = np.maximum(m, row)\nreturn m",
+}
+
+
+@pytest.mark.parametrize("name", LOOPS_OVER_ROWS)
+@pytest.mark.parametrize("shape", ["(6, 4)", "(6, 4, 2)"])
+def test_a_call_decides_on_the_number_of_axes(vectorized, name, shape):
+    call = f"f(np.random.default_rng(0).normal(size={shape}), 2)"
+    result = vectorized(LOOPS_OVER_ROWS[name], call, head="def f(x: np.ndarray, n):")
+    assert len(made(result)) == 1, result.notes
+    assert not result.notes
+    assert "for " not in result.text
+    assert_same(result, numpy.random.default_rng(1).normal(size=eval(shape)), 2)
+
+
 STAY = {
     "of the step before": "y = np.zeros(6)\nfor i in range(1, 6):\n    y[i] = y[i - 1] + x[i]\nreturn y",
     "np.may_share_memory(y, np.asarray(x))": "y = x[1:]\nfor i in range(5):\n    y[i] = x[i] * 2\nreturn y",
@@ -169,6 +193,15 @@ STAY = {
     "works on one step at a time": "y = np.zeros(6)\nfor i in range(6):\n"
     "    y[i] = x[i] * np.sort(x[i:i+1])[0]\nreturn y",
     "another length in each step": "y = np.zeros(6)\nfor i in range(6):\n    y[i] = x[:i].sum()\nreturn y",
+    "not np.may_share_memory(total, np.asarray(y))": "y = np.outer(x, x)\ntotal = y[-1]\nfor row in y:\n"
+    "    total += row\nreturn total",
+    "needs s of the step before": "s = 0.0\nfor i in range(6):\n    s += x[i]\n    s *= 2\nreturn s",
+    "needs d of the step before": "d = 0.0\nfor i in range(6):\n    d = x[i] - d\nreturn d",
+    "not true in the call: (np.asarray(total)": "y = np.outer(x, x).astype(np.int32)\ntotal = 0\nfor row in y:\n"
+    "    total += row\nreturn total",
+    "not true in the call: np.all(np.asarray(p) == 1)": "p = 2.0\nfor i in range(6):\n    p *= x[i]\nreturn p",
+    "not true in the call: len(y) > 0": "y = np.outer(x, x)[:0]\nm = 1.0\nfor row in y:\n    m = np.maximum(m, row)\n"
+    "return m",
     "depends on values": "y = x * 1.0\nwhile y.max() > 1:\n    y = y / 2\nreturn y",
 }
 
