@@ -229,7 +229,7 @@ def _attend(
     try:
         if implementation is not None:
             serve = getattr(resolved, publish_named(type(q), backend.name, implementation))
-        elif modes.active():
+        elif modes.state_of("attention"):
             serve = getattr(resolved, publish_by_engines(type(q), backend.name))
         else:
             serve = backend.resolve("attention")

@@ -14,15 +14,16 @@ from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.integer_inputs import casting_integers
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.backends.resolved import is_traced, resolved
-from xarrayops._core.dispatch.arguments import Several
+from xarrayops._core.dispatch.arguments import Several, signature
 from xarrayops._core.dispatch.lookup import Classes, function_without_modes
-from xarrayops._core.modes import defaults
+from xarrayops._core.modes import defaults, tables as modes
 from xarrayops._core.modes.precision import of_policy, refusal_of_engine
 from xarrayops._ops.choices.serving import Chooser
 from xarrayops._ops.engines import forms, functions, passing
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.engines.forms import Form
 from xarrayops._ops.engines.passing import NotPassed
+from xarrayops._surface import EXTRA, SURFACE
 from xarrayops.errors import BackendNotFound
 from xarrayops.plugin.candidates import first_able
 from xarrayops.plugin.nested import VALUES, arrays_in, fill
@@ -174,10 +175,14 @@ def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: 
 
     The own function also serves if another one raises: so errors come from the caller's library.
     """
+    otherwise = _by_active(verb, own, function, function_of)
+    return with_choices(verb, own, function, function_of, otherwise)
+
+
+def _by_active(verb: str, own: Backend, function: Callable[..., Any], function_of: FunctionOf) -> Callable[..., Any]:
+    """A function that calls the first engine that can serve, else the arrays' own library."""
     routes: dict[str, Route] = {}
     traces = own.own_hook("trace_state")
-    found = chooser(verb, own, function, function_of)
-    choose = None if found is None else found.function_for
 
     def by_engine(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name not in routes:
@@ -186,18 +191,9 @@ def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: 
         return routes[name](args, kwargs)
 
     def serve(*args: Any, **kwargs: Any) -> Any:
-        chosen = None if choose is None or resolved.is_traced() else choose(args, kwargs)
-        if chosen is not None and (traces is None or traces() is None):
-            try:
-                return chosen(*args, **kwargs)
-            except BackendNotFound:
-                raise
-            except Exception:  # the function of the arrays' own library raises its own error
-                return function(*args, **kwargs)
-        if not active():
-            return function(*args, **kwargs)
-        if traces is None or traces() is None:
-            for name in active():
+        names = active()
+        if names and (traces is None or traces() is None):
+            for name in names:
                 if name != own.name:
                     try:
                         return by_engine(name, args, kwargs)
@@ -208,6 +204,60 @@ def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: 
         return function(*args, **kwargs)
 
     return serve
+
+
+def with_choices(
+    verb: str,
+    own: Backend,
+    function: Callable[..., Any],
+    function_of: FunctionOf,
+    otherwise: Callable[..., Any],
+) -> Callable[..., Any]:
+    """A function that calls the measured choice if there is one, and else ``otherwise``."""
+    found = chooser(verb, own, function, function_of)
+    if found is None:
+        return otherwise
+    choose, traces = found.function_for, own.own_hook("trace_state")
+
+    def serve(chosen: Callable[..., Any] | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if chosen is None or (traces is not None and traces() is not None):
+            return otherwise(*args, **kwargs)
+        try:
+            return chosen(*args, **kwargs)
+        except BackendNotFound:
+            raise
+        except Exception:  # the function of the arrays' own library raises its own error
+            return function(*args, **kwargs)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return serve(None if resolved.is_traced() else choose(args, kwargs), args, kwargs)
+
+    if verb not in SURFACE and verb not in EXTRA:
+        return call
+    scope = {"plain": found.plain, "limit": found.limit, "size": own.functions["size"], "resolved": resolved}
+    return with_limit(verb, scope | {"otherwise": otherwise, "choose": choose, "serve": serve})
+
+
+def with_limit(verb: str, scope: dict[str, Any]) -> Callable[..., Any]:
+    """A function that looks up the choice if the first array reaches the limit of the verb.
+
+    It is compiled with the parameters of the verb: to collect options and pass them on takes longer than the test.
+    """
+    parameters = signature(verb).parameters.values()
+    prefix = {"VAR_POSITIONAL": "*", "KEYWORD_ONLY": "{0}="}
+    given = ", ".join(prefix.get(each.kind.name, "").format(each.name) + each.name for each in parameters)
+    args = "".join(f"{each}, " for each in given.split(", ") if "=" not in each)
+    kwargs = ", ".join(f"'{each.name}': {each.name}" for each in parameters if each.kind is each.KEYWORD_ONLY)
+    x = next(iter(parameters)).name
+    source = f"""def call{signature(verb)}:
+    if resolved.is_traced() or (type({x}) is plain and size({x}) < limit.size):
+        return otherwise({given})
+    chosen = choose(({args}), {{{kwargs}}})
+    return otherwise({given}) if chosen is None else serve(chosen, ({args}), {{{kwargs}}})
+"""
+    exec(source, scope)
+    call: Callable[..., Any] = scope["call"]
+    return call
 
 
 def chooser(verb: str, own: Backend, function: Callable[..., Any], function_of: FunctionOf) -> Chooser | None:
@@ -247,11 +297,14 @@ def refusal_of_name(verb: str, engine: Backend, kernel: str) -> str | None:
     return None if kernel in (*names, verb) else f"no kernel {engine.name}:{kernel} for {verb}; there is {listed}"
 
 
-def in_tables(verb: str, own: Backend, key: Classes, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The entry of a dispatch table in modes, for a function and some classes."""
+def in_tables(verb: str, own: Backend, key: Classes, function: Callable[..., Any], state: int) -> Callable[..., Any]:
+    """The entry of a dispatch table in modes or in blocks of measured choice, for a function and some classes."""
     if verb not in functions.SERVED:
         return function
-    return serving(verb, own, function, partial(by_table, verb, own, key))
+    function_of = partial(by_table, verb, own, key)
+    if state == modes.IN_CHOICES:
+        return with_choices(verb, own, function, function_of, function)
+    return serving(verb, own, function, function_of)
 
 
 def by_engines(verb: str, function: Callable[..., Any] | None = None) -> Callable[..., Any]:
