@@ -44,9 +44,11 @@ def calls() -> Iterator[tuple[str, Callable[[], Any]]]:
 
     x = np.random.default_rng(0).random((SIDE, SIDE))
     for verb, options in OPTIONS.items():
-        yield verb, lambda function=getattr(xo, verb), options=options: function(x, **options)
+        function = getattr(xo, verb)
+        yield verb, lambda function=function, options=options: function(x, **options)
     for verb in PAIRS:
-        yield verb, lambda function=getattr(xo, verb): function(x, x)
+        function = getattr(xo, verb)
+        yield verb, lambda function=function: function(x, x)
 
 
 def rows(rounds: int, folder: Path) -> Iterator[dict[str, Any]]:

@@ -281,7 +281,7 @@ def named_candidate(verb: str, own: Backend, function_of: FunctionOf, name: str)
         raise ValueError(refused)
 
     def of_engine(engine: Backend) -> Callable[..., Any]:
-        listed = [each for each in engine.kernels(verb) if each[0] == kernel]
+        listed = [each for each in (*engine.kernels(verb), *engine.alternatives(verb)) if each[0] == kernel]
         return first_able(verb, listed) if listed else function_of(engine)
 
     if engine is own:
@@ -292,8 +292,9 @@ def named_candidate(verb: str, own: Backend, function_of: FunctionOf, name: str)
 
 def refusal_of_name(verb: str, engine: Backend, kernel: str) -> str | None:
     """Why a name is not that of a kernel of a verb; None if it is."""
-    names = [each[0] for each in engine.kernels(verb)]
-    listed = ", ".join(f"{engine.name}:{name}" for name in names or [verb])
+    names = [each[0] for each in engine.kernels(verb)] or [verb]
+    names += [each[0] for each in engine.alternatives(verb)]
+    listed = ", ".join(f"{engine.name}:{name}" for name in names)
     return None if kernel in (*names, verb) else f"no kernel {engine.name}:{kernel} for {verb}; there is {listed}"
 
 

@@ -299,7 +299,7 @@ def test_the_values_of_subnormal_numbers_are_the_same():
         with np.errstate(all="ignore"):
             want = list(finished(found.function(*found.args)))
             got = list(finished(found.others[f"jax:{verb}"](*found.args)))
-        assert not found.is_exact(want, got), verb
+        assert not found.is_exact(f"jax:{verb}", want, got), verb
 
 
 def test_calls_of_several_arrays_have_a_form_each(monkeypatch):
