@@ -110,7 +110,7 @@ def lookup_ns() -> float:
     """The nanoseconds in which a choice is looked up, for an array of NumPy."""
     import xarrayops as xo
     from xarrayops._core.backends import find
-    from xarrayops._ops.engines.serving import chooser
+    from xarrayops._ops.engines.chosen import chooser
 
     x, numpy = np.zeros((128, 128)), find.named("numpy")
     found = chooser("sort", numpy, xo.sort, lambda engine: xo.sort)

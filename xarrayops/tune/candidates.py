@@ -14,9 +14,10 @@ from xarrayops._core.backends import entry_points, find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch import lookup
 from xarrayops._ops.choices.calls import Description, made_of
+from xarrayops._ops.engines.chosen import named_candidate
 from xarrayops._ops.engines.explaining import candidates_of
 from xarrayops._ops.engines.functions import SERVED
-from xarrayops._ops.engines.serving import by_table, named_candidate
+from xarrayops._ops.engines.serving import by_table
 from xarrayops.bench.workload import native_dtype
 from xarrayops.plugin import Array
 from xarrayops.plugin.candidates import Call, refusal

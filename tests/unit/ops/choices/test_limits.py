@@ -20,7 +20,7 @@ from xarrayops._core.backends.resolved import resolved
 from xarrayops._core.dispatch.arguments import signature
 from xarrayops._core.modes import tables as modes
 from xarrayops._ops.choices import serving as choices
-from xarrayops._ops.engines import functions, serving
+from xarrayops._ops.engines import chosen, functions, serving
 from xarrayops._surface import EXTRA, SURFACE
 
 pytest.importorskip("torch", exc_type=ImportError)
@@ -164,7 +164,7 @@ def test_every_function_can_be_limited(limit):
         parameters = signature(verb).parameters.values()
         required = [each for each in parameters if each.default is each.empty and each.kind is not each.VAR_POSITIONAL]
         options = {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
-        args, kwargs = serving.with_limit(verb, of_limit | of_calls)(*(np.zeros(2) for each in required))
+        args, kwargs = chosen.with_limit(verb, of_limit | of_calls)(*(np.zeros(2) for each in required))
         assert signature(verb).bind(*args, **kwargs), verb
         assert kwargs == options, verb
 
