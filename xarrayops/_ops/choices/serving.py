@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xarrayops._core.backends.registry import Backend
+from xarrayops._core.backends.resolved import runs_in_dynamo
 from xarrayops._ops.choices.block import current, of_environment, setting
 from xarrayops._ops.choices.calls import Description, NotDescribed, describe, key_of
 from xarrayops._ops.choices.limits import NEVER, limit_of
@@ -43,7 +44,8 @@ class Chooser:
         self._verb, self._own, self.plain = verb, own, plain
         self._function, self._function_of = function, function_of
         self._form, self._size = own.functions["form"], own.functions["size"]
-        of_environment()
+        if not runs_in_dynamo():  # it changes tables, and Dynamo must find the same ones when it traces again
+            of_environment()
         self.limit = limit_of(verb, own.name)
         self._last: tuple[Any, Known | None] = self, None
         """The value of the setting at the last call, and what `_known` found for it."""
