@@ -62,7 +62,7 @@ def rows(libraries: list[str], sides: tuple[int, ...], rounds: int, only: str) -
                 got = list(finished(function(*found.args, **found.kwargs)))
             except Exception:  # libraries raise various errors; such a candidate does not serve
                 continue
-            if found.is_exact(want, got):
+            if found.is_exact(name, want, got):
                 calls[name] = lambda function=function, found=found: function(*found.args, **found.kwargs)
         number = max(1, math.ceil(READING_S / timed(calls["default"], ())[0]))
         timings = calls | {"default again": calls["default"], "measured": calls["default"]}
@@ -110,7 +110,7 @@ def lookup_ns() -> float:
     """The nanoseconds in which a choice is looked up, for an array of NumPy."""
     import xarrayops as xo
     from xarrayops._core.backends import find
-    from xarrayops._ops.engines.serving import chooser
+    from xarrayops._ops.engines.chosen import chooser
 
     x, numpy = np.zeros((128, 128)), find.named("numpy")
     found = chooser("sort", numpy, xo.sort, lambda engine: xo.sort)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from operator import length_hint
 from typing import TYPE_CHECKING, TypeVar
@@ -93,6 +93,17 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
             # so this function does not return, nor raise, before they have stopped.
             over = True
             resting.wait_for(lambda: not active)
+
+
+@contextmanager
+def none_of_pool() -> Iterator[None]:
+    """Let this thread run all tasks itself."""
+    before = getattr(_this_thread, "of_pool", False)
+    _this_thread.of_pool = True
+    try:
+        yield
+    finally:
+        _this_thread.of_pool = before
 
 
 def all_true(test: Callable[[Task], bool], tasks: Iterable[Task]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from xarrayops._core.modes.defaults import of_program
 from xarrayops._core.modes.settings import carried_blocks, compiling_libraries, within
-from xarrayops._ops.choices.block import of_environment
+from xarrayops._ops.choices.block import block_of_environment
 from xarrayops._ops.engines.block import ENVIRONMENT, engines
 from xarrayops._ops.transformations.arguments import name_of
 from xarrayops._ops.transformed import Transformed
@@ -73,7 +73,7 @@ def carried(function: Callable[..., Any], /) -> Callable[..., Any]:
     """
     if not callable(function) or isasyncgenfunction(function):
         raise TypeError(f"xo.carried takes a function that is not an asynchronous generator, not {name_of(function)}")
-    blocks = (of_program(), engines(*ENVIRONMENT), *of_environment(), *carried_blocks())
+    blocks = (of_program(), engines(*ENVIRONMENT), *block_of_environment(), *carried_blocks())
     return _in_modes(function, partial(within, blocks, compiling_libraries()))
 
 

@@ -61,6 +61,9 @@ Data that it may define:
 ``EXTRA``
     The name of the module with the backend's functions that are not in the standard, or of a package that has a module
     for each family. It is imported when one of them is first needed.
+``ALTERNATIVES``
+    The name of a module with ``KERNELS``, a dict of ``[(name, function, refusal), ...]`` by function or hook: kernels
+    that only measured choice uses. A function with the attribute ``has_same_values`` gives the values of the default.
 ``HOOK_MODULES``
     The names of modules that define hooks, by hook; for example ``{"attention": "mylibrary_xarrayops.attention"}``. A
     module is imported when its hook is first needed.

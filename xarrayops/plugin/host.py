@@ -11,6 +11,8 @@ Modules:
 - ``convolution``: the convolution of float32 or float64 arrays, by BLAS.
 - ``elementwise``: the elementwise maximum or minimum of a large array and a number.
 - ``onnx``: ``load`` and ``describe`` an ONNX file.
+- ``parts``: kernels of measured choice: ``of_elements(ufunc)`` and ``of_rows(function, axis)`` by parts in threads, and
+  ``in_one_thread(function, refusal)``.
 - ``permute``: ``contiguous(source)`` and ``copy(source, target)`` between strided views, at memory bandwidth.
 - ``positions``: ``of_rows(name, x, dtype)``, the results of ``argmax`` or ``argmin`` along the last axis, on all cores.
 - ``products``: ``matmul``, ``vecdot`` and ``tensordot`` of narrow floating-point numbers, summed in float32 and rounded
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         convolution as convolution,
         elementwise as elementwise,
         onnx as onnx,
+        parts as parts,
         permute as permute,
         positions as positions,
         products as products,
@@ -59,7 +62,18 @@ if TYPE_CHECKING:
     )
     from xarrayops._host.sparse.compressed import index_dtype as index_dtype
 
-_MODULES = ("attention", "convolution", "elementwise", "onnx", "permute", "positions", "products", "sums", "views")
+_MODULES = (
+    "attention",
+    "convolution",
+    "elementwise",
+    "onnx",
+    "parts",
+    "permute",
+    "positions",
+    "products",
+    "sums",
+    "views",
+)
 _OF_DTYPES = (
     *("NUMBERS", "as_dtype", "can_cast", "dtype_name", "finfo", "gap_of", "gap_of_array", "iinfo", "isdtype"),
     *("refuse_discarding", "result_type"),

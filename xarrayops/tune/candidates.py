@@ -14,9 +14,10 @@ from xarrayops._core.backends import entry_points, find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch import lookup
 from xarrayops._ops.choices.calls import Description, made_of
+from xarrayops._ops.engines.chosen import named_candidate
 from xarrayops._ops.engines.explaining import candidates_of
 from xarrayops._ops.engines.functions import SERVED
-from xarrayops._ops.engines.serving import by_table, named_candidate
+from xarrayops._ops.engines.serving import by_table
 from xarrayops.bench.workload import native_dtype
 from xarrayops.plugin import Array
 from xarrayops.plugin.candidates import Call, refusal
@@ -51,13 +52,17 @@ class Candidates:
         listed = [kernel for kernel in own.kernels(self.verb) if refusal(kernel, Call(args, kwargs)) is None]
         names = [f"{own.name}:{kernel[0]}" for kernel in listed] or [f"{own.name}:{self.verb}"]
         self.default, self.function = names[0], function
+        able = [kernel for kernel in own.alternatives(self.verb) if refusal(kernel, Call(args, kwargs)) is None]
+        names += [f"{own.name}:{kernel[0]}" for kernel in able]
+        self._same = {f"{own.name}:{kernel[0]}" for kernel in able if getattr(kernel[1], "has_same_values", False)}
         for engine in engines(own):
             names += [each.name for each in candidates_of(self.verb, own, engine, args, kwargs) if each.ok]
         self.others = {name: named_candidate(self.verb, own, function_of, name) for name in names[1:]}
 
-    def is_exact(self, results: list[Array], others: list[Array]) -> bool:
+    def is_exact(self, name: str, results: list[Array], others: list[Array]) -> bool:
         """Whether a candidate may serve where values must not change."""
-        return self.verb in _EXACT and all(_bits(a) == _bits(b) for a, b in zip(results, others, strict=True))
+        is_able = self.verb in _EXACT or name in self._same
+        return is_able and all(_bits(a) == _bits(b) for a, b in zip(results, others, strict=False))
 
 
 def engines(own: Backend) -> list[Backend]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cache
+from operator import attrgetter as _attrgetter
 from typing import Any
 
 import cupy
 
 from xarrayops.plugin import Array, Memory, Queue
-from xarrayops.plugin.arrays import SMALLEST_MEASURED
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops_backends.cupy._devices import _KIND
 from xarrayops_backends.cupy._dtypes import as_dtype, dtype_name
@@ -115,6 +115,5 @@ def from_numpy(a: Any, device: Any, /) -> Array:
         return cupy.array(a.astype(a.dtype.newbyteorder("="), copy=False))
 
 
-def form(x: Array, /, least: int = SMALLEST_MEASURED) -> Hashable | None:
-    """Shape, strides, dtype and device."""
-    return (x.shape, x.strides, x.dtype, x.device.id) if x.size >= least else None
+size = _attrgetter("size")
+form = _attrgetter("shape", "strides", "dtype", "device.id")

@@ -25,7 +25,7 @@ SMALL = 1 << 20
 """The bytes that one chunk may always have."""
 
 
-def size(x: Array) -> int:
+def total(x: Array) -> int:
     """The greatest number of elements of a chunk of x; no less than a small chunk has."""
     return max(math.prod(map(max, x.chunks)), SMALL // x.dtype.itemsize, 1)
 
@@ -34,7 +34,7 @@ def with_rows(x: Array, axis: int) -> Array | None:
     """x with chunks that hold whole rows along an axis and are no larger than those of x; None for longer rows."""
     if x.numblocks[axis] == 1:
         return x
-    limit = size(x)
+    limit = total(x)
     if x.shape[axis] > limit and x.dtype.kind in "fiub":
         return None
     if x.size <= limit or x.shape[axis] > limit:
@@ -50,7 +50,7 @@ def selected(x: Array, ranks: Array) -> Array:
     numbers each wanted element is, and a second pass takes what is between these from each chunk. If the tasks of each
     chunk are its own, the second pass computes the chunks again, so that none is kept.
     """
-    count, limit = ranks.shape[-1], size(x)
+    count, limit = ranks.shape[-1], total(x)
     rows, blocks = math.prod(max(chunks) for chunks in x.chunks[:-1]), x.numblocks[-1]
     ranks = ranks.rechunk((*x.chunks[:-1], -1))
     is_small = 3 * rows * math.isqrt(x.shape[-1] * blocks * count) <= limit

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from ctypes import addressof, c_char
 from functools import cache, partial
+from operator import attrgetter as _attrgetter
 from typing import Any
 
 import jax
@@ -14,7 +15,6 @@ import numpy as np
 
 from xarrayops.errors import ExchangeError
 from xarrayops.plugin import Array, Memory, Queue, compact_strides
-from xarrayops.plugin.arrays import SMALLEST_MEASURED
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import permute, views
 from xarrayops_backends.jax import _shards
@@ -239,6 +239,5 @@ def from_numpy(a: Any, device: Any, /) -> Array:
     return jax.device_put(a, _shards.fitting(device, a.shape), may_alias=False)
 
 
-def form(x: Array, /, least: int = SMALLEST_MEASURED) -> Hashable | None:
-    """Shape, dtype and sharding."""
-    return (x.shape, x.dtype, x.sharding) if x.size >= least else None
+size = _attrgetter("size")
+form = _attrgetter("shape", "dtype", "sharding")

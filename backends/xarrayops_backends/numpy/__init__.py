@@ -41,6 +41,7 @@ ENVIRONMENT = (
 )
 SPARSE = SparseSupport("xarrayops_backends.numpy._sparse", "scipy.sparse", extra="sparse")
 EXTRA = "xarrayops_backends.numpy._extra"
+ALTERNATIVES = "xarrayops_backends.numpy._alternatives"
 ORDERS_COMPLEX = True
 CANNOT_OVERFLOW = ("interp",)  # in float64
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import lru_cache
+from operator import attrgetter as _attrgetter
 from typing import Any
 
 import numpy as np
 
 from xarrayops.plugin import Array, Gap, Memory
-from xarrayops.plugin.arrays import SMALLEST_MEASURED
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import NUMBERS, as_dtype, dtype_name, gap_of_array, permute, views
 from xarrayops_backends.numpy._files import mapping_of as _mapping_of
@@ -114,6 +114,5 @@ def from_numpy(a: Any, device: Any, /) -> Array:
     return copy
 
 
-def form(x: Array, /, least: int = SMALLEST_MEASURED) -> Hashable | None:
-    """Shape, strides and dtype."""
-    return (x.shape, x.strides, x.dtype) if x.size >= least else None
+size = _attrgetter("size")
+form = _attrgetter("shape", "strides", "dtype")

@@ -14,7 +14,6 @@ from torch.autograd import forward_ad
 
 from xarrayops.errors import ExchangeError
 from xarrayops.plugin import Array, Memory, Queue
-from xarrayops.plugin.arrays import SMALLEST_MEASURED
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.host import views
 from xarrayops_backends.torch._dtypes import as_dtype, dtype_name
@@ -237,7 +236,9 @@ def _sent(x: Array, device: Any) -> Array:
         return x.to(device)
 
 
-def form(x: Array, /, least: int = SMALLEST_MEASURED) -> Hashable | None:
+size = torch.Tensor.numel
+
+
+def form(x: Array, /) -> Hashable | None:
     """Shape, strides, dtype and device of a strided tensor that requires no gradient."""
-    is_small = x.numel() < least
-    return None if is_small or x.requires_grad else (x.shape, x.stride(), x.dtype, x.device)
+    return None if x.requires_grad else (x.shape, x.stride(), x.dtype, x.device)

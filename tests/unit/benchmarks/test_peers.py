@@ -36,6 +36,12 @@ def test_dispatch(tmp_path):
     assert results["machine"]["python"]
 
 
+def test_choices_cost(tmp_path):
+    results = results_of("choices_cost.py", tmp_path, "--rounds", 1)
+    assert results["median added_ns"].keys() == {"no choice", "another function", "larger arrays", "another dtype"}
+    assert {"sqrt", "argmax", "add"} <= {row["function"] for row in results["rows"]}
+
+
 def test_jit(tmp_path):
     pytest.importorskip("jax")
     pytest.importorskip("torch")

@@ -9,13 +9,14 @@ from xarrayops._core.backends import find
 from xarrayops._core.dispatch import lookup as dispatch
 from xarrayops._core.dispatch.arguments import Several
 from xarrayops._core.dispatch.lookup import resolved
+from xarrayops._core.modes import tables as modes
 
 N = np.ones((2, 3))
 S = xps.ones((2, 3))
 
 
 def table(verb):
-    return dispatch._tables[verb]
+    return dispatch._tables[modes.PLAIN][verb]
 
 
 class TestTables:

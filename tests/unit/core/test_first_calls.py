@@ -72,6 +72,14 @@ def test_dynamo_starts_over_after_a_graph_break():
     assert outcomes("torch", OF_NUMPY, calls, is_broken=True) == dict.fromkeys(calls, ("right", ""))
 
 
+def test_dynamo_starts_over_while_measurements_are_read(monkeypatch, tmp_path):
+    """Measurements of the environment change tables when they are read, which must not happen between two traces."""
+    monkeypatch.setenv("XARRAYOPS_MEASURED", "1")
+    monkeypatch.setenv("XARRAYOPS_CACHE", str(tmp_path))
+    calls = ("xo.softmax(x)", "xo.linalg.matmul(m, m.T)")
+    assert outcomes("torch", OF_XARRAYOPS, calls, is_broken=True) == dict.fromkeys(calls, ("right", ""))
+
+
 @pytest.mark.more_in_sweeps
 @pytest.mark.parametrize("module", ["xarrayops", "numpy"])
 @pytest.mark.parametrize(("library", "is_broken"), [("torch", False), ("torch", True), ("jax", False)])

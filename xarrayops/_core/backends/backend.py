@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends.complex_order import ORDERING, ordering_complex
@@ -142,6 +143,12 @@ class Backend:
         if verb in EXTRA or verb in HOOKS:
             self.functions[verb]  # its kernels are added at its first use
         return self._kernels.get(verb, [])
+
+    def alternatives(self, verb: str) -> list[Kernel]:
+        """The kernels of a verb or hook that only a measured choice uses."""
+        name = getattr(self.module, "ALTERNATIVES", None)
+        found: dict[str, list[Kernel]] = {} if name is None else import_module(name).KERNELS
+        return found.get(verb, [])
 
     def _at_first_use(self, verb: str) -> Callable[..., Any]:
         """A function that was not needed before."""

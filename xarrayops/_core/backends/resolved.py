@@ -27,7 +27,7 @@ _number = count()
 def publish(name: str, value: Any) -> str:
     """Store an object in `resolved`, and return its name there. While Dynamo runs, the first object of a name stays."""
     name = name.replace(".", "_")  # Dynamo would read a dot as an attribute of an attribute
-    if not (_runs_in_dynamo() and hasattr(resolved, name)):
+    if not (runs_in_dynamo() and hasattr(resolved, name)):
         setattr(resolved, name, value)
     return name
 
@@ -37,11 +37,11 @@ def enter(table: dict[Any, Any], key: Any, value: Any) -> None:
 
     Dynamo traces a function again after a graph break, and must find the same entries: it compares the two traces.
     """
-    if not _runs_in_dynamo():
+    if not runs_in_dynamo():
         table[key] = value
 
 
-def _runs_in_dynamo() -> bool:
+def runs_in_dynamo() -> bool:
     """Whether Dynamo runs in this thread, and calls a function while it traces another one."""
     guards = sys.modules.get("torch._guards")
     return guards is not None and guards.TracingContext.try_get() is not None

@@ -34,6 +34,7 @@ OPTIONAL = {
     "KNOWN_BAD": (tuple, "a tuple of KnownBad"),
     "SPARSE": (SparseSupport, "a SparseSupport"),
     "EXTRA": (str, "the name of a module or a package"),
+    "ALTERNATIVES": (str, "the name of a module"),
     "HOOK_MODULES": (dict, "a dict of names of modules by hook"),
 }
 

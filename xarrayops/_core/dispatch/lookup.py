@@ -63,38 +63,35 @@ class _TableInModes(Table):
     """A table while a mode is active. torch.compile guards on the class of a table, and retraces when it changes."""
 
 
-_tables: dict[str, Table] = {}
-_tables_in_modes: dict[str, Table] = {}
-"""The tables while a mode is active, such as a default dtype: functions in them look up the modes of their thread."""
-Change = Callable[[str, Backend, Classes, Callable[..., Any]], Callable[..., Any]]
-changes_in_modes: list[Change] = []
-"""Each gets a verb, its backend, the classes and the function that serves them, and returns the function to use in
-modes."""
+_CLASSES = (Table, Table, _TableInModes)
+_tables: tuple[dict[str, Table], ...] = tuple({} for _ in modes.STATES)
+"""The tables by the state of a verb. While a mode is active, such as a default dtype, functions in them look up the
+modes of their thread."""
+Change = Callable[[str, Backend, Classes, Callable[..., Any], int], Callable[..., Any]]
+changes: list[Change] = []
+"""Each gets a verb, its backend, the classes, the function that serves them, and a state, and returns the function to
+use in this state."""
 
 
 def table(verb: str, module: dict[str, Any] | None = None, name: str = "") -> Table:
-    """The table of a verb, which `resolve` fills. While a mode is active the variable holds another table."""
-    plain, in_modes = _tables.setdefault(verb, {}), _tables_in_modes.setdefault(verb, _TableInModes())
+    """The table of a verb, which `resolve` fills. The variable holds that of the state of the verb."""
+    of_states = tuple(tables.setdefault(verb, cls()) for tables, cls in zip(_tables, _CLASSES, strict=True))
     if module is not None:
-        modes.bind(module, name, plain, in_modes)
-    return _current_tables()[verb]
-
-
-def _current_tables() -> dict[str, Table]:
-    return _tables_in_modes if modes.active() else _tables
+        modes.bind(module, name, verb, of_states)
+    return of_states[modes.state_of(verb)]
 
 
 def function_for(verb: str, key: Classes) -> Callable[..., Any]:
     """The function of a verb for some classes, for callers that need not be as fast as a generated function."""
     try:
-        return _current_tables()[verb][key]
+        return _tables[modes.state_of(verb)][verb][key]
     except KeyError:
         return getattr(resolved, resolve(verb, key))
 
 
 def function_without_modes(verb: str, key: Classes) -> Callable[..., Any]:
     """The function of a verb for some classes, as it is outside of all modes."""
-    return getattr(resolved, _find(verb, key, in_modes=False))
+    return getattr(resolved, _find(verb, key, modes.PLAIN))
 
 
 @constant_while_tracing
@@ -105,14 +102,14 @@ def resolve(verb: str, key: Classes) -> str:
     one backend, the function found is `dispatch_slow` for this verb. It examines the arguments themselves, registers a
     class by ``__array_namespace__``, or raises.
     """
-    return _find(verb, key, in_modes=modes.active())
+    return _find(verb, key, modes.state_of(verb))
 
 
-def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
-    """`resolve` for the tables that ``in_modes`` selects: another thread may open or close a block meanwhile."""
+def _find(verb: str, key: Classes, state: int) -> str:
+    """`resolve` for the tables of a state: another thread may open or close a block meanwhile."""
     if are_listed(verb, key):
         function = converting_lists(verb, lambda served: getattr(resolved, resolve(verb, served)))
-        return _enter(verb, key, f"{verb}:lists", function, None, in_modes=in_modes)
+        return _enter(verb, key, f"{verb}:lists", function, None, state)
     classes = key[not _is_positional(key) :] if isinstance(key, tuple) else (key,)
     arrays = [cls for cls in classes if cls not in NON_ARRAY_TYPES]
     backends = {find.of_class(cls) for cls in arrays}
@@ -120,13 +117,13 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
     if backend is None or (len(arrays) < len(classes) and _lacks_an_array(verb, key)):
         numbers = with_python_numbers(key) if _is_positional(key) else key
         if numbers != key and not _lacks_an_array(verb, numbers):
-            return _find_numpy_scalars(verb, key, numbers, in_modes=in_modes)
+            return _find_numpy_scalars(verb, key, numbers, state)
         sparse = _sparse_backend_of(arrays) if verb in CONTAINER_VERBS else None
         if sparse is None:
             return publish(f"{verb}:slow", partial(dispatch_slow, verb))
         name, function = f"{verb}:{sparse.backend.name}:sparse", getattr(sparse, verb)
         found = find.named(sparse.backend.name)
-        return _enter(verb, key, name, function, found, in_modes=in_modes, containers=True)
+        return _enter(verb, key, name, function, found, state, containers=True)
     function, name = backend.functions[verb], f"{verb}:{backend.name}"
     if verb == "where" and _is_positional(key) and len(arrays) == 1:
         name = f"{name}:{'_'.join(cls.__name__ for cls in key[1:])}"
@@ -136,9 +133,9 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
     elif _is_positional(key) and int in key and is_limited(verb, backend):
         name = f"{name}:{key.index(int)}"
         function = within_limits(verb, backend, key)
-    if in_modes and verb in CASTING:
+    if state == modes.IN_MODES and verb in CASTING:
         function = casting_integers(verb, function, backend.functions, defaults.floating_dtype)
-    return _enter(verb, key, name, function, backend, in_modes=in_modes)
+    return _enter(verb, key, name, function, backend, state)
 
 
 def _is_positional(key: Classes) -> TypeGuard[tuple[type, ...]]:
@@ -156,13 +153,13 @@ def _sparse_backend_of(classes: list[type]) -> SparseBackend | None:
     return None if backend is None else backend.sparse
 
 
-def _find_numpy_scalars(verb: str, key: Classes, numbers: Classes, *, in_modes: bool) -> str:
+def _find_numpy_scalars(verb: str, key: Classes, numbers: Classes, state: int) -> str:
     """The function for NumPy scalars combined with another library: it converts them to Python numbers."""
-    name = _find(verb, numbers, in_modes=in_modes)
+    name = _find(verb, numbers, state)
     function = converting_scalars(getattr(resolved, name))
     if name.endswith(":slow"):  # the arguments decide, not only their classes
         return publish(f"{name}:numpy_scalars", function)
-    return _enter(verb, key, f"{name}:numpy_scalars", function, None, in_modes=in_modes)
+    return _enter(verb, key, f"{name}:numpy_scalars", function, None, state)
 
 
 def _enter(
@@ -171,8 +168,8 @@ def _enter(
     name: str,
     function: Callable[..., Any],
     backend: Backend | None,
+    state: int,
     *,
-    in_modes: bool,
     containers: bool = False,
 ) -> str:
     """Enter the function of a key in the table of the verb, and publish it.
@@ -180,14 +177,14 @@ def _enter(
     ``backend`` is None if the function uses another entry of the table, which modes have already changed. The casts of
     a precision policy come first, so that every kernel gets the cast operands.
     """
-    if in_modes and backend is not None:
-        name = f"{name}:modes"  # another object than without modes, so it needs its own name
-        for change in changes_in_modes:
-            function = change(verb, backend, key, function)
+    if state and backend is not None:
+        name = f"{name}:{state}"  # another object than in other states, so it needs its own name
+        for change in changes:
+            function = change(verb, backend, key, function, state)
+    if state == modes.IN_MODES and backend is not None:
         function = precision.in_modes(verb, function, backend, containers=containers)
-    tables = _tables_in_modes if in_modes else _tables
-    entries = tables.get(verb, _TableInModes() if in_modes else {})
-    enter(tables, verb, entries)
+    entries = _tables[state].get(verb, _CLASSES[state]())
+    enter(_tables[state], verb, entries)
     if _is_positional(key) and len(key) == 2:
         second = entries.get(key[0], {})
         enter(second, key[1], function)

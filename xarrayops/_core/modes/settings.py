@@ -142,6 +142,12 @@ class Scope:
         """The block as other threads and processes open it, for the values that it set here."""
         return self
 
+    def _begin(self, opened: ExitStack, values: Mapping[Setting[Any], Any]) -> None:
+        """Change what dispatch does while a block is open, for the values that it sets."""
+        if self._is_mode:
+            modes.begin()
+            opened.callback(modes.end)
+
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_entered": []}
 
@@ -155,9 +161,7 @@ class Scope:
                     opened.enter_context(_carry(setting.name, key))
                 setting.count(1)
                 opened.callback(setting.count, -1)
-            if self._is_mode:
-                modes.begin()
-                opened.callback(modes.end)
+            self._begin(opened, {setting: value for setting, (value, _) in values.items()})
             block.closing = opened.pop_all()
         self._entered.append(block)
         _show((*_open_blocks(), block))

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic import library
-from xarrayops.plugin.arrays import SMALLEST_MEASURED, Array, Gap
+from xarrayops.plugin.arrays import Array, Gap
 from xarrayops.plugin.candidates import Call
 
 
@@ -107,13 +107,18 @@ def planned(xp: ModuleType, function: Callable[..., Any], call: Call, /) -> str:
     return ""
 
 
-def form(xp: ModuleType, x: Array, /, least: int = SMALLEST_MEASURED) -> Hashable | None:
+def size(xp: ModuleType, x: Array, /) -> int:
+    """The number of elements. Law: it only reads attributes."""
+    return prod(x.shape)
+
+
+def form(xp: ModuleType, x: Array, /) -> Hashable | None:
     """What the time of a kernel on x depends on: shape, layout, dtype and device, with no loss.
 
-    None for an array on which other libraries never compute: one of fewer than ``least`` elements, one that
-    requires a gradient. Law: it only reads attributes, and takes less than 0.3 microseconds.
+    None for an array on which other libraries never compute: one that requires a gradient. Law: it only reads
+    attributes, and takes less than 0.3 microseconds.
     """
-    return (x.shape, str(x.dtype), str(x.device)) if prod(x.shape) >= least else None
+    return x.shape, str(x.dtype), str(x.device)
 
 
 def synchronize(xp: ModuleType, *arrays: Array) -> None:

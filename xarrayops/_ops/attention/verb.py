@@ -16,7 +16,8 @@ from xarrayops._core.dispatch.lookup import constant_while_tracing, publish
 from xarrayops._core.modes import tables as modes
 from xarrayops._core.modes.precision import policy, under_policy
 from xarrayops._ops.attention.arguments import InvalidAttention, request, to_layout
-from xarrayops._ops.engines.serving import Route, serving
+from xarrayops._ops.engines.routes import Route
+from xarrayops._ops.engines.serving import serving
 from xarrayops.errors import BackendNotFound, Unsupported, available_names
 from xarrayops.plugin.arrays import Array, ArrayT
 from xarrayops.plugin.attention import Attention
@@ -229,7 +230,7 @@ def _attend(
     try:
         if implementation is not None:
             serve = getattr(resolved, publish_named(type(q), backend.name, implementation))
-        elif modes.active():
+        elif modes.state_of("attention"):
             serve = getattr(resolved, publish_by_engines(type(q), backend.name))
         else:
             serve = backend.resolve("attention")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from contextlib import ExitStack
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.modes import tables as modes
 from xarrayops._core.modes.settings import Scope, Setting
+from xarrayops._ops.choices import limits
 
 if TYPE_CHECKING:
     from xarrayops._ops.choices.measurements import Measurements
@@ -23,12 +27,26 @@ setting: Setting[Measurements | None] = Setting("xo.measured", is_carried=False)
 def current() -> Measurements | None:
     """The choices that serve here; None if the default kernels do."""
     found = setting.untraced_value(None) if setting.open_blocks else None
-    return _of_environment() if found is None and ENVIRONMENT else found
+    return of_environment() if found is None else found
+
+
+def of_environment() -> Measurements | None:
+    """The choices that serve outside of all blocks; None without ``XARRAYOPS_MEASURED``."""
+    if not ENVIRONMENT:
+        return None
+    with _reading:
+        return _read_environment()
+
+
+_reading = Lock()
 
 
 @cache
-def _of_environment() -> Measurements:
-    return _of_machine("exact")
+def _read_environment() -> Measurements:
+    found = _of_machine("exact")
+    limits.begin(found.verbs, found.least)
+    modes.end((modes.EVERY,))
+    return found
 
 
 def _of_machine(numerics: str) -> Measurements:
@@ -37,7 +55,16 @@ def _of_machine(numerics: str) -> Measurements:
     return of_machine(numerics)
 
 
-class measured(Scope):  # noqa: N801 - lower case, because it is used as a statement: with xo.measured()
+class _Block(Scope):
+    """A block of choices. Only the functions of verbs that have some look them up."""
+
+    def _begin(self, opened: ExitStack, values: Mapping[Setting[Any], Any]) -> None:
+        found = values[setting]
+        limits.begin(found.verbs, found.least)
+        opened.callback(limits.end, found.verbs, found.least)
+
+
+class measured(_Block):  # noqa: N801 - lower case, because it is used as a statement: with xo.measured()
     """Let measured choices serve inside a ``with`` block: for each kind of call the kernel proved to be the fastest.
 
     ``python -m xarrayops.tune`` measures the candidates on this machine: the kernels of the arrays' own library, and
@@ -71,8 +98,6 @@ class measured(Scope):  # noqa: N801 - lower case, because it is used as a state
     array([1., 2., 3.])
     """
 
-    _is_mode = True
-
     def __init__(self, *, numerics: str = "exact") -> None:
         if numerics not in NUMERICS:
             raise ValueError(f'xo.measured: numerics must be "exact" or "tolerance"; it was {numerics!r}.')
@@ -84,7 +109,7 @@ class measured(Scope):  # noqa: N801 - lower case, because it is used as a state
         return [(setting, _of_machine(self._numerics), None)]
 
 
-class choices(Scope):  # noqa: N801 - lower case, because it is used as a statement: with xo.choices(file)
+class choices(_Block):  # noqa: N801 - lower case, because it is used as a statement: with xo.choices(file)
     """The choices of this machine, or those of a file, which a ``with`` block pins or records.
 
     Without a file: the choices that `measured` uses. ``print`` shows them, and ``digest`` identifies them. With a file
@@ -113,8 +138,6 @@ class choices(Scope):  # noqa: N801 - lower case, because it is used as a statem
     >>> len(xo.choices().digest)
     16
     """
-
-    _is_mode = True
 
     def __init__(self, file: str | os.PathLike[str] | None = None, *, numerics: str = "exact") -> None:
         if numerics not in NUMERICS:
@@ -159,10 +182,10 @@ class choices(Scope):  # noqa: N801 - lower case, because it is used as a statem
         return f"{self._found.table}"
 
 
-def of_environment() -> tuple[Scope, ...]:
+def block_of_environment() -> tuple[Scope, ...]:
     """The block that ``XARRAYOPS_MEASURED=1`` stands for."""
     return (measured(),) if ENVIRONMENT else ()
 
 
-if ENVIRONMENT:
-    modes.begin()
+if ENVIRONMENT:  # until a function that has choices is found: then the measurements are read
+    modes.begin((modes.EVERY,))

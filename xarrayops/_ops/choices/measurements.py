@@ -8,8 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from xarrayops._core.modes.tables import EVERY
 from xarrayops._ops.choices import machine
 from xarrayops._ops.choices.calls import Description, is_description, least_size, shown
+from xarrayops._ops.choices.limits import NEVER
 from xarrayops._ops.choices.verdicts import Choice, Table, decided
 from xarrayops.plugin.arrays import SMALLEST_MEASURED
 
@@ -31,18 +33,19 @@ class Measurements:
         self._least: dict[tuple[str, str], int] = {}
         for call in (each.description for each in table.choices if not each.is_default):
             verb = call["verb"], call["library"]
-            self._least[verb] = min(least_size(call), self._least.get(verb, least_size(call)))
+            self._least[verb] = min(max(least_size(call), SMALLEST_MEASURED), self._least.get(verb, NEVER))
 
     def __repr__(self) -> str:
         return self.name
 
-    def least(self, verb: str, library: str) -> int | None:
-        """The least size of the arrays of a library whose calls are looked up: some have another kernel.
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """The verbs whose calls are looked up."""
+        return (EVERY,) if self.is_recording else tuple({verb for verb, _ in self._least})
 
-        None if no calls of the verb are looked up.
-        """
-        found = 0 if self.is_recording else self._least.get((verb, library))
-        return None if found is None else max(found, SMALLEST_MEASURED)
+    def least(self, verb: str, library: str) -> int:
+        """The least size of the arrays of a library whose calls are looked up: some have another kernel."""
+        return SMALLEST_MEASURED if self.is_recording else self._least.get((verb, library), NEVER)
 
     def record(self, description: Description, choice: Choice) -> None:
         """Note the choice for a call, for the file of `choices`."""

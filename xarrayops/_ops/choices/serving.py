@@ -1,25 +1,30 @@
 """The function of a measured choice for a call, found once for each form of a call.
 
 The look-up is part of each call in a block, so it only reads attributes of the arrays. Calls whose first array is
-small, and calls with arguments without a form, have the default.
+below the limit, and calls with arguments without a form, have the default.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from xarrayops._core.backends.registry import Backend
-from xarrayops._ops.choices.block import current, setting
+from xarrayops._core.backends.resolved import runs_in_dynamo
+from xarrayops._ops.choices.block import current, of_environment, setting
 from xarrayops._ops.choices.calls import Description, NotDescribed, describe, key_of
+from xarrayops._ops.choices.limits import NEVER, limit_of
 from xarrayops._ops.choices.measurements import Measurements
 from xarrayops._ops.choices.sentinel import watched
 from xarrayops._ops.choices.verdicts import Choice
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.plugin.arrays import SMALLEST_MEASURED
 from xarrayops.plugin.nested import arrays_in, is_array
 
 Serve = Callable[..., Any]
+Known = tuple[Measurements, dict[Any, Serve | None]]
+"""The choices of a block, and the functions that were found in them, by the form of the call."""
 MOST_FORMS = 4096
 """The number of forms of calls after which a table begins anew: options with many values would fill it."""
 
@@ -36,60 +41,71 @@ class Chooser:
     def __init__(
         self, verb: str, own: Backend, plain: type, function: Serve, function_of: Callable[[str], Serve]
     ) -> None:
-        self._verb, self._own, self._plain = verb, own, plain
+        self._verb, self._own, self.plain = verb, own, plain
         self._function, self._function_of = function, function_of
-        self._form = own.functions["form"]
-        self._last: tuple[Any, Any, int] = self, None, 0
-        """The value of the setting at the last call, and what `_forms` found for it."""
+        self._form, self._size = own.functions["form"], own.functions["size"]
+        if not runs_in_dynamo():  # it changes tables, and Dynamo must find the same ones when it traces again
+            of_environment()
+        self.limit = limit_of(verb, own.name)
+        self._last: tuple[Any, Known | None] = self, None
+        """The value of the setting at the last call, and what `_known` found for it."""
 
     def function_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
         """The function of the choice; None if the default serves."""
         value = setting.untraced_value(None)
-        last, forms, least = self._last
+        last, known = self._last
         if value is not last:
-            forms, least = self._forms(current())
-            self._last = value, forms, least
-        if forms is None or not args:
+            known = self._known(current())
+            self._last = value, known
+        if known is None:
             return None
-        x = args[0]
-        try:
-            key = self._form(x, least) if type(x) is self._plain else self._part(x)
-            if key is None:
-                return None
-            count = len(args)
-            if count == 2:  # most calls of several arrays: `map` takes longer
-                key = key, self._part(args[1])
-            elif count > 2:
+        measurements, forms = known
+        plain, form = self.plain, self._form
+        try:  # the quick way to the key of the most common calls: options are their own parts
+            x = args[0]
+            key: Any = (form(x) or x) if type(x) is plain else x
+            if len(args) == 2:
+                y = args[1]
+                key = key, (form(y) or y) if type(y) is plain else float if type(y) is float else y
+            elif len(args) > 2:
                 key = (key, *map(self._part, args[1:]))
             if kwargs:
-                named: Iterable[Any] = kwargs.items()
-                for option in kwargs.values():
-                    if type(option) not in _PLAIN:
-                        named = [(name, self._part(each)) for name, each in named]
-                        break
-                key = (key, *named)
+                key = (key, *kwargs, *kwargs.values())
             return forms[key]
-        except KeyError:
-            pass
-        except Exception:  # an argument cannot be hashed, or has no form: an array of another class, for example
+        except Exception:  # also of an argument that cannot be hashed, or has no form
+            key = self._key(args, kwargs)
+        if key is None:
             return None
+        if key in forms:
+            return forms[key]
         if len(forms) >= MOST_FORMS:
             forms.clear()
-        found = forms[key] = self._served(args, kwargs)
+        found = forms[key] = self._served(measurements, args, kwargs)
         return found
 
-    def _forms(self, measurements: Measurements | None) -> tuple[dict[Any, Serve | None] | None, int]:
-        """The functions by the forms of calls, None if all calls of the verb have the default; and the least size."""
-        least = None if measurements is None else measurements.least(self._verb, self._own.name)
-        if measurements is None or least is None:
-            return None, 0
-        return measurements.forms.setdefault(self, {}), least
+    def _known(self, measurements: Measurements | None) -> Known | None:
+        """The functions by the forms of calls; None if all calls of the verb have the default."""
+        if measurements is None or measurements.least(self._verb, self._own.name) == NEVER:
+            return None
+        return measurements, measurements.forms.setdefault(self, {})
+
+    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The form of a call; None if it has none: an argument is an array of another class, for example."""
+        try:
+            parts = tuple(map(self._part, args))
+            key = parts if len(parts) > 1 else parts[0]
+            if kwargs:
+                key = (key, *kwargs, *map(self._part, kwargs.values()))
+            hash(key)
+        except Exception:  # libraries raise various errors
+            return None
+        return key
 
     def _part(self, value: Any) -> Any:
         """The part of the form of a call for one argument."""
         kind = type(value)
-        if kind is self._plain:
-            return self._form(value) or (value.shape, value.dtype)
+        if kind is self.plain:
+            return self._form(value) or (value.shape, value.dtype, None)
         if kind in _PLAIN:
             return value
         if kind is float or kind is complex:  # a description has no values of these
@@ -98,14 +114,13 @@ class Chooser:
             raise TypeError("an array of another class, which the form would keep alive")
         return tuple(map(self._part, value)) if isinstance(value, (tuple, list)) else value
 
-    def _served(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
-        measurements = current()
-        found = None if measurements is None else self.choice(measurements, args, kwargs)
-        if found is None or measurements is None:
+    def _served(self, measurements: Measurements, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
+        found = self.choice(measurements, args, kwargs)
+        if found is None:
             return None
-        description, known = found
         own = f"{self._own.name}:{self._verb}"
-        choice = known or Choice(description, own, own, 1.0, 0, "", True)
+        description, measured = found
+        choice = measured or Choice(description, own, own, 1.0, 0, "", True)
         if measurements.is_recording:
             measurements.record(description, choice)
         if choice.is_default:
@@ -129,9 +144,10 @@ class Chooser:
     ) -> tuple[Description, Choice | None] | None:
         """A call as plain data, and its choice if it has one; None for small arrays and calls without a description."""
         try:
-            if all(self._form(x) is None for _, x in arrays_in((args, kwargs)) if type(x) is self._plain):
+            arrays = [x for _, x in arrays_in((args, kwargs)) if type(x) is self.plain]
+            if all(self._size(x) < SMALLEST_MEASURED or self._form(x) is None for x in arrays):
                 return None
-            description = describe(self._verb, self._own, self._plain, args, kwargs)
+            description = describe(self._verb, self._own, self.plain, args, kwargs)
         except NotDescribed:
             return None
         return description, measurements.table.choice(key_of(description))

@@ -16,13 +16,15 @@ from xarrayops._ops.engines.block import active as active, engines as engines
 from xarrayops._ops.verb import Verb
 
 
-def _in_tables(verb: str, own: Backend, key: dispatch.Classes, function: Callable[..., Any]) -> Callable[..., Any]:
+def _in_tables(
+    verb: str, own: Backend, key: dispatch.Classes, function: Callable[..., Any], state: int
+) -> Callable[..., Any]:
     """Like `serving.in_tables`, which is imported when the first block opens."""
     from xarrayops._ops.engines.serving import in_tables
 
-    return in_tables(verb, own, key, function)
+    return in_tables(verb, own, key, function, state)
 
 
-dispatch.changes_in_modes.append(_in_tables)
+dispatch.changes.append(_in_tables)
 
 VERBS = (Verb("engines", engines),)

@@ -13,7 +13,8 @@ from xarrayops._ops.choices.serving import with_choice
 from xarrayops._ops.choices.verdicts import Choice
 from xarrayops._ops.engines import passing
 from xarrayops._ops.engines.block import active
-from xarrayops._ops.engines.serving import Route, chooser, refusal_of_name
+from xarrayops._ops.engines.chosen import chooser, refusal_of_name
+from xarrayops._ops.engines.routes import Route
 from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
 from xarrayops.errors import XArrayOpsError
 from xarrayops.plugin.candidates import Call, copies_of, refusal

@@ -114,7 +114,7 @@ def _relayout_in_modes(backend: Backend, x: Array, steps: AxisPlan, channels: in
 
 _serve = _relayout
 _by_engines = by_engines("relayout", _relayout)
-modes.bind(globals(), "_serve", _relayout, _relayout_in_modes)
+modes.bind(globals(), "_serve", "relayout", (_relayout, _relayout_in_modes, _relayout_in_modes))
 
 
 def _zeros(backend: Backend, x: Array, shape: tuple[int, ...]) -> Array:

@@ -38,6 +38,8 @@ def sparse_verb(returns: str) -> Callable[[Callable[P, Prepared]], Callable[P, A
     """
 
     def verb_of(prepare: Callable[P, Prepared]) -> Callable[P, Any]:
+        name = f"sparse.{prepare.__name__}"
+
         @wraps(prepare)
         def verb(*args: P.args, **kwargs: P.kwargs) -> Any:
             try:
@@ -47,7 +49,7 @@ def sparse_verb(returns: str) -> Callable[[Callable[P, Prepared]], Callable[P, A
                 if wrong is None:
                     raise
                 raise wrong from None
-            if not modes.active():
+            if not modes.state_of(name):
                 return sparse.call(prepare.__name__, *arguments)
             return call_in_modes(prepare.__name__)(sparse.backend, *arguments)
 

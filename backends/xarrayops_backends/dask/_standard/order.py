@@ -43,7 +43,7 @@ def _ordered(x: Array, axis: int | None, *, descending: bool, stable: bool, is_a
         return da.map_blocks(kernel, rows, dtype=dtype, meta=_blocks.meta(x, dtype, x.ndim)).rechunk(x.chunks)
     row = da.moveaxis(_blocks.without_empty_chunks(x), axis, -1)
     row = row.rechunk(
-        (*(1,) * (x.ndim - 1), _selection.size(x)), block_size_limit=_selection.size(x) * x.dtype.itemsize
+        (*(1,) * (x.ndim - 1), _selection.total(x)), block_size_limit=_selection.total(x) * x.dtype.itemsize
     )
     if descending:  # equal elements keep their order, so the result is reversed twice
         row = da.flip(row, -1) if is_arg else row

@@ -15,7 +15,7 @@ import xarrayops as xo
 from tests.unit.ops.choices.records import call, pinned, proved
 from xarrayops._ops.choices import machine, measurements as found, sentinel
 from xarrayops._ops.choices.store import Store
-from xarrayops._ops.engines import serving
+from xarrayops._ops.engines import chosen, serving
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 X = np.random.default_rng(0).standard_normal((128, 128))
@@ -53,7 +53,7 @@ def test_nothing_changes_without_a_block_or_without_measurements(monkeypatch, se
 def test_arrays_below_the_least_displaced_size_are_not_looked_up(monkeypatch):
     records = proved(call(512, 512))
     looked_up = []
-    monkeypatch.setattr(serving.Chooser, "choice", lambda *given: looked_up.append(given[2][0].shape))
+    monkeypatch.setattr(chosen.Chooser, "choice", lambda *given: looked_up.append(given[2][0].shape))
     with pinned(monkeypatch, records):
         for side in (128, 511, 512, 600):
             xo.sort(np.zeros((side, side)))
@@ -299,7 +299,7 @@ def test_the_values_of_subnormal_numbers_are_the_same():
         with np.errstate(all="ignore"):
             want = list(finished(found.function(*found.args)))
             got = list(finished(found.others[f"jax:{verb}"](*found.args)))
-        assert not found.is_exact(want, got), verb
+        assert not found.is_exact(f"jax:{verb}", want, got), verb
 
 
 def test_calls_of_several_arrays_have_a_form_each(monkeypatch):

@@ -1,0 +1,61 @@
+"""The sizes below which no call is looked up: smaller arrays have the default in all open blocks.
+
+A call compares the size of its first array with a limit before it reads anything else, and functions for which no open
+block has a choice are not changed at all.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from threading import Lock
+
+from xarrayops._core.modes import tables as modes
+
+NEVER = sys.maxsize
+"""The limit of a verb whose calls are not looked up."""
+Least = Callable[[str, str], int]
+"""Returns the least size for a verb and a library."""
+
+
+class Limit:
+    """The least size of the arrays of a verb and a library whose calls are looked up, in any block and thread."""
+
+    __slots__ = ("size",)
+
+    def __init__(self) -> None:
+        self.size = NEVER
+
+
+_limits: dict[tuple[str, str], Limit] = {}
+_open: list[Least] = []
+_changing = Lock()
+
+
+def limit_of(verb: str, library: str) -> Limit:
+    """The limit of a verb and a library, which the blocks that open and close change."""
+    with _changing:
+        found = _limits.setdefault((verb, library), Limit())
+        _update()
+    return found
+
+
+def begin(verbs: tuple[str, ...], least: Least) -> None:
+    """Let the functions of some verbs look up choices."""
+    with _changing:
+        _open.append(least)
+        _update()
+    modes.begin(verbs)
+
+
+def end(verbs: tuple[str, ...], least: Least) -> None:
+    """End what `begin` began."""
+    modes.end(verbs)
+    with _changing:
+        _open.remove(least)
+        _update()
+
+
+def _update() -> None:
+    for (verb, library), limit in _limits.items():
+        limit.size = min((least(verb, library) for least in _open), default=NEVER)
