@@ -11,7 +11,8 @@ from xarrayops._core.backends import find
 from xarrayops._core.dispatch.arguments import signature
 from xarrayops._surface import EXTRA, SURFACE
 from xarrayops._system.texts import amount
-from xarrayops.plugin.sharding import RULES, Chunks, Cost, Rule, Sharding
+from xarrayops.plugin.costs import RULES, Chunks, Either, Rule
+from xarrayops.plugin.sharding import Cost, Sharding
 
 FOLDER = Path(__file__).resolve().parents[1] / "guides" / "generated"
 PIECES = {"dask": 100, "jax": 8}
@@ -86,6 +87,8 @@ def costs(library: str, verb: str, rule: Rule) -> Iterator[tuple[str, Cost]]:
 
 def cells(library: str, verb: str, rule: Rule) -> Iterator[tuple[str, ...]]:
     """What the page says of a function, along each kind of axis."""
+    while isinstance(rule, Either):  # the first rule is that of most calls
+        rule = rule.rule
     if isinstance(rule, Chunks):
         held = f"{rule.arguments} chunks of each argument and {rule.results} of the result"
         yield "", "in chunks", "chunks", held

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import xarrayops as xo
-from xarrayops.plugin.sharding import RULES, Cost
+from xarrayops.plugin.costs import RULES
+from xarrayops.plugin.sharding import Cost
 
 pytest.importorskip("jax")
 da = pytest.importorskip("dask.array")

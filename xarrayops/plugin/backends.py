@@ -3,7 +3,7 @@
 - `backend_by_name` finds a backend by its name, `backend_of` by an array; both load it if necessary.
 - ``backend.functions[verb]`` is its function for a verb: a function of the standard or a hook.
 - `limited` and `within_limits` refuse calls on split arrays that exceed `xarrayops.limits`: of a function, and of a
-  kernel. `following` gives a function or kernel its rule of `xarrayops.plugin.sharding`.
+  kernel. `following` gives a function or kernel its rule of `xarrayops.plugin.costs`.
 - `DTypeName` is the class of `xarrayops.float32` and the like, for compilers that must know it.
 """
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from xarrayops.plugin import Call
 from xarrayops.plugin.backends import following, limited
-from xarrayops.plugin.sharding import RULES, Cost
+from xarrayops.plugin.costs import RULES
+from xarrayops.plugin.sharding import Cost
 from xarrayops_backends.jax._sharding import _may_be_split, _may_have_shards
 
 _FILES = {

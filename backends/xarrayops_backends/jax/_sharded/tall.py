@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.costs import is_tall, tall
 from xarrayops.plugin.host import finfo
-from xarrayops.plugin.sharding import Cost, described, is_tall, tall
+from xarrayops.plugin.sharding import Cost, described
 from xarrayops_backends.jax._sharded.shards import Names, Parts, Plan, lax, names, of_shards, shards_of
 from xarrayops_backends.jax._standard.linalg import _precise
 
