@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -151,15 +152,35 @@ def wrong_calls() -> None:
             call(split(VECTOR))
 
 
+def split_like(shape: tuple[int, ...], axis: int) -> Any:
+    place = NamedSharding(EXPLICIT, PartitionSpec(*[None] * axis, "x"))
+    return jax.ShapeDtypeStruct(shape, "float32", sharding=place)
+
+
+def memory(function: Any, *likes: Any) -> tuple[int, int]:
+    """The bytes of the temporary arrays of a compiled function, and those together with arguments and results."""
+    with jax.set_mesh(EXPLICIT):
+        found = jax.jit(function).lower(*likes).compile().memory_analysis()
+    temporary = found.temp_size_in_bytes
+    return temporary, temporary + found.argument_size_in_bytes + found.output_size_in_bytes
+
+
+def memory_of_tall_matrices() -> None:
+    """One shard next to arguments and results. Those of lstsq are small: two shards, the reflections and Q."""
+    x, right, shard = split_like((100_000, 64), 0), split_like((100_000,), 0), 100_000 * 64 * 4 // 8
+    for function in (xo.linalg.qr, partial(xo.linalg.svd, full_matrices=False), xo.linalg.svdvals, xo.linalg.pinv):
+        assert memory(function, x)[0] <= 1.1 * shard
+    assert memory(xo.linalg.lstsq, x, right)[1] <= 1.01 * memory(xo.linalg.qr, x)[1]
+
+
 def memory_of_the_ring() -> None:
     """Attention of split keys holds two pairs of shards, and its gradient less than that of a plain loop."""
     ring = import_module("xarrayops_backends.jax._attention.ring")
     shape = (1, 8, 1 << 16, 64)
-    like = jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(EXPLICIT, PartitionSpec(None, None, "x")))
+    like = split_like(shape, 2)
 
-    def temporary(function: Any) -> Any:
-        with jax.set_mesh(EXPLICIT):
-            return jax.jit(function).lower(like, like, like).compile().memory_analysis().temp_size_in_bytes
+    def temporary(function: Any) -> int:
+        return memory(function, like, like, like)[0]
 
     def loss(*operands: Any) -> Any:
         return xo.attention(*operands).sum()
@@ -175,6 +196,6 @@ def memory_of_the_ring() -> None:
 
 
 LAWS = (bytes_of_the_study, limits, r_is_unique, results_keep_the_rows, gradients, counts_of_many_elements)
-for law in (*LAWS, other_calls_are_whole, wrong_calls, memory_of_the_ring):
+for law in (*LAWS, other_calls_are_whole, wrong_calls, memory_of_tall_matrices, memory_of_the_ring):
     law()
     print(law.__name__)

@@ -12,7 +12,7 @@ pytest.importorskip("jax", exc_type=ImportError)
 NARROW = DEVICES | {"JAX_ENABLE_X64": "0"}
 LAWS = [
     *("bytes_of_the_study", "limits", "r_is_unique", "results_keep_the_rows", "gradients", "counts_of_many_elements"),
-    *("other_calls_are_whole", "wrong_calls", "memory_of_the_ring"),
+    *("other_calls_are_whole", "wrong_calls", "memory_of_tall_matrices", "memory_of_the_ring"),
 ]
 
 
