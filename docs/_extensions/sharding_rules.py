@@ -53,9 +53,10 @@ On a mesh {names} compute in shards where they can. The guide
 def rule_of(library: str, verb: str) -> Rule | None:
     """The rule of a function of a library, or of its first kernel; None if its cost depends on more."""
     backend = find.library(library)
-    first = [function for _, function, _ in backend.kernels(verb)[:1]] or [backend.functions[verb]]
-    has_plans = hasattr(first[0], "cost") and not hasattr(first[0], "rule")
-    return None if has_plans else getattr(first[0], "rule", RULES.get(verb))
+    served = [backend.functions[verb], *(function for _, function, _ in backend.kernels(verb)[:1])]
+    if any(hasattr(each, "cost") and not hasattr(each, "rule") for each in served):
+        return None
+    return next((each.rule for each in served if hasattr(each, "rule")), RULES.get(verb))
 
 
 def with_plans(library: str) -> list[str]:

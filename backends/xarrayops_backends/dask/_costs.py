@@ -105,12 +105,8 @@ def least_squares(given: Mapping[str, Any]) -> Cost:
     if len(x1.shape) != 2:
         return OF_MATRICES(given)
     columns = x1.shape[1] + prod(x2.shape[1:])
-    size = max(x1.itemsize, x2.itemsize)
-    both = x1._replace(
-        shape=(x1.shape[0], columns),
-        shard_shape=(x1.shard_shape[0], columns),
-        shard_bytes=x1.shard_shape[0] * columns * size,
-    )
+    part, size = (x1.shard_shape[0], columns), max(x1.itemsize, x2.itemsize)
+    both = x1._replace(shape=(x1.shape[0], columns), shard_shape=part, shard_bytes=prod(part) * size)
     if x1.counts[1] > 1 or not costs.is_tall(both):
         return OF_MATRICES(given)
     cost = costs.tall({"x": both})

@@ -22,7 +22,7 @@ _FILES = {
     "tall": "linalg.qr linalg.svd linalg.svdvals linalg.pinv linalg.lstsq",
     "selection": "median nanmedian quantile nanquantile percentile nanpercentile",
     "counting": "bincount histogram",
-    "sorting": "sort argsort",
+    "sorting": "sort argsort topk",
 }
 _PLANS = {verb: file for file, verbs in _FILES.items() for verb in verbs.split()}
 """The file with the plan of a verb. It is imported for the first array that may be split."""

@@ -26,7 +26,7 @@ def split(x: Any, mesh: Any = AUTO, axis: int = 0) -> Any:
 
 
 def moves(verb: str, *args: Any, **options: Any) -> int | None:
-    (candidate,) = xo.explain(verb, *args, **options).candidates
+    candidate, *_ = xo.explain(verb, *args, **options).candidates
     return candidate.moves
 
 
@@ -37,6 +37,7 @@ def bytes_of_the_study() -> None:
     for n in (1 << 15, 1 << 20):
         assert moves("median", split(np.zeros(n, "float32"))) == 3 * 256 * 4 * 4
         assert moves("sort", split(np.zeros(n, "float32"))) == 6 * n // 8 * 4
+        assert moves("topk", split(np.zeros(n, "float32")), 10) == 8 * 10 * (4 + 4)
         assert moves("histogram", split(np.zeros(n, "float32")), 100, range=(0, 1)) == 100 * 4
 
 
@@ -85,6 +86,7 @@ def gradients() -> None:
         xo.median,
         lambda x: xo.sum(xo.quantile(x, 0.3) ** 2),
         lambda x: xo.sum(xo.sort(x) * xo.arange(x.shape[0], like=x)),
+        lambda x: xo.sum(xo.topk(x, 7)[0] ** 2),
         lambda x: xo.nanmedian(xo.where(x > 100, x, xo.nan)),
     )
     for function in functions:
@@ -123,6 +125,7 @@ def other_calls_are_whole() -> None:
     assert moves("linalg.qr", wide) == moves("linalg.qr", square, mode="complete") * 4 == TALL.nbytes
     assert moves("median", split(VECTOR[:256])) == 1024
     assert moves("median", split(TALL), axis=1) == moves("sort", split(TALL)) == 0
+    assert moves("topk", split(VECTOR), 1 << 14) == VECTOR.nbytes
     z = split((VECTOR + 1j)[:64])
     np.testing.assert_array_equal(xo.sort(z), np.sort(np.asarray(z)))
     np.testing.assert_array_equal(xo.bincount(split(VECTOR.astype("int32"))), np.ones(1 << 15))
@@ -136,6 +139,8 @@ def wrong_calls() -> None:
         lambda x: xo.quantile(x, 0.5, method="wrong"),
         lambda x: xo.median(x, axis=3),
         lambda x: xo.sort(x, axis=2),
+        lambda x: xo.topk(x, 3, axis=2),
+        lambda x: xo.topk(x, 1 << 16),
         lambda x: xo.bincount(x, length=5),
         lambda x: xo.bincount(xo.astype(-x - 1, "int32")),
         lambda x: xo.histogram(x, 0),

@@ -17,7 +17,9 @@ LAWS = [
 
 
 @pytest.mark.more_in_sweeps
-@pytest.mark.parametrize(("file", "step"), [("tall", 5), ("selection", 9), ("counting", 4), ("sorting", 5)])
+@pytest.mark.parametrize(
+    ("file", "step"), [("tall", 5), ("selection", 9), ("counting", 4), ("sorting", 5), ("greatest", 5)]
+)
 def test_stated_moves_are_those_of_the_programs(file: str, step: int, tmp_path: Path, sweeping: bool) -> None:
     """Results equal NumPy's, and no more memory is held than stated."""
     flags = f"{DEVICES['XLA_FLAGS']} --xla_dump_to={tmp_path} --xla_dump_hlo_as_text"
