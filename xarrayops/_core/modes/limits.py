@@ -14,7 +14,7 @@ from xarrayops._core.dispatch.arguments import PUBLIC_NAMES, signature
 from xarrayops._core.modes.settings import Setting
 from xarrayops._system.texts import amount
 from xarrayops.errors import Unsupported
-from xarrayops.plugin.candidates import Call, Refusal
+from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.costs import RULES, Rule, Whole, advice, bound, takes_results
 from xarrayops.plugin.sharding import Cost, Sharding, is_known, shardings
 
@@ -180,12 +180,3 @@ def limited(
         return results if of_results else _within(serve, call)
 
     return checked if rule is None else following(verb, rule)(checked)
-
-
-def within_limits(verb: str, kernel: Callable[..., Any], refusal: Refusal) -> Refusal:
-    """The capability test of a kernel, which also refuses calls that exceed the limits."""
-
-    def refuse(call: Call) -> str | None:
-        return refusal(call) or excess(verb, kernel, call, cost_of(verb, kernel, call))
-
-    return refuse

@@ -1,6 +1,6 @@
 """Sorts along a split axis: the devices keep their number of elements, and exchange shards in pairs.
 
-For the greatest elements each device finds those of its shard, and gathers those of all.
+To find the greatest elements of all, each device gathers the greatest of each shard.
 """
 
 from __future__ import annotations
