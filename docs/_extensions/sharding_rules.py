@@ -11,7 +11,8 @@ from xarrayops._core.backends import find
 from xarrayops._core.dispatch.arguments import signature
 from xarrayops._surface import EXTRA, SURFACE
 from xarrayops._system.texts import amount
-from xarrayops.plugin.sharding import RULES, Chunks, Cost, Rule, Sharding
+from xarrayops.plugin.costs import RULES, Chunks, Either, Rule
+from xarrayops.plugin.sharding import Cost, Sharding
 
 FOLDER = Path(__file__).resolve().parents[1] / "guides" / "generated"
 PIECES = {"dask": 100, "jax": 8}
@@ -52,9 +53,10 @@ On a mesh {names} compute in shards where they can. The guide
 def rule_of(library: str, verb: str) -> Rule | None:
     """The rule of a function of a library, or of its first kernel; None if its cost depends on more."""
     backend = find.library(library)
-    first = [function for _, function, _ in backend.kernels(verb)[:1]] or [backend.functions[verb]]
-    has_plans = hasattr(first[0], "cost") and not hasattr(first[0], "rule")
-    return None if has_plans else getattr(first[0], "rule", RULES.get(verb))
+    served = [backend.functions[verb], *(function for _, function, _ in backend.kernels(verb)[:1])]
+    if any(hasattr(each, "cost") and not hasattr(each, "rule") for each in served):
+        return None
+    return next((each.rule for each in served if hasattr(each, "rule")), RULES.get(verb))
 
 
 def with_plans(library: str) -> list[str]:
@@ -86,6 +88,8 @@ def costs(library: str, verb: str, rule: Rule) -> Iterator[tuple[str, Cost]]:
 
 def cells(library: str, verb: str, rule: Rule) -> Iterator[tuple[str, ...]]:
     """What the page says of a function, along each kind of axis."""
+    while isinstance(rule, Either):  # the first rule is that of most calls
+        rule = rule.rule
     if isinstance(rule, Chunks):
         held = f"{rule.arguments} chunks of each argument and {rule.results} of the result"
         yield "", "in chunks", "chunks", held

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import xarrayops as xo
-from xarrayops.plugin.sharding import RULES, Cost
+from xarrayops.plugin.costs import RULES
+from xarrayops.plugin.sharding import Cost
 
 pytest.importorskip("jax")
 da = pytest.importorskip("dask.array")
@@ -18,7 +19,7 @@ EXTENSION = Path(__file__).resolve().parents[2] / "docs" / "_extensions" / "shar
 
 SERVED_IN_SHARDS = {
     *("linalg.qr", "linalg.svd", "linalg.svdvals", "linalg.pinv", "linalg.lstsq", "bincount", "histogram", "sort"),
-    *("argsort", "median", "nanmedian", "quantile", "nanquantile", "percentile", "nanpercentile"),
+    *("argsort", "topk", "median", "nanmedian", "quantile", "nanquantile", "percentile", "nanpercentile"),
 }
 
 

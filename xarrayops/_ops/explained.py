@@ -20,8 +20,8 @@ from xarrayops._system.texts import amount
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.arrays import gap_of
 from xarrayops.plugin.candidates import Call
+from xarrayops.plugin.costs import RULES, Whole
 from xarrayops.plugin.precision import widened
-from xarrayops.plugin.sharding import RULES, Whole
 
 
 def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:

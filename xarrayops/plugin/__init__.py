@@ -99,7 +99,8 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
 - `xarrayops.plugin.dtypes`: the names of dtypes and their limits.
 - `xarrayops.plugin.random`: the specification of a draw, and the generator.
 - `xarrayops.plugin.sparse`: the contract of a sparse companion.
-- `xarrayops.plugin.sharding`: how arrays are split, and the rules of what operations move and hold.
+- `xarrayops.plugin.sharding`: how arrays are split.
+- `xarrayops.plugin.costs`: the rules of what operations on split arrays move and hold.
 - `xarrayops.plugin.convolution`: the windows of convolutions and pooling.
 - `xarrayops.plugin.precision`: a check of the environment for float32 products.
 - `xarrayops.plugin.products`: exact products of 8-bit integers.

@@ -2,18 +2,14 @@
 
 - `backend_by_name` finds a backend by its name, `backend_of` by an array; both load it if necessary.
 - ``backend.functions[verb]`` is its function for a verb: a function of the standard or a hook.
-- `limited` and `within_limits` refuse calls on split arrays that exceed `xarrayops.limits`: of a function, and of a
-  kernel. `following` gives a function or kernel its rule of `xarrayops.plugin.sharding`.
+- `limited` refuses calls of a function on split arrays that exceed `xarrayops.limits`. `following` gives a
+  function or kernel its rule of `xarrayops.plugin.costs`.
 - `DTypeName` is the class of `xarrayops.float32` and the like, for compilers that must know it.
 """
 
 from xarrayops._core.backends.dtype_names import DTypeName
 from xarrayops._core.backends.find import named as backend_by_name, of as backend_of
 from xarrayops._core.backends.registry import Backend as Backend
-from xarrayops._core.modes.limits import (
-    following as following,
-    limited as limited,
-    within_limits as within_limits,
-)
+from xarrayops._core.modes.limits import following as following, limited as limited
 
-__all__ = ["Backend", "DTypeName", "backend_by_name", "backend_of", "following", "limited", "within_limits"]
+__all__ = ["Backend", "DTypeName", "backend_by_name", "backend_of", "following", "limited"]

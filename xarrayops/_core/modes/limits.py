@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from functools import wraps
 from numbers import Integral
@@ -14,8 +14,9 @@ from xarrayops._core.dispatch.arguments import PUBLIC_NAMES, signature
 from xarrayops._core.modes.settings import Setting
 from xarrayops._system.texts import amount
 from xarrayops.errors import Unsupported
-from xarrayops.plugin.candidates import Call, Refusal
-from xarrayops.plugin.sharding import RULES, Chunks, Cost, Rule, Sharding, Whole, advice, is_known, shardings
+from xarrayops.plugin.candidates import Call
+from xarrayops.plugin.costs import RULES, Rule, Whole, advice, bound, takes_results
+from xarrayops.plugin.sharding import Cost, Sharding, is_known, shardings
 
 limit_of_moves: Setting[float | None] = Setting("xo.limits(moves=)", is_carried=False)
 limit_of_holds: Setting[float | None] = Setting("xo.limits(holds=)", is_carried=False)
@@ -70,7 +71,7 @@ def following(verb: str, rule: Rule) -> Callable[[Callable[..., Any]], Callable[
 
     def with_rule(function: Callable[..., Any]) -> Callable[..., Any]:
         def cost(call: Call) -> Cost | None:
-            results = _within(function, call) if isinstance(rule, Chunks) else None
+            results = _within(function, call) if takes_results(rule) else None
             return _by_rule(rule, arguments(verb, call, results))
 
         vars(function).update(rule=rule, cost=cost)
@@ -92,10 +93,9 @@ def excess(verb: str, function: Callable[..., Any], call: Call, cost: Cost | Non
     """Why the cost of a call exceeds the limits, with the bytes and what to do instead; None if it does not."""
     if cost is None:
         return None
-    rule, most = getattr(function, "rule", None), limit_of_holds.value(None)
-    if most is None and cost.holds is not None and not getattr(rule, "is_worst", False):
-        most = _default(call)
-    rule = rule if isinstance(rule, Chunks) else RULES.get(verb)
+    rule = getattr(function, "rule", None)
+    most = _most(rule, call)
+    rule = rule if takes_results(rule) else RULES.get(verb)
     for name, would, value, limit in (
         ("moves", "move", cost.moves, limit_of_moves.value(None)),
         ("holds", "hold", cost.holds, most),
@@ -104,8 +104,8 @@ def excess(verb: str, function: Callable[..., Any], call: Call, cost: Cost | Non
             helps = advice(rule, arguments(verb, call), value / limit) if limit else None
             allowed = f'with xo.limits({name}="{amount(value, up=True)}")'
             instead = allowed if helps is None else f"{helps}; or {allowed}"
-            bound = f"{place_of(verb, call)} (limit {amount(limit)})"
-            return f"it would {would} {amount(value)} {bound}. Instead: {instead}"
+            where = f"{place_of(verb, call)} (limit {amount(limit)})"
+            return f"it would {would} {amount(value)} {where}. Instead: {instead}"
     return None
 
 
@@ -115,8 +115,11 @@ def place_of(verb: str, call: Call) -> str:
     return "in one task" if "dask" in engines else "on each device"
 
 
-def _default(call: Call) -> int | None:
-    """The limit of the library of the arrays."""
+def _most(rule: Rule | None, call: Call) -> float | None:
+    """The limit of what a task holds: that of an open block, or by default of the library of the arrays."""
+    most = limit_of_holds.value(None)
+    if most is not None or getattr(rule, "is_worst", False):
+        return most
     for value in (*call.args, *call.kwargs.values()):
         for x in value if isinstance(value, (tuple, list)) else (value,):
             backend = find.of_class(type(x))
@@ -124,6 +127,23 @@ def _default(call: Call) -> int | None:
                 limit: int | None = backend.functions["task_limit"](x)
                 return limit
     return None
+
+
+def _is_small(rule: Rule | None, call: Call, results: Any) -> bool:
+    """Whether the bytes of all arrays of a call already show that it is within the limits: a quick test."""
+    most = _most(rule, call)
+    return limit_of_moves.value(None) is None and (most is None or most_held(rule, call, results) <= most)
+
+
+def most_held(rule: Rule | None, call: Call, results: Any) -> float:
+    """An upper bound of what a task holds; infinity or NaN if it is unknown."""
+    return bound(rule) * _nbytes((call.args, *call.kwargs.values(), results))
+
+
+def _nbytes(values: Iterable[Any]) -> float:
+    """The bytes of all arrays; NaN if the size of one is unknown."""
+    arrays = (x for x in values if not isinstance(x, type))  # classes are dtypes
+    return sum(_nbytes(x) if isinstance(x, (tuple, list)) else getattr(x, "nbytes", 0) for x in arrays)
 
 
 def limited(
@@ -141,7 +161,8 @@ def limited(
     """
     if rule is None and not isinstance(RULES.get(verb), Whole):
         return function
-    serve, of_results = of_split or function, rule if isinstance(rule, Chunks) else None
+    of_call = (rule or RULES[verb]) if of_split is None else None  # plans have costs of their own
+    serve, of_results = of_split or function, rule if takes_results(rule) else None
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -151,19 +172,11 @@ def limited(
             return serve(*args, **kwargs)
         call = Call(args, kwargs)
         results = _within(serve, call) if of_results else None
-        cost = _by_rule(of_results, arguments(verb, call, results)) if of_results else cost_of(verb, checked, call)
-        reason = excess(verb, checked, call, cost)
-        if reason is not None:
-            raise Unsupported(f"xo.{PUBLIC_NAMES.get(verb, verb)}: {reason}")
+        if not _is_small(of_call, call, results):
+            cost = _by_rule(of_results, arguments(verb, call, results)) if of_results else cost_of(verb, checked, call)
+            reason = excess(verb, checked, call, cost)
+            if reason is not None:
+                raise Unsupported(f"xo.{PUBLIC_NAMES.get(verb, verb)}: {reason}")
         return results if of_results else _within(serve, call)
 
     return checked if rule is None else following(verb, rule)(checked)
-
-
-def within_limits(verb: str, kernel: Callable[..., Any], refusal: Refusal) -> Refusal:
-    """The capability test of a kernel, which also refuses calls that exceed the limits."""
-
-    def refuse(call: Call) -> str | None:
-        return refusal(call) or excess(verb, kernel, call, cost_of(verb, kernel, call))
-
-    return refuse

@@ -86,7 +86,7 @@ def _by_blocks(scores: int, wide: Any, is_split: bool, a: Attention) -> tuple[Ar
     Half-precision operands use tensor cores, at the cost of rounded weights; fused kernels round them too. If batch
     rows and heads may be on several devices, all of them are processed at once: XLA moves the operands of a loop.
     """
-    batch, heads, queries, size = a.q.shape
+    batch, heads, queries, _ = a.q.shape
     shared, keys = a.k.shape[1:3]
     group = heads // shared
     if is_split and wide is None:
@@ -103,11 +103,11 @@ def _by_blocks(scores: int, wide: Any, is_split: bool, a: Attention) -> tuple[Ar
         rows, at_once = max(rows // 2, 1), 1
 
     def grouped(x: Array | None) -> Array | None:
-        if x is None:
-            return None
+        if x is None or group == 1:  # XLA copies arrays for an axis of extent 1
+            return x
         return x[:, :, None] if x.shape[1] == 1 else x.reshape(x.shape[0], shared, group, *x.shape[2:])
 
-    a = a._replace(q=a.q.reshape(batch, shared, group, queries, size), mask=grouped(a.mask), bias=grouped(a.bias))
+    a = a._replace(q=grouped(a.q), mask=grouped(a.mask), bias=grouped(a.bias))
     numbers = ("left", "right", "q_lengths", "kv_lengths")
     given: dict[str, Any] = {n: jnp.reshape(x, (-1,)) for n in numbers if (x := getattr(a, n)) is not None}
     a = a._replace(**given)
@@ -141,20 +141,26 @@ def _over(function: Callable[[Attention], Any], names: tuple[str, ...], at_once:
 
 
 def _head(a: Attention, *, rows: int, columns: int, chosen: bool) -> tuple[Array, Array]:
-    """Attention of one key head, k (Lk, D) and v (Lk, Dv), with the queries (G, Lq, D) that share it."""
+    """Attention of one key head, k (Lk, D) and v (Lk, Dv), with the queries that share it.
+
+    The queries are (G, Lq, D), or (Lq, D) of one head.
+    """
     a = a._replace(q=_within(a.q, a.q_lengths), v=_within(a.v, a.kv_lengths))
-    whole = a.q.shape[1] // rows
-    cut = a.q[:, : whole * rows].reshape(a.q.shape[0], whole, rows, a.q.shape[2]).swapaxes(0, 1)
+    queries = a.q.shape[-2]
+    whole = queries // rows
+    first, last = a.q[..., : whole * rows, :], a.q[..., whole * rows :, :]
+    cut = jnp.moveaxis(first.reshape(*first.shape[:-2], whole, rows, first.shape[-1]), -3, 0)
     # The gradient of lax.map would keep the scores of all blocks. prevent_cse is not needed inside of a loop, whose
     # body XLA does not merge with the forward pass.
     block = jax.checkpoint(partial(_block, a, columns, chosen), prevent_cse=False)
     out, lse = jax.lax.map(lambda t: block(*t), (jnp.arange(whole, dtype=jnp.int32) * rows, cut))
-    out, lse = (y.swapaxes(0, 1).reshape(y.shape[1], whole * rows, *y.shape[3:]) for y in (out, lse))
-    if whole * rows == a.q.shape[1]:
+    out = jnp.moveaxis(out, 0, -3).reshape(*first.shape[:-1], out.shape[-1])
+    lse = jnp.moveaxis(lse, 0, -2).reshape(first.shape[:-1])
+    if whole * rows == queries:
         return out, lse
     # The last queries, fewer than a block, in a program of that shape: padding them would compute hidden rows.
-    out_left, lse_left = block(jnp.int32(whole * rows), a.q[:, whole * rows :])
-    return jnp.concatenate([out, out_left], axis=1), jnp.concatenate([lse, lse_left], axis=1)
+    out_left, lse_left = block(jnp.int32(whole * rows), last)
+    return jnp.concatenate([out, out_left], axis=-2), jnp.concatenate([lse, lse_left], axis=-1)
 
 
 def _within(x: Array, length: Array | None) -> Array:
@@ -192,7 +198,7 @@ def _block(a: Attention, columns: int, chosen: bool, i: Array, q: Array) -> tupl
     largest, weights, total = state
     empty = weights == 0
     if a.q_lengths is not None:
-        empty |= (i + jnp.arange(q.shape[1])[:, None]) >= a.q_lengths
+        empty |= (i + jnp.arange(q.shape[-2])[:, None]) >= a.q_lengths
     # Before the division and the logarithm, whose derivatives at 0 would be NaN even where the value is dropped.
     weights = jnp.where(empty, 1, weights)
     lse = jnp.where(empty, -jnp.inf, largest + jnp.log(weights))
@@ -207,7 +213,7 @@ def _chosen(a: Attention, q: Array, i: Array, state: State, j: Array, k: Array, 
     if a.left is not None:
         begin = jnp.maximum(begin, i - a.left - j)
     if a.right is not None:
-        end = jnp.minimum(end, i + q.shape[1] + a.right - j)
+        end = jnp.minimum(end, i + q.shape[-2] + a.right - j)
     if a.kv_lengths is not None:
         end = jnp.minimum(end, a.kv_lengths - j)
     if a.q_lengths is not None:
@@ -293,7 +299,7 @@ def _scores(a: Attention, q: Array, i: Array, j: Array, k: Array) -> Array:
         scores += _part(a.bias, i, j, scores.shape).astype(scores.dtype)
     seen = [] if a.mask is None else [_part(a.mask, i, j, scores.shape)]
     columns = j + jnp.arange(k.shape[0], dtype=jnp.int32)
-    behind = columns - (i + jnp.arange(q.shape[1], dtype=jnp.int32)[:, None])
+    behind = columns - (i + jnp.arange(q.shape[-2], dtype=jnp.int32)[:, None])
     if a.left is not None:
         seen.append(behind >= -a.left)
     if a.right is not None:
@@ -307,7 +313,7 @@ def _scores(a: Attention, q: Array, i: Array, j: Array, k: Array) -> Array:
 
 def _part(x: Array, i: Array, j: Array, shape: tuple[int, ...]) -> Array:
     """The part of a mask or bias for a block of queries and a block of keys; axes of length 1 are kept."""
-    for axis, start in ((1, i), (2, j)):
+    for axis, start in ((-2, i), (-1, j)):
         if x.shape[axis] > 1:
             x = jax.lax.dynamic_slice_in_dim(x, start, shape[axis], axis)
     return x

@@ -127,12 +127,11 @@ def _cost(given: Mapping[str, Any]) -> Cost:
     places = places_of(a, lambda x: x if x.spec else None)
     assert places is not None, "an array is split"
     (batch, heads, queries, size), others = a.q.shape, [x for _, x in shardings({"a": a[3:]})]
-    item = (a.q.shard_bytes or 0) // max(math.prod(a.q.shard_shape), 1)
     rows = batch * heads * queries // places.count((*places.rows, *places.heads, *places.queries))
     pair = a.k.shard_bytes + a.v.shard_bytes
     moves = (places.count(places.keys) - 1) * pair
     holds = (
-        rows * (size * item + 4 * (a.v.shape[3] + 1) * max(item, 4))
+        rows * (size * a.q.itemsize + 4 * (a.v.shape[3] + 1) * max(a.q.itemsize, 4))
         + 2 * pair
         + sum(x.shard_bytes or 0 for x in others)
     )

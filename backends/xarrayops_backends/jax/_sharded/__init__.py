@@ -14,14 +14,15 @@ from typing import Any
 
 from xarrayops.plugin import Call
 from xarrayops.plugin.backends import following, limited
-from xarrayops.plugin.sharding import RULES, Cost
+from xarrayops.plugin.costs import RULES
+from xarrayops.plugin.sharding import Cost
 from xarrayops_backends.jax._sharding import _may_be_split, _may_have_shards
 
 _FILES = {
     "tall": "linalg.qr linalg.svd linalg.svdvals linalg.pinv linalg.lstsq",
     "selection": "median nanmedian quantile nanquantile percentile nanpercentile",
     "counting": "bincount histogram",
-    "sorting": "sort argsort",
+    "sorting": "sort argsort topk",
 }
 _PLANS = {verb: file for file, verbs in _FILES.items() for verb in verbs.split()}
 """The file with the plan of a verb. It is imported for the first array that may be split."""

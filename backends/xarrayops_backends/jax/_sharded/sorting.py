@@ -1,4 +1,7 @@
-"""Sorts along a split axis: the devices keep their number of elements, and exchange shards in pairs."""
+"""Sorts along a split axis: the devices keep their number of elements, and exchange shards in pairs.
+
+To find the greatest elements of all, each device gathers the greatest of each shard.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from typing import Any
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.generic import blocks_sorting as blocks
+from xarrayops.plugin.generic import blocks_sorting as blocks, order
 from xarrayops.plugin.sharding import Cost, described
+from xarrayops_backends.jax._extra import _greatest
 from xarrayops_backends.jax._sharded.shards import Names, Parts, Plan, lax, names, of_shards, shards_of
 
 
@@ -67,3 +71,31 @@ def sort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable
 
 def argsort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Plan | None:
     return _plan(_argsort, jnp.result_type(int).itemsize, x, axis, descending)
+
+
+def _topk(names: Names, axis: int, k: int, largest: bool, x: Array) -> tuple[Array, Array]:
+    """Of equal elements those of earlier shards come first."""
+    n = x.shape[axis]
+    values, places = _greatest(x, min(k, n), axis, largest)
+    if not names:
+        return values, places
+    of_all = [
+        lax.all_gather(each, names, axis=axis, tiled=True) for each in (values, places + n * lax.axis_index(names))
+    ]
+    values, chosen = _greatest(of_all[0], k, axis, largest)
+    return values, jnp.take_along_axis(of_all[1], chosen, axis)
+
+
+def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> Plan | None:
+    split, axis, place = shards_of(x), order.require_count(x, k, axis), jnp.result_type(int).itemsize
+    if split is None or k == 0 or x.dtype == bool or jnp.iscomplexobj(x):
+        return None
+    along, size = names(split, (axis,)), math.prod(split.shard_shape)
+    found = split.counts[axis] * min(k, split.shard_shape[axis]) * size // split.shard_shape[axis]
+    moves = found * (split.itemsize + place) if along else 0
+    if along and moves >= split.gathered((axis,)):
+        return None
+    parts = Parts(*(None if each == axis else part for each, part in enumerate(split.spec)))
+    cost = Cost(moves, 4 * (split.shard_bytes + place * size + moves), described("jax", parts))
+    static = (along, axis, int(k), largest)
+    return Plan(lambda: of_shards(_topk, static, (Parts(*split.spec),), (parts, parts), x), cost)

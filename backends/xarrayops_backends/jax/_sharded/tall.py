@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.costs import is_tall, tall
 from xarrayops.plugin.host import finfo
-from xarrayops.plugin.sharding import Cost, described, is_tall, tall
+from xarrayops.plugin.sharding import Cost, described
 from xarrayops_backends.jax._sharded.shards import Names, Parts, Plan, lax, names, of_shards, shards_of
 from xarrayops_backends.jax._standard.linalg import _precise
 
@@ -39,9 +40,14 @@ def _qr(names: Names, x: Array) -> tuple[Array, Array]:
 
 @_precise
 def _svd(names: Names, x: Array) -> tuple[Array, Array, Array]:
-    q, r = _factors(names, x)
-    u, values, vh = jnp.linalg.svd(r, full_matrices=False)
+    q, u, values, vh = _value_factors(names, x)
     return jnp.matmul(q, u), values, vh
+
+
+def _value_factors(names: Names, x: Array) -> tuple[Array, Array, Array, Array]:
+    """The rows of Q, and the singular value decomposition of R."""
+    q, r = _factors(names, x)
+    return (q, *jnp.linalg.svd(r, full_matrices=False))
 
 
 def _svdvals(names: Names, x: Array) -> Array:
@@ -52,18 +58,19 @@ def _svdvals(names: Names, x: Array) -> Array:
 @_precise
 def _pinv(names: Names, x: Array, rtol: Array) -> Array:
     """The columns of the pseudo-inverse."""
-    u, values, vh = _svd(names, x)
+    q, u, values, vh = _value_factors(names, x)
     inverse, _ = _inverse(values, rtol)
-    return jnp.matmul(vh.conj().T * inverse.astype(x.dtype), u.conj().T)
+    small = jnp.matmul(vh.conj().T * inverse.astype(x.dtype), u.conj().T)
+    return jnp.matmul(small, q.conj().T)
 
 
 @_precise
 def _least_squares(names: Names, x1: Array, x2: Array, rtol: Array) -> tuple[Array, Array, Array, Array]:
     """The solution, the residuals, the rank and the singular values."""
     right = x2 if x2.ndim > 1 else x2[:, None]
-    u, values, vh = _svd(names, x1)
+    q, u, values, vh = _value_factors(names, x1)
     inverse, is_kept = _inverse(values, rtol)
-    projected = lax.psum(jnp.matmul(u.conj().T, right), names)
+    projected = jnp.matmul(u.conj().T, lax.psum(jnp.matmul(q.conj().T, right), names))
     solution = jnp.matmul(vh.conj().T, inverse.astype(x1.dtype)[:, None] * projected)
     errors = jnp.abs(right - jnp.matmul(x1, solution))
     residuals = lax.psum(jnp.sum(errors * errors, axis=0), names)

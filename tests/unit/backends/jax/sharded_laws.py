@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import jax
@@ -23,7 +26,7 @@ def split(x: Any, mesh: Any = AUTO, axis: int = 0) -> Any:
 
 
 def moves(verb: str, *args: Any, **options: Any) -> int | None:
-    (candidate,) = xo.explain(verb, *args, **options).candidates
+    candidate, *_ = xo.explain(verb, *args, **options).candidates
     return candidate.moves
 
 
@@ -34,6 +37,7 @@ def bytes_of_the_study() -> None:
     for n in (1 << 15, 1 << 20):
         assert moves("median", split(np.zeros(n, "float32"))) == 3 * 256 * 4 * 4
         assert moves("sort", split(np.zeros(n, "float32"))) == 6 * n // 8 * 4
+        assert moves("topk", split(np.zeros(n, "float32")), 10) == 8 * 10 * (4 + 4)
         assert moves("histogram", split(np.zeros(n, "float32")), 100, range=(0, 1)) == 100 * 4
 
 
@@ -82,6 +86,7 @@ def gradients() -> None:
         xo.median,
         lambda x: xo.sum(xo.quantile(x, 0.3) ** 2),
         lambda x: xo.sum(xo.sort(x) * xo.arange(x.shape[0], like=x)),
+        lambda x: xo.sum(xo.topk(x, 7)[0] ** 2),
         lambda x: xo.nanmedian(xo.where(x > 100, x, xo.nan)),
     )
     for function in functions:
@@ -120,6 +125,7 @@ def other_calls_are_whole() -> None:
     assert moves("linalg.qr", wide) == moves("linalg.qr", square, mode="complete") * 4 == TALL.nbytes
     assert moves("median", split(VECTOR[:256])) == 1024
     assert moves("median", split(TALL), axis=1) == moves("sort", split(TALL)) == 0
+    assert moves("topk", split(VECTOR), 1 << 14) == VECTOR.nbytes
     z = split((VECTOR + 1j)[:64])
     np.testing.assert_array_equal(xo.sort(z), np.sort(np.asarray(z)))
     np.testing.assert_array_equal(xo.bincount(split(VECTOR.astype("int32"))), np.ones(1 << 15))
@@ -133,6 +139,8 @@ def wrong_calls() -> None:
         lambda x: xo.quantile(x, 0.5, method="wrong"),
         lambda x: xo.median(x, axis=3),
         lambda x: xo.sort(x, axis=2),
+        lambda x: xo.topk(x, 3, axis=2),
+        lambda x: xo.topk(x, 1 << 16),
         lambda x: xo.bincount(x, length=5),
         lambda x: xo.bincount(xo.astype(-x - 1, "int32")),
         lambda x: xo.histogram(x, 0),
@@ -149,7 +157,50 @@ def wrong_calls() -> None:
             call(split(VECTOR))
 
 
+def split_like(shape: tuple[int, ...], axis: int) -> Any:
+    place = NamedSharding(EXPLICIT, PartitionSpec(*[None] * axis, "x"))
+    return jax.ShapeDtypeStruct(shape, "float32", sharding=place)
+
+
+def memory(function: Any, *likes: Any) -> tuple[int, int]:
+    """The bytes of the temporary arrays of a compiled function, and those together with arguments and results."""
+    with jax.set_mesh(EXPLICIT):
+        found = jax.jit(function).lower(*likes).compile().memory_analysis()
+    temporary = found.temp_size_in_bytes
+    return temporary, temporary + found.argument_size_in_bytes + found.output_size_in_bytes
+
+
+def memory_of_tall_matrices() -> None:
+    """One shard next to arguments and results. Those of lstsq are small: two shards, the reflections and Q."""
+    x, right, shard = split_like((100_000, 64), 0), split_like((100_000,), 0), 100_000 * 64 * 4 // 8
+    for function in (xo.linalg.qr, partial(xo.linalg.svd, full_matrices=False), xo.linalg.svdvals, xo.linalg.pinv):
+        assert memory(function, x)[0] <= 1.1 * shard
+    assert memory(xo.linalg.lstsq, x, right)[1] <= 1.01 * memory(xo.linalg.qr, x)[1]
+
+
+def memory_of_the_ring() -> None:
+    """Attention of split keys holds two pairs of shards, and its gradient less than that of a plain loop."""
+    ring = import_module("xarrayops_backends.jax._attention.ring")
+    shape = (1, 8, 1 << 16, 64)
+    like = split_like(shape, 2)
+
+    def temporary(function: Any) -> int:
+        return memory(function, like, like, like)[0]
+
+    def loss(*operands: Any) -> Any:
+        return xo.attention(*operands).sum()
+
+    pair = 2 * math.prod(shape) * 4 // 8
+    assert temporary(lambda *operands: xo.attention(*operands)) <= 4 * pair + 8e6
+    own, ringed = temporary(jax.grad(loss, (0, 1, 2))), ring._ringed
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ring, "_ringed", ringed.fun)  # JAX differentiates its loop
+        jax.clear_caches()
+        assert own <= 0.65 * temporary(jax.grad(loss, (0, 1, 2)))
+    jax.clear_caches()
+
+
 LAWS = (bytes_of_the_study, limits, r_is_unique, results_keep_the_rows, gradients, counts_of_many_elements)
-for law in (*LAWS, other_calls_are_whole, wrong_calls):
+for law in (*LAWS, other_calls_are_whole, wrong_calls, memory_of_tall_matrices, memory_of_the_ring):
     law()
     print(law.__name__)

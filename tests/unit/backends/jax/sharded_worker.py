@@ -68,6 +68,17 @@ def of_halves(got: Any, want: Any) -> None:
         near(one, other, 5e-6)
 
 
+def of_greatest(got: Any, want: Any) -> None:
+    """Of equal elements the first come first, NaN is the greatest, and zeros with a sign are equal."""
+    x, k, axis, largest = want
+    unsigned = x + x.dtype.type(0)
+    keys = (-unsigned if x.dtype.kind == "f" else ~unsigned) if largest else unsigned
+    keys = np.where(np.isnan(x), -np.inf, keys) if largest and x.dtype.kind == "f" else keys
+    places = np.argsort(keys, axis=axis, stable=True).take(np.arange(k), axis=axis)
+    exact(got[1], places)
+    exact(got[0], np.take_along_axis(x, places, axis=axis))
+
+
 Case = tuple[str, tuple[Any, ...], dict[str, Any], Callable[..., None], Any]
 """A verb, its arguments and options, a check, and what NumPy gives."""
 Q = np.asarray([0.0, 0.25, 0.999, 1.0])
@@ -150,6 +161,16 @@ def sorting() -> list[Case]:
     return found
 
 
+def greatest() -> list[Case]:
+    vectors = (VECTOR, ODD, HOLED, INTEGERS, SMALL, VECTOR.astype("float16"))
+    calls = [(x, k, 0, largest) for x in vectors for largest in (True, False) for k in (1, 10, 1500)]
+    calls += [(PLANE, 2, axis, True) for axis in (0, 1, -1)]
+    return [
+        ("topk", (x,), {"k": k, "axis": axis, "largest": largest}, of_greatest, (x, k, axis, largest))
+        for x, k, axis, largest in calls
+    ]
+
+
 def of(verb: str) -> Callable[..., Any]:
     function: Any = xo
     for name in verb.split("."):
@@ -169,7 +190,7 @@ def served(case: Case, place: NamedSharding, is_explicit: bool) -> list[str]:
 
     split = [placed(x) for x in args]
     call = partial(of(verb), **{name: placed(x) for name, x in options.items()})
-    (candidate,) = xo.explain(verb, *split, **call.keywords).candidates
+    candidate, *_ = xo.explain(verb, *split, **call.keywords).candidates
 
     def compiled() -> Any:
         nonlocal held

@@ -96,6 +96,24 @@ def test_functions_of_chunks_are_limited(call, name):
         call(X)
 
 
+ROW = da.zeros(10**6, chunks=10**6)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: xo.linalg.outer(ROW, ROW), "outer"),
+        (lambda: xo.diag(ROW), "diag"),
+        (lambda: xo.one_hot(xo.astype(ROW, "int64"), 10**8), "one_hot"),
+        (lambda: xo.matmul(ROW[:, None], ROW[None]), "matmul"),
+        (lambda: xo.tensordot(ROW, ROW, axes=0), "tensordot"),
+    ],
+)
+def test_small_arguments_with_large_results_are_refused(call, name):
+    with pytest.raises(xo.Unsupported, match=rf"xo\.(linalg\.)?{name}: it would hold .* in one task"):
+        call()
+
+
 def test_updates_at_several_arrays_hold_the_whole_array():
     index = (np.array([3, 2]), np.array([1, 0]))
     with xo.limits(holds="2 MB"), pytest.raises(xo.Unsupported, match=r"xo\.at: it would hold 3\.2 MB"):

@@ -6,8 +6,9 @@ import pytest
 import xarrayops as xo
 from xarrayops._core.modes import limits
 from xarrayops._surface import EXTRA, SURFACE
+from xarrayops.plugin.costs import RULES, Whole
 from xarrayops.plugin.nested import fill, leaves
-from xarrayops.plugin.sharding import RULES, Sharding, Whole, described
+from xarrayops.plugin.sharding import Sharding, described
 from xarrayops.testing import Variant
 from xarrayops.testing._suite.suite import ContractSuite, rows
 from xarrayops.testing._suite.table import NativeDtype, supported_cases
@@ -148,11 +149,14 @@ def stated(row, args, kwargs, monkeypatch):
     if row.function is None:
         candidates = xo.explain(row.verb, *args, **kwargs).candidates
         return row.public(*args, **kwargs), next(each.holds for each in candidates if each.ok)
-    found, excess = [], limits.excess
-    with monkeypatch.context() as patched:
-        patched.setattr(limits, "excess", lambda *given: found.append(given[-1]) or excess(*given))
+    found, bounds, excess, most_held = [], [], limits.excess, limits.most_held
+    with monkeypatch.context() as patched, xo.limits(holds=np.inf):
+        patched.setattr(limits, "excess", lambda *given: found.append(given[-1].holds) or excess(*given))
+        patched.setattr(limits, "most_held", lambda *given: bounds.append(most_held(*given)) or np.nan)
         results = row.public(*args, **kwargs)
-    return results, max(cost.holds for cost in found)
+    for holds, bound in zip(found, bounds, strict=True):
+        assert holds is None or not holds > bound, "the quick test of limits would not refuse the call"
+    return results, max(found)
 
 
 @pytest.mark.filterwarnings("ignore")  # NumPy's, of values
