@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from xarrayops.plugin import host
@@ -14,7 +17,11 @@ _UFUNCS = (
     *("maximum", "minimum", "multiply", "sin", "sqrt", "square", "subtract", "tan", "tanh"),
 )
 _NAMES = {"abs": "absolute", "atan2": "arctan2"}
-_ALONG = {"sort": (_standard.sort, -1), "argsort": (_standard.argsort, -1), "fft.fft": (np.fft.fft, -1)}
+_ALONG: dict[str, tuple[Callable[..., Any], int]] = {
+    "sort": (_standard.sort, -1),
+    "argsort": (_standard.argsort, -1),
+    "fft.fft": (np.fft.fft, -1),
+}
 KERNELS = {
     **{verb: [host.parts.of_elements(getattr(np, _NAMES.get(verb, verb)))] for verb in _UFUNCS},
     **{verb: [host.parts.of_rows(*given)] for verb, given in _ALONG.items()},

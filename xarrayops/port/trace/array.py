@@ -141,7 +141,7 @@ class At:
             with trace.inside:
                 given = plain(values)
                 result, seconds = timed_call(update, *given, **options)
-                _add_assignment(trace, base, key, *(given or (None,)), seconds)
+                _add_assignment(trace, base, key, given[0] if given else None, seconds)
                 return wrapped(result, trace)
 
         return updated

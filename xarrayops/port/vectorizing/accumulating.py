@@ -31,6 +31,7 @@ class Accumulation(NamedTuple):
 
 def accumulation(context: Context, node: ast.stmt) -> Accumulation | None:
     """What a statement accumulates; None for other statements."""
+    combined: Callable[[ast.expr], ast.expr]
     match node:
         case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
             reduction = _OF_OPERATORS.get(type(op))
