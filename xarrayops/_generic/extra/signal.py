@@ -47,7 +47,7 @@ def interp(
         (x0, y0), (x1, y1) = (_points(xp, points, values, place) for place in (high - 1, high))
         step = x1 - x0  # it may overflow
         weight = xp.where(xp.isfinite(step), (x - x0) / step, (x / 2 - x0 / 2) / (x1 / 2 - x0 / 2))
-        weight = xp.where(xp.logical_and(xp.isinf(x0), xp.isfinite(x1)), 1, weight)
+        weight = xp.where(xp.logical_and(x0 == -xp.inf, x1 < xp.inf), 1, weight)
         found = common.between(xp, y0, y1, weight)
         if_infinite = xp.where(y0 == y1, y0, common.between(xp, y1, y0, 1 - weight))  # as in NumPy, for infinite values
         found = xp.where(x == x0, y0, xp.where(xp.isnan(found), if_infinite, found))
