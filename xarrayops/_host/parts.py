@@ -28,7 +28,10 @@ def of_elements(ufunc: np.ufunc) -> Kernel:
         flat = [x.reshape(-1) for x in arrays]
         out = np.empty(arrays[0].shape, ufunc(*(x[:0] for x in flat)).dtype)
         into = out.reshape(-1)
-        _run(lambda part: ufunc(*(x[part] for x in flat), out=into[part]), _parts(flat[0], flat[0].itemsize))
+        try:
+            _run(lambda part: ufunc(*(x[part] for x in flat), out=into[part]), _parts(flat[0], flat[0].itemsize))
+        except FloatingPointError:
+            return ufunc(*arrays)
         return out
 
     def refuse(call: Call) -> str | None:
@@ -53,7 +56,10 @@ def of_rows(function: Callable[..., Array], default: int | None) -> Kernel:
         def work(number: int) -> None:
             found[number] = function(x[parts[number]], axis=axis, **options)
 
-        _run(work, range(len(parts)))
+        try:
+            _run(work, range(len(parts)))
+        except FloatingPointError:
+            return function(x, axis=axis, **options)
         return np.concatenate([found[number] for number in range(len(parts))])
 
     def refuse(call: Call) -> str | None:
@@ -87,8 +93,9 @@ def _parts(x: Array, item: int) -> Iterator[slice]:
 
 
 def _run(compute: Callable[[Any], Any], tasks: Iterable[Any]) -> None:
-    # The settings of numpy.errstate are those of a thread; the pool's threads do not have the caller's.
-    settings: Any = np.geterr()
+    # The settings of numpy.errstate are those of a thread. An error ends the work, and the caller computes all again
+    # with its own settings: it warns once, or calls what it set.
+    settings: Any = {kind: each if each == "ignore" else "raise" for kind, each in np.geterr().items()}
 
     def work(some: Iterable[Any]) -> None:
         with np.errstate(**settings):

@@ -102,6 +102,11 @@ class Index:
         self.functions = functions
         self.is_basic = is_basic
 
+    @property
+    def nbytes(self) -> float:
+        """The bytes of the arrays of the index; NaN if the size of one is unknown."""
+        return sum(getattr(entry, "nbytes", 0) for entry in self.entries)
+
     def is_mask(self, array: Array) -> bool:
         """Whether an array of the index is a mask."""
         name: str | None = self.functions["dtype_name"](array.dtype)

@@ -60,11 +60,13 @@ def reduced(steps: Steps, found: Accumulation, rows: Rows, target: ast.Name) -> 
     is_extreme = found.reduction in _OF_FUNCTIONS.values()
     if context.value(target).kind != ARRAY or is_extreme:
         steps.ask(f"{ast.unparse(steps.count)} > 0")
-    if not is_extreme and context.value(found.operand).dtype not in _KEPT:
+    dtype = context.value(found.operand).dtype
+    # Integers wrap in a reduction, and float32 rounds, where the loop computes in the wider dtype of the variable.
+    if not is_extreme and not (dtype in _KEPT and context.value(target).dtype == dtype):
         used = {node.id for node in ast.walk(rows.node) if isinstance(node, ast.Name)}
-        is_kept = f"str({np}.asarray({ast.unparse(rows.node)}).dtype) in {_KEPT}" if not used & steps.stored else ""
-        is_inexact = f"{np}.asarray({name}).dtype.kind in 'fc'" if found.reduction == "sum" else ""
-        steps.ask(f"({' or '.join(filter(None, (is_inexact, is_kept))) or False})")
+        array = f"{np}.asarray({ast.unparse(rows.node)})"
+        is_kept = f"str({array}.dtype) == str({np}.result_type({array}, {name})) in {_KEPT}"
+        steps.ask("False" if used & steps.stored else is_kept)
     if found.reduction == "prod":
         steps.ask(f"{np}.all({np}.asarray({name}) == 1)")
     return found.made(called(f"{np}.{found.reduction}", rows.node, axis=ast.Constant(0)))

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import blocks_sorting as blocks, order
 from xarrayops.plugin.sharding import Cost, described
+from xarrayops_backends.jax._devices import is_lazy
 from xarrayops_backends.jax._extra import _greatest
 from xarrayops_backends.jax._sharded.shards import Names, Parts, Plan, lax, names, of_shards, shards_of
 
@@ -93,7 +94,9 @@ def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> Plan |
     along, size = names(split, (axis,)), math.prod(split.shard_shape)
     found = split.counts[axis] * min(k, split.shard_shape[axis]) * size // split.shard_shape[axis]
     moves = found * (split.itemsize + place) if along else 0
-    if along and moves >= split.gathered((axis,)):
+    if (
+        along and moves >= split.gathered((axis,)) and not is_lazy(x)
+    ):  # without a plan JAX refuses to derive the sharding
         return None
     parts = Parts(*(None if each == axis else part for each, part in enumerate(split.spec)))
     cost = Cost(moves, 4 * (split.shard_bytes + place * size + moves), described("jax", parts))

@@ -126,6 +126,9 @@ def other_calls_are_whole() -> None:
     assert moves("median", split(VECTOR[:256])) == 1024
     assert moves("median", split(TALL), axis=1) == moves("sort", split(TALL)) == 0
     assert moves("topk", split(VECTOR), 1 << 14) == VECTOR.nbytes
+    with jax.set_mesh(EXPLICIT):
+        found = jax.jit(lambda x: xo.topk(x, 1 << 14))(split(VECTOR, EXPLICIT))
+    np.testing.assert_array_equal(found[0], np.sort(VECTOR)[::-1][: 1 << 14])
     z = split((VECTOR + 1j)[:64])
     np.testing.assert_array_equal(xo.sort(z), np.sort(np.asarray(z)))
     np.testing.assert_array_equal(xo.bincount(split(VECTOR.astype("int32"))), np.ones(1 << 15))

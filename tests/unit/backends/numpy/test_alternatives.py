@@ -103,8 +103,13 @@ def test_settings_of_floating_point_errors_hold_in_all_threads():
         kernel(x)
     with np.errstate(invalid="ignore"):
         assert np.isnan(kernel(x)).all()
-    with np.errstate(invalid="warn"), pytest.warns(RuntimeWarning, match="invalid value"):
+    with np.errstate(invalid="warn"), pytest.warns(RuntimeWarning, match="invalid value") as caught:
         kernel(x)
+    assert len(caught) == 1
+    called = []
+    with np.errstate(invalid="call", call=lambda *args: called.append(args)):
+        assert np.isnan(kernel(x)).all()
+    assert len(called) == 1
 
 
 def test_parts_run_in_several_threads():

@@ -120,6 +120,14 @@ def test_updates_at_several_arrays_hold_the_whole_array():
         xo.at(X)[tuple(map(da.asarray, index))].add(1.0)
 
 
+def test_indices_with_many_elements_are_refused():
+    x, index = da.zeros((8, 8), chunks=(4, 8), dtype="int8"), da.zeros(10**5, chunks=1000, dtype="int64")
+    with xo.limits(holds="1 MB"):
+        for call in (lambda at: at.add(1), lambda at: at.set(1), lambda at: at.get()):
+            with pytest.raises(xo.Unsupported, match=r"xo\.at: it would hold .* in one task"):
+                call(xo.at(x)[index, index])
+
+
 def test_inner_blocks():
     """An inner block keeps the limits that it does not set."""
     with xo.limits(holds="1 MB"):

@@ -197,7 +197,11 @@ STAY = {
     "    total += row\nreturn total",
     "needs s of the step before": "s = 0.0\nfor i in range(6):\n    s += x[i]\n    s *= 2\nreturn s",
     "needs d of the step before": "d = 0.0\nfor i in range(6):\n    d = x[i] - d\nreturn d",
-    "not true in the call: (np.asarray(total)": "y = np.outer(x, x).astype(np.int32)\ntotal = 0\nfor row in y:\n"
+    "result_type(np.asarray(y[:6]), p)": "y = np.arange(1, 7)\np = 1.0\nfor i in range(6):\n    p *= y[i]\nreturn p",
+    "result_type(np.asarray(y[:6]), s)": "y = np.full(6, 2**62)\ns = 0.0\nfor i in range(6):\n    s += y[i]\nreturn s",
+    "result_type(np.asarray(y), s)": "y = np.outer(x, x).astype(np.float32)\ns = np.zeros(6)\nfor row in y:\n"
+    "    s += row\nreturn s",
+    "result_type(np.asarray(y), total)": "y = np.outer(x, x).astype(np.int32)\ntotal = 0\nfor row in y:\n"
     "    total += row\nreturn total",
     "not true in the call: np.all(np.asarray(p) == 1)": "p = 2.0\nfor i in range(6):\n    p *= x[i]\nreturn p",
     "not true in the call: len(y) > 0": "y = np.outer(x, x)[:0]\nm = 1.0\nfor row in y:\n    m = np.maximum(m, row)\n"
