@@ -11,7 +11,7 @@ from xarrayops._ops.choices.calls import Description
 from xarrayops._ops.choices.measurements import choices_of
 
 SIDES = (128, 256, 512, 1024, 2048)
-"""The sides of the square arrays. Sizes between two of them have their choice if both agree."""
+"""The sides of the square arrays. A size between two of them has a kernel that is proved for both."""
 _ONE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("argmax", {"axis": 1}),
     ("sort", {}),

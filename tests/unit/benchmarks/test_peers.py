@@ -42,6 +42,14 @@ def test_choices_cost(tmp_path):
     assert {"sqrt", "argmax", "add"} <= {row["function"] for row in results["rows"]}
 
 
+def test_dask_memory(tmp_path):
+    pytest.importorskip("distributed")
+    results = results_of("dask_memory.py", tmp_path, "--rows", 2600, "--columns", 3, "--only", "median")
+    assert [row["function"] for row in results["rows"]] == ["nanmedian", "median"]
+    assert results["rows"][0].keys() >= {"ours_mb", "dask_mb", "at most"}
+    assert 0 < results["rows"][1]["workers_mb"] < 450
+
+
 def test_jit(tmp_path):
     pytest.importorskip("jax")
     pytest.importorskip("torch")

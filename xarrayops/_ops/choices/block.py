@@ -151,7 +151,7 @@ class choices(_Block):  # noqa: N801 - lower case, because it is used as a state
         from xarrayops._ops.choices.measurements import Measurements, choices_of
         from xarrayops._ops.choices.verdicts import table_of
 
-        return Measurements(table_of(choices_of(file)), f"xo.choices({file!r})", is_pinned=True)
+        return Measurements(table_of([each] for each in choices_of(file)), f"xo.choices({file!r})", is_pinned=True)
 
     def _recorded(self, numerics: str) -> Measurements:
         import errno

@@ -6,7 +6,7 @@ round does not change their ratio. A candidate is proved if, in each of the last
 because the times of one process share its memory layout: medians of two processes of the same code differ by 6 % in the
 middle, and by 28 % in one of ten cases.
 
-Between two measured sizes a candidate serves only if it was chosen for both. Beyond the measured sizes the default
+Between two measured sizes a candidate serves only if it is proved for both. Beyond the measured sizes the default
 serves.
 """
 
@@ -55,26 +55,27 @@ class Choice(Record):
 
 
 class Table(Record):
-    """The choices by kind of call and by extents."""
+    """By kind of call and by extents, the candidates that are proved, the greatest gain first, or the default."""
 
-    by_kind: dict[str, dict[tuple[int, ...], Choice]]
+    by_kind: dict[str, dict[tuple[int, ...], list[Choice]]]
 
     def choice(self, key: Key) -> Choice | None:
-        """The choice for a call; None if its kind was not measured, or the measured sizes around it disagree."""
+        """The choice for a call; None if its kind was not measured, or no kernel is proved around its sizes."""
         measured = self.by_kind.get(key.kind, {})
         if key.extents in measured:
-            return measured[key.extents]
+            return measured[key.extents][0]
         below = [each for each in measured if _is_within(each, key.extents)]
         above = [each for each in measured if _is_within(key.extents, each)]
         if not below or not above:
             return None
-        nearest = measured[max(below, key=sum)], measured[min(above, key=sum)]
-        return nearest[0] if nearest[0].candidate == nearest[1].candidate else None
+        gains = {each.candidate: each.gain for each in measured[min(above, key=sum)]}
+        both = [each for each in measured[max(below, key=sum)] if each.candidate in gains]
+        return max(both, key=lambda each: min(each.gain, gains[each.candidate]), default=None)
 
     @property
     def choices(self) -> list[Choice]:
         """All choices, the greatest gain first."""
-        found = [choice for sizes in self.by_kind.values() for choice in sizes.values()]
+        found = [choices[0] for sizes in self.by_kind.values() for choices in sizes.values()]
         return sorted(found, key=lambda choice: -choice.gain)
 
     def __str__(self) -> str:
@@ -86,11 +87,11 @@ class Table(Record):
     @property
     def digest(self) -> str:
         """16 hexadecimal digits that identify the choices."""
-        sizes = ([kind, sorted((list(e), c.candidate) for e, c in found.items())] for kind, found in _sorted(self))
-        return fingerprint.digest(list(sizes))
+        sizes = ((kind, extents, each) for kind, found in _sorted(self) for extents, each in sorted(found.items()))
+        return fingerprint.digest([[kind, list(e), [c.candidate for c in each]] for kind, e, each in sizes])
 
 
-def _sorted(table: Table) -> list[tuple[str, dict[tuple[int, ...], Choice]]]:
+def _sorted(table: Table) -> list[tuple[str, dict[tuple[int, ...], list[Choice]]]]:
     return sorted(table.by_kind.items())
 
 
@@ -98,12 +99,12 @@ def _is_within(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
     return len(small) == len(large) and all(a <= b for a, b in zip(small, large, strict=True))
 
 
-def table_of(choices: Iterable[Choice]) -> Table:
-    """The table of some choices; a later one replaces an earlier one of the same key."""
+def table_of(choices: Iterable[list[Choice]]) -> Table:
+    """The table of the choices for some calls; later ones replace earlier ones of the same key."""
     found = Table({})
-    for choice in choices:
-        key = key_of(choice.description)
-        found.by_kind.setdefault(key.kind, {})[key.extents] = choice
+    for each in choices:
+        key = key_of(each[0].description)
+        found.by_kind.setdefault(key.kind, {})[key.extents] = each
     return found
 
 
@@ -119,13 +120,13 @@ def decided(records: Iterable[dict[str, Any]], *, only_exact: bool) -> Table:
     return table_of(map(_best, filter(None, measured.values())))
 
 
-def _best(candidates: dict[str, list[dict[str, Any]]]) -> Choice:
-    """The proved candidate with the greatest gain, or the default."""
+def _best(candidates: dict[str, list[dict[str, Any]]]) -> list[Choice]:
+    """The proved candidates, the greatest gain first, or the default."""
     last = max((found[-1] for found in candidates.values()), key=lambda record: record["date"])
     default = last["default"]
     proved = [choice for found in candidates.values() if (choice := _proved(found)) and choice.default == default]
     none = Choice(last["call"], default, default, 1.0, 0, last["date"], True)
-    return max(proved, key=lambda choice: choice.gain, default=none)
+    return sorted(proved, key=lambda choice: -choice.gain) or [none]
 
 
 def is_promising(ratios: list[float]) -> bool:

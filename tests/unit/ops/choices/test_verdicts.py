@@ -70,13 +70,17 @@ def test_half_octaves(extent):
     assert half_octave(2 * extent) == half_octave(extent) + 2 or extent < 2
 
 
-def test_between_two_sizes_both_must_agree():
+def test_between_two_sizes_a_kernel_must_be_proved_for_both():
     small, large = proved(call(100, 100)), proved(call(10_000, 10_000))
     assert chosen([*small, *large]) == "torch:sort"
     other = proved(call(10_000, 10_000), candidate="jax:sort")
     assert chosen([*small, *other]) is None
     nothing = proved(call(10_000, 10_000), 1.0)
     assert chosen([*small, *nothing]) is None
+    second = proved(call(100, 100), 1.5, candidate="jax:sort")
+    assert chosen([*small, *second, *other]) == "jax:sort"
+    both = [*proved(call(10_000, 10_000), 1.2), *proved(call(10_000, 10_000), 1.4, candidate="jax:sort")]
+    assert chosen([*small, *second, *both]) == "jax:sort"
 
 
 def test_beyond_the_measured_sizes_the_default_serves():
