@@ -29,9 +29,12 @@ DEVICE = jax.devices()[3]
 AXES = AxisType.Explicit if PLACE == "explicit" else AxisType.Auto
 MESHES = {n: jax.make_mesh((n,), ("x",), axis_types=(AXES,), devices=jax.devices()[:n]) for n in (8, 4, 2)}
 MAY_READ = re.compile(
-    "^(unique|intersect1d|set.*1d|union1d|nonzero|argwhere|compress|bincount|sparse|matmul 1|convert|on_host)"
+    "^(unique|intersect1d|set.*1d|union1d|nonzero|argwhere|compress|bincount|sparse|matmul [012]|convert|on_host)"
+    r"|^segment_\w+\([^,]*, [^,]*\)$|^jit 1$|^shard 0$"
 )
-"""Calls that read values: the size of their result depends on them, or it is on the host."""
+"""Calls that read values: the size of their result depends on them, as for sparse matrices and segments without a
+number, or it is on the host, the first results of `xo.jit` are compared, or all devices get the array.
+"""
 
 
 class Placing:
