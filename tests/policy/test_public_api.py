@@ -31,7 +31,7 @@ IMPROVED = {
     "on_host": "(function, /, *, result=None)",
     "operation": "(name, /, *, blockwise=None)",
     "Candidate": "class(name, ok, reason, copies, moves, holds, sharding)",
-    "Sharding": "class(engine, mesh, spec, shape, shard_shape, shard_bytes, pieces, partial, addressable)",
+    "Sharding": "class(engine, mesh, spec, shape, shard_shape, shard_bytes, pieces, partial, addressable, is_complex)",
     "limits": "class(*, moves=None, holds=None)",
     "profile": "class(*, show=True, inside='')",
     "set_default": "(backend=None, /, *, device=None, dtype=None)",

@@ -28,11 +28,12 @@ def of_elements(ufunc: np.ufunc) -> Kernel:
         flat = [x.reshape(-1) for x in arrays]
         out = np.empty(arrays[0].shape, ufunc(*(x[:0] for x in flat)).dtype)
         into = out.reshape(-1)
-        try:
-            _run(lambda part: ufunc(*(x[part] for x in flat), out=into[part]), _parts(flat[0], flat[0].itemsize))
-        except FloatingPointError:
-            return ufunc(*arrays)
-        return out
+
+        def work(part: slice) -> None:
+            ufunc(*(x[part] for x in flat), out=into[part])
+
+        has_run = _run(work, _parts(flat[0], flat[0].itemsize))
+        return out if has_run else ufunc(*arrays)
 
     def refuse(call: Call) -> str | None:
         first = call.args[0]
@@ -56,11 +57,9 @@ def of_rows(function: Callable[..., Array], default: int | None) -> Kernel:
         def work(number: int) -> None:
             found[number] = function(x[parts[number]], axis=axis, **options)
 
-        try:
-            _run(work, range(len(parts)))
-        except FloatingPointError:
-            return function(x, axis=axis, **options)
-        return np.concatenate([found[number] for number in range(len(parts))])
+        if _run(work, range(len(parts))):
+            return np.concatenate([found[number] for number in range(len(parts))])
+        return function(x, axis=axis, **options)
 
     def refuse(call: Call) -> str | None:
         x, axis = call.args[0], call.kwargs.get("axis", default)
@@ -92,9 +91,9 @@ def _parts(x: Array, item: int) -> Iterator[slice]:
     return (slice(begin, begin + step) for begin in range(0, x.shape[0], step))
 
 
-def _run(compute: Callable[[Any], Any], tasks: Iterable[Any]) -> None:
-    # The settings of numpy.errstate are those of a thread. An error ends the work, and the caller computes all again
-    # with its own settings: it warns once, or calls what it set.
+def _run(compute: Callable[[Any], Any], tasks: Iterable[Any]) -> bool:
+    # The settings of numpy.errstate are those of a thread. An error ends the work: the result is False, and the caller
+    # computes all again with its own settings. It warns once, or calls what it set.
     settings: Any = {kind: each if each == "ignore" else "raise" for kind, each in np.geterr().items()}
 
     def work(some: Iterable[Any]) -> None:
@@ -102,4 +101,8 @@ def _run(compute: Callable[[Any], Any], tasks: Iterable[Any]) -> None:
             for each in some:
                 compute(each)
 
-    threads.run(work, tasks)
+    try:
+        threads.run(work, tasks)
+    except FloatingPointError:
+        return False
+    return True

@@ -7,8 +7,9 @@ kernel with another rule has it as its attribute ``cost``: see `xarrayops.plugin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from math import ceil, inf, prod
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+from math import inf, prod
 from typing import Any, TypeAlias
 
 from xarrayops.plugin.sharding import Cost, Sharding, Spec, described, shardings
@@ -87,6 +88,9 @@ class Chunks:
     ----------
     arguments, results : int
         How many chunks of each argument, and of a result, a task holds at most.
+    takes, joins : int
+        How many chunks of each argument a task takes at most, and how many arrays like a result. All but the largest
+        move: a scheduler runs a task where the largest is.
     item : int
         The least bytes of an element.
     is_worst : bool
@@ -94,8 +98,18 @@ class Chunks:
         As for `Whole`.
     """
 
-    def __init__(self, arguments: int = 2, results: int = 2, *, item: int = 0, is_worst: bool = False) -> None:
-        self.arguments, self.results, self.item, self.is_worst = arguments, results, item, is_worst
+    def __init__(
+        self,
+        arguments: int = 2,
+        results: int = 2,
+        *,
+        takes: int = 1,
+        joins: int = 1,
+        item: int = 0,
+        is_worst: bool = False,
+    ) -> None:
+        self.arguments, self.results, self.takes, self.joins = arguments, results, takes, joins
+        self.item, self.is_worst = item, is_worst
 
     @property
     def bound(self) -> float:
@@ -111,7 +125,10 @@ class Chunks:
         of_results = largest.pop("results", 0)
         results = shardings({"results": given["results"]})
         spec = described(results[0][1].engine, results[0][1].spec or ()) if results else None
-        return Cost(None, self.arguments * sum(largest.values()) + self.results * of_results, spec)
+        of_arguments = sum(largest.values())
+        taken = all_but_largest([*largest.values()] * self.takes)
+        moves = max(taken, (self.joins - 1) * of_results)
+        return Cost(moves, self.arguments * of_arguments + self.results * of_results, spec)
 
 
 class Either:
@@ -148,17 +165,35 @@ def elementwise(given: Mapping[str, Any]) -> Cost:
     shape = tuple(max(axes) for axes in zip(*(_on_left(x.shard_shape, ndim) for x in arrays), strict=True))
     item = min(sum(x.itemsize for x in arrays), 16)  # complex64 and float64 give complex128
     differ = any(x.engine and _on_left(x.counts, ndim) != _on_left(arrays[0].counts, ndim) for x in arrays)
-    holds = sum(x.shard_bytes or 0 for x in arrays) + prod(shape) * max(item, 8)
+    nbytes = [x.shard_bytes or 0 for x in arrays]
     engine = next((x.engine for x in arrays if x.engine), None)
-    return Cost(None if differ else 0, holds, described(engine, spec))
+    moves = all_but_largest(nbytes) if engine == "dask" else None if differ else 0
+    return Cost(moves, sum(nbytes) + prod(shape) * max(item, 8), described(engine, spec))
 
 
-def reduction(given: Mapping[str, Any]) -> Cost:
-    """The axes of the argument ``axis`` disappear; where they are split, the partial results are combined."""
+def all_but_largest(nbytes: Iterable[int]) -> int:
+    """What moves to a task of Dask that takes arrays of these bytes: the scheduler runs it where the largest is."""
+    each = list(nbytes)
+    return sum(each) - max(each, default=0)
+
+
+def combined(x: Sharding, axes: Collection[int]) -> int:
+    """The partial results along some axes that move to one device; or to a task of Dask, which combines a few."""
+    if x.engine != "dask":
+        return int(any(x.counts[axis] > 1 for axis in axes))
+    return prod(min(x.counts[axis], 4 if len(axes) == 1 else 2) for axis in axes) - 1
+
+
+def reduction(given: Mapping[str, Any], values: int = 1) -> Cost:
+    """The axes of the argument ``axis`` disappear; where they are split, the partial results are combined.
+
+    For each element of the result a partial result has so many values.
+    """
     x: Sharding = given["x"]
     axes = Whole({"x": "axis"}).axes_of("x", x, given)
-    of_result = prod(extent for i, extent in enumerate(x.shard_shape) if i not in axes) * max(x.itemsize, 8)
-    moves = of_result if any(x.counts[axis] > 1 for axis in axes) else 0
+    item = 16 if x.is_complex else max(x.itemsize, 8)  # sums are more precise than their elements
+    of_result = prod(extent for i, extent in enumerate(x.shard_shape) if i not in axes) * item
+    moves = combined(x, axes) * values * of_result
     spec = [axis for i, axis in enumerate(x.spec or ()) if i not in axes]
     if given.get("keepdims"):
         spec = [None if i in axes else axis for i, axis in enumerate(x.spec or ())]
@@ -170,7 +205,7 @@ def normalised(given: Mapping[str, Any]) -> Cost:
     x: Sharding = given["x"]
     axes = Whole({"x": "axis"}).axes_of("x", x, given)
     rows = prod(extent for i, extent in enumerate(x.shard_shape) if i not in axes)
-    moves = rows * (2 * max(x.itemsize, 4) + 1) if any(x.counts[axis] > 1 for axis in axes) else 0
+    moves = combined(x, axes) * rows * (2 * max(x.itemsize, 4) + 1)
     holds = 4 * prod(x.shard_shape) * max(x.itemsize, 8) + _COMBINED * rows * 8
     return Cost(moves, holds, described(x.engine, x.spec or ()))
 
@@ -209,7 +244,8 @@ greater_equal hypot imag isfinite isinf isnan less less_equal log log10 log1p lo
 logical_or logical_xor maximum minimum multiply nan_to_num negative nextafter not_equal positive pow real reciprocal
 remainder round sigmoid sign signbit sin sinh sqrt square subtract tan tanh trunc where
 """
-_REDUCTIONS = "all any argmax argmin count_nonzero max mean min nanmax nanmean nanmin nansum prod sum"
+_REDUCTIONS = "all any count_nonzero max min nanmax nanmin nansum prod sum"
+_OF_PAIRS = "argmax argmin mean nanmean"
 _ALONG_AXIS = "sort argsort partition argpartition topk"
 _QUANTILES = "median nanmedian quantile nanquantile percentile nanpercentile"
 _OF_MATRICES = "cholesky eigh eigvalsh eig eigvals inv pinv qr svd svdvals solve lstsq det slogdet matrix_rank"
@@ -220,6 +256,7 @@ _FOURIER = "fft ifft rfft irfft hfft ihfft"
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_ELEMENTWISE.split(), elementwise),
     **dict.fromkeys(_REDUCTIONS.split(), reduction),
+    **dict.fromkeys(_OF_PAIRS.split(), partial(reduction, values=2)),  # with a place, or a count
     **dict.fromkeys(("softmax", "log_softmax"), normalised),
     **dict.fromkeys(_ALONG_AXIS.split(), Whole({"x": "axis"}, item=8)),
     **dict.fromkeys(_QUANTILES.split(), Whole({"x": "axis"}, drops=True, copies=2)),
@@ -233,33 +270,3 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("histogram", "bincount"), Whole({"x": "all", "weights": "all"}, drops=True, copies=1.1)),
 }
 """The rules of functions, by name. Functions that are not listed have no rule."""
-
-
-def advice(rule: Rule | None, given: Mapping[str, Any], times: float) -> str | None:
-    """How to split the first array, so that a call needs so many times less memory; None if it cannot.
-
-    An array that is gathered is split along other axes; one of a function of chunks too, because the results must be.
-    """
-    of_chunks = takes_results(rule)
-    whole = rule if isinstance(rule, Whole) else Whole(dict.fromkeys(given, "axis"))
-    if rule is not whole and not of_chunks:
-        return None
-    name, x = next((name, x) for name, x in shardings(given) if name in whole.axes and x.engine is not None)
-    if not isinstance(given[name], Sharding):  # a sequence of arrays
-        return None
-    gathered = whole.axes_of(name, x, given)
-    free = [axis for axis in range(len(x.shape)) if axis not in gathered]
-    if not free:
-        return None
-    axis = max(free, key=lambda axis: x.shape[axis])
-    part = int(x.shard_shape[axis] / times)  # of the new shards, at most
-    if part == 0:
-        return None
-    count = ceil(x.shape[axis] / part)
-    mesh = {f"axis{i}": n for i, n in enumerate(x.counts) if i != axis and n > 1 and (of_chunks or i not in gathered)}
-    if x.engine != "dask":  # the devices of the mesh, and equal shards
-        needed, count, mesh = count, prod((x.mesh or {}).values()), {}
-        if count < needed or x.shape[axis] % count:
-            return None
-    spec = tuple("split" if i == axis else f"axis{i}" if f"axis{i}" in mesh else None for i in range(len(x.shape)))
-    return f"xo.shard({name}, {spec}, mesh={mesh | {'split': count}})"

@@ -40,6 +40,8 @@ class Sharding(Record):
         Whether the shards must still be added.
     addressable : bool
         Whether this process can read all shards.
+    is_complex : bool
+        Whether the elements are complex numbers.
     """
 
     engine: str | None
@@ -51,6 +53,7 @@ class Sharding(Record):
     pieces: int
     partial: bool = False
     addressable: bool = True
+    is_complex: bool = False
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -74,7 +77,8 @@ class Sharding(Record):
 class Cost(Record):
     """What a call moves and holds, in bytes for each device or task, and how its result is split; None if unknown.
 
-    ``moves`` are the bytes that a device or a task receives from others; ``holds`` are the arguments, the results and
+    ``moves`` are the bytes that a device or a task receives from others: of Dask an upper bound for all tasks, where
+    each runs in the process that has its largest argument. ``holds`` are the arguments, the results and
     the temporary arrays of the largest task.
     """
 
@@ -98,8 +102,9 @@ def of_chunks(engine: str, x: Any) -> Sharding:
     counts, part = tuple(map(len, x.chunks)), tuple(max(axis, default=0) for axis in x.chunks)
     axes = {i: f"axis{i}" for i, count in enumerate(counts) if count > 1}
     mesh, spec = {name: counts[i] for i, name in axes.items()}, tuple(axes.get(i) for i in range(x.ndim))
-    size = prod(part) * x.dtype.itemsize
-    return Sharding(engine, mesh, spec, tuple(x.shape), part, None if isnan(size) else size, prod(counts))
+    size, is_complex = prod(part) * x.dtype.itemsize, x.dtype.kind == "c"
+    nbytes = None if isnan(size) else size
+    return Sharding(engine, mesh, spec, tuple(x.shape), part, nbytes, prod(counts), is_complex=is_complex)
 
 
 def described(engine: str | None, spec: Iterable[Axis]) -> str:

@@ -16,7 +16,7 @@ from xarrayops.plugin import Gap, takes_arrays
 from xarrayops.plugin.backends import limited
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
 from xarrayops.plugin.host import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
-from xarrayops_backends.dask import _blocks, _costs
+from xarrayops_backends.dask import _blocks, _costs, _rules
 from xarrayops_backends.dask._attention import attention as _attention, chunks_refusal as _chunks_refusal
 from xarrayops_backends.dask._devices import *
 from xarrayops_backends.dask._exchange import *
@@ -48,7 +48,7 @@ COMPUTES_IN_DOUBLE = (
 )
 ARRAY_TYPES = (dask.array.Array,)
 ENVIRONMENT = ("DASK_SCHEDULER", "DASK_NUM_WORKERS", "DASK_ARRAY__CHUNK_SIZE")
-ATTENTION_CANDIDATES = [("chunks", limited("attention", _attention, _costs.of_attention), _chunks_refusal)]
+ATTENTION_CANDIDATES = [("chunks", limited("attention", _attention, _rules.of_attention), _chunks_refusal)]
 UNTRACEABLE = dict.fromkeys(
     ("compute", "persist"), Gap("it computes the values", "call it outside the traced function")
 ) | dict.fromkeys(

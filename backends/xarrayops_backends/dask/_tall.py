@@ -41,7 +41,8 @@ def least_squares(x1: Array, x2: Array, /, *, rtol: float | None = None) -> tupl
     _generic.require_equations(x1, x2)
     xp = backend_by_name("dask").namespace
     x1, x2 = common.alike(xp, *(common.floating(xp, x) for x in (x1, x2)))
-    tall = as_tall(da.concatenate([x1, x2 if x2.ndim > 1 else x2[:, None]], axis=1))
+    both = da.concatenate([x1, x2 if x2.ndim > 1 else x2[:, None]], axis=1)
+    tall = as_tall(both if x1.numblocks[1] > 1 else both.rechunk({1: -1}))  # the rows stay in their chunks
     if tall is None:
         return _generic.lstsq(xp, x1, x2, rtol=rtol)
     r, n = triangle(tall), x1.shape[1]

@@ -25,13 +25,14 @@ def sharding_of(x: Array, /) -> Sharding | None:
     own = jax.typeof(x).sharding if is_traced else x.sharding
     if is_traced and not (own.mesh.axis_names and all(kind is AxisType.Explicit for kind in own.mesh.axis_types)):
         return None
-    shape = tuple(x.shape)
+    shape, is_complex = tuple(x.shape), x.dtype.kind == "c"
     if isinstance(own, SingleDeviceSharding):
-        return Sharding(None, None, None, shape, shape, x.nbytes, 1)
+        return Sharding(None, None, None, shape, shape, x.nbytes, 1, is_complex=is_complex)
     part = tuple(own.shard_shape(shape))
     if not isinstance(own, NamedSharding):  # pmap's
         pieces = len(set(map(str, own.devices_indices_map(shape).values())))
-        return Sharding("jax", None, None, shape, part, math.prod(part) * x.dtype.itemsize, pieces)
+        nbytes = math.prod(part) * x.dtype.itemsize
+        return Sharding("jax", None, None, shape, part, nbytes, pieces, is_complex=is_complex)
     mesh = dict(own.mesh.shape)
     spec = (*own.spec, *(None,) * (x.ndim - len(own.spec)))
     return Sharding(
@@ -44,6 +45,7 @@ def sharding_of(x: Array, /) -> Sharding | None:
         math.prod(mesh[name] for axis in spec for name in _names(axis)),
         partial=bool(own.spec.unreduced),
         addressable=is_traced or x.is_fully_addressable,
+        is_complex=is_complex,
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from functools import wraps
+from math import ceil, prod
 from numbers import Integral
 from operator import index
 from typing import Any
@@ -15,7 +16,7 @@ from xarrayops._core.modes.settings import Setting
 from xarrayops._system.texts import amount
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.candidates import Call
-from xarrayops.plugin.costs import RULES, Rule, Whole, advice, bound, takes_results
+from xarrayops.plugin.costs import RULES, Rule, Whole, bound, takes_results
 from xarrayops.plugin.sharding import Cost, Sharding, is_known, shardings
 
 limit_of_moves: Setting[float | None] = Setting("xo.limits(moves=)", is_carried=False)
@@ -101,12 +102,42 @@ def excess(verb: str, function: Callable[..., Any], call: Call, cost: Cost | Non
         ("holds", "hold", cost.holds, most),
     ):
         if value is not None and limit is not None and value > limit:
-            helps = advice(rule, arguments(verb, call), value / limit) if limit else None
+            helps = _advice(rule, arguments(verb, call), value / limit) if limit else None
             allowed = f'with xo.limits({name}="{amount(value, up=True)}")'
             instead = allowed if helps is None else f"{helps}; or {allowed}"
             where = f"{place_of(verb, call)} (limit {amount(limit)})"
             return f"it would {would} {amount(value)} {where}. Instead: {instead}"
     return None
+
+
+def _advice(rule: Rule | None, given: Mapping[str, Any], times: float) -> str | None:
+    """How to split the first array, so that a call needs so many times less memory; None if it cannot.
+
+    An array that is gathered is split along other axes; one of a function of chunks too, because the results must be.
+    """
+    of_chunks = takes_results(rule)
+    whole = rule if isinstance(rule, Whole) else Whole(dict.fromkeys(given, "axis"))
+    if rule is not whole and not of_chunks:
+        return None
+    name, x = next((name, x) for name, x in shardings(given) if name in whole.axes and x.engine is not None)
+    if not isinstance(given[name], Sharding):  # a sequence of arrays
+        return None
+    gathered = whole.axes_of(name, x, given)
+    free = [axis for axis in range(len(x.shape)) if axis not in gathered]
+    if not free:
+        return None
+    axis = max(free, key=lambda axis: x.shape[axis])
+    part = int(x.shard_shape[axis] / times)  # of the new shards, at most
+    if part == 0:
+        return None
+    count = ceil(x.shape[axis] / part)
+    mesh = {f"axis{i}": n for i, n in enumerate(x.counts) if i != axis and n > 1 and (of_chunks or i not in gathered)}
+    if x.engine != "dask":  # the devices of the mesh, and equal shards
+        needed, count, mesh = count, prod((x.mesh or {}).values()), {}
+        if count < needed or x.shape[axis] % count:
+            return None
+    spec = tuple("split" if i == axis else f"axis{i}" if f"axis{i}" in mesh else None for i in range(len(x.shape)))
+    return f"xo.shard({name}, {spec}, mesh={mesh | {'split': count}})"
 
 
 def place_of(verb: str, call: Call) -> str:

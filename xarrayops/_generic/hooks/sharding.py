@@ -21,7 +21,8 @@ def sharding_of(xp: ModuleType, x: Array, /) -> Sharding | None:
     shape = tuple(x.shape)
     item = getattr(x.dtype, "itemsize", None)
     nbytes = getattr(x, "nbytes", None) if item is None else prod(shape) * item
-    return Sharding(None, None, None, shape, shape, nbytes, 1)
+    is_complex = xp.isdtype(x.dtype, "complex floating")
+    return Sharding(None, None, None, shape, shape, nbytes, 1, is_complex=is_complex)
 
 
 def shard(xp: ModuleType, x: Any, spec: Spec | None, mesh: Any, /) -> Array:

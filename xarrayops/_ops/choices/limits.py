@@ -35,16 +35,18 @@ _changing = Lock()
 def limit_of(verb: str, library: str) -> Limit:
     """The limit of a verb and a library, which the blocks that open and close change."""
     with _changing:
-        found = _limits.setdefault((verb, library), Limit())
-        _update()
-    return found
+        key = verb, library
+        if key not in _limits:
+            _limits[key] = Limit()
+            _update(key)
+    return _limits[key]
 
 
 def begin(verbs: tuple[str, ...], least: Least) -> None:
     """Let the functions of some verbs look up choices."""
     with _changing:
         _open.append(least)
-        _update()
+        _update(*_limits)
     modes.begin(verbs)
 
 
@@ -53,9 +55,9 @@ def end(verbs: tuple[str, ...], least: Least) -> None:
     modes.end(verbs)
     with _changing:
         _open.remove(least)
-        _update()
+        _update(*_limits)
 
 
-def _update() -> None:
-    for (verb, library), limit in _limits.items():
-        limit.size = min((least(verb, library) for least in _open), default=NEVER)
+def _update(*keys: tuple[str, str]) -> None:
+    for key in keys:
+        _limits[key].size = min((least(*key) for least in _open), default=NEVER)

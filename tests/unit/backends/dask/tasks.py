@@ -8,11 +8,12 @@ from dask.callbacks import Callback
 
 
 class Task(NamedTuple):
-    """The bytes of one task."""
+    """The bytes of one task; those that move come from other tasks, and it runs where the largest of them is."""
 
     key: object
     taken: int
     given: int
+    moved: int
 
 
 class Tasks(Callback):
@@ -30,12 +31,13 @@ class Tasks(Callback):
         self.runs += 1
 
     def _pretask(self, key, graph, state):
-        self._taken[key] = sum(self._size(state["cache"][each]) for each in state["dependencies"][key])
+        self._taken[key] = [self._size(state["cache"][each]) for each in state["dependencies"][key]]
 
     def _posttask(self, key, result, graph, state, worker):
         taken = self._taken.pop(key)
         if not str(key).startswith("finalize"):  # joins the chunks of the result for the caller
-            self.found.append(Task(key, taken, self._size(result)))
+            moved = sum(taken) - max(taken, default=0)
+            self.found.append(Task(key, sum(taken), self._size(result), moved))
             self.most_held = max(self.most_held, sum(map(self._size, state["cache"].values())))
 
     @property
@@ -66,6 +68,14 @@ def largest_task(*arrays):
         for x in arrays:
             x.persist(scheduler="sync", optimize_graph=False)  # `compute` would join the chunks in another task
     return max((task.taken + task.given for task in tasks.found), default=0)
+
+
+def most_moved(*arrays):
+    """The bytes that a task of the graph that Dask executes receives from others, at most."""
+    with Tasks(_nbytes) as tasks:
+        for x in arrays:
+            x.persist(scheduler="sync")
+    return max((task.moved for task in tasks.found), default=0)
 
 
 def _nbytes(value):

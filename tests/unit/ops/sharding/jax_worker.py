@@ -16,7 +16,7 @@ import xarrayops as xo
 EXPLICIT = sys.argv[1] == "explicit"
 MESH = jax.make_mesh((4, 2), ("rows", "columns"), axis_types=(AxisType.Explicit if EXPLICIT else AxisType.Auto,) * 2)
 X = np.arange(64 * 16, dtype="float32").reshape(64, 16)
-WANTED = ("jax", {"rows": 4, "columns": 2}, ("rows", None), (64, 16), (16, 16), 1024, 4, False, True)
+WANTED = ("jax", {"rows": 4, "columns": 2}, ("rows", None), (64, 16), (16, 16), 1024, 4, False, True, False)
 
 
 def refused(call, words):

@@ -28,7 +28,7 @@ def test_chunks():
     x = xo.shard(X, ("rows", None), mesh={"rows": 8}, backend="dask")
     assert x.chunks == ((13,) * 4 + (12,) * 4, (8,))
     found = xo.sharding_of(x)
-    assert found == ("dask", {"axis0": 8}, ("axis0", None), (100, 8), (13, 8), 13 * 8 * 4, 8, False, True)
+    assert found == ("dask", {"axis0": 8}, ("axis0", None), (100, 8), (13, 8), 13 * 8 * 4, 8, False, True, False)
     assert xo.sharding_of(xo.shard(da.ones((100, 8)), found.spec, mesh=found.mesh)) == found._replace(shard_bytes=832)
     assert xo.shard(X, ("axis0",), like=x).chunks == x.chunks
     assert xo.shard(x, None).chunks == ((100,), (8,))
@@ -38,7 +38,7 @@ def test_chunks():
 
 
 def test_an_array_that_is_not_split():
-    assert xo.sharding_of(X) == (None, None, None, (100, 8), (100, 8), 3200, 1, False, True)
+    assert xo.sharding_of(X) == (None, None, None, (100, 8), (100, 8), 3200, 1, False, True, False)
     assert xo.shard(X, None) is X
     assert xo.sharding_of(da.ones(5)[da.ones(5) > 0]).shard_bytes is None
 
