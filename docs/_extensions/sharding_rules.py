@@ -38,12 +38,13 @@ What a call costs on arrays of float64 of shape {SHAPE}, 1 GB, that are split al
 This page is written from the rules that ``xo.explain`` and ``xo.limits`` use. ``xo.explain`` states the bytes of your
 own call.
 
-*Result* is how the result is split. *Moved* is what one task or device receives from others. The scheduler of Dask runs
-a task where the largest of its chunks is; the others move, at most as many as the table says. *Held* is what the
-largest task or a device has in memory at once: arguments, results and temporary arrays. Functions that are not listed
-have no rule, so they are not limited, and ``xo.explain`` states no bytes of them. Arrays of cubed need no rules:
+*Result* is how the result is split. *Moved* is what one task or device receives from others; for Dask at most, if a
+task runs where the largest of its chunks is. *Held* is what the largest task or a device has in memory at once:
+arguments, results and temporary arrays. Functions that are not listed have no rule, so they are not limited, and
+``xo.explain`` states no bytes of them. Arrays of cubed need no rules:
 ``xo.explain`` quotes the memory that cubed projects.
 """
+OF_CHUNKS = {"Reshaped": "chunks that Dask joins", "Windows": "a chunk and the shorter vector"}
 OF_PLANS = """
 On a mesh {names} compute in shards where they can. The guide
 :doc:`Beyond one machine <../sharding>` says what moves, and
@@ -93,8 +94,13 @@ def cells(library: str, verb: str, rule: Rule) -> Iterator[tuple[str, ...]]:
         rule = rule.rule
     if isinstance(rule, Chunks):
         held = f"{rule.arguments} chunks of each argument and {rule.results} of the result"
-        moved = f"{rule.takes} of each argument but one" + f", or {rule.joins - 1} of the result" * (rule.joins > 1)
-        yield "", "in chunks", moved, held
+        chunks = "a chunk" if rule.takes == 1 else f"{rule.takes} chunks"
+        moved = (
+            f"{chunks} of each argument"
+            + f", or {rule.joins} partial results" * (rule.joins > 1)
+            + ", less the largest"
+        )
+        yield "", "in chunks", OF_CHUNKS.get(type(rule).__name__, moved), held
         return
     for along, cost in costs(library, verb, rule):
         shown = ("depends on values" if n is None else amount(n) for n in (cost.moves, cost.holds))

@@ -53,12 +53,15 @@ class Whole:
 
     def __call__(self, given: Mapping[str, Any]) -> Cost:
         """The bytes of the gathered arguments, and of all that a task makes of them."""
-        moves, holds = 0, 0.0
+        moves, holds, others = 0, 0.0, []
         spec: Spec | None = None
         for name, x in shardings(given):
             axes = self.axes_of(name, x, given)
             nbytes = x.gathered(axes)
-            moves += nbytes if any(x.counts[axis] > 1 for axis in axes) else 0
+            if any(x.counts[axis] > 1 for axis in axes):
+                moves += nbytes
+            else:
+                others.append(nbytes)
             widened = max(1.0, self.item * prod(x.shard_shape) / x.shard_bytes) if x.shard_bytes else 1
             holds += nbytes * (1 + self.copies * widened)
             if name == self.like:
@@ -67,6 +70,7 @@ class Whole:
                 kept = (None if i in axes else axis for i, axis in enumerate(x.spec))
                 spec = tuple(axis for i, axis in enumerate(kept) if not (self.drops and i in axes))
         engine = next((x.engine for _, x in shardings(given) if x.engine), None)
+        moves += all_but_largest(others) if engine == "dask" else 0
         return Cost(moves, int(holds), None if spec is None else described(engine, spec))
 
     def axes_of(self, name: str, x: Sharding, given: Mapping[str, Any]) -> tuple[int, ...]:
@@ -89,8 +93,8 @@ class Chunks:
     arguments, results : int
         How many chunks of each argument, and of a result, a task holds at most.
     takes, joins : int
-        How many chunks of each argument a task takes at most, and how many arrays like a result. All but the largest
-        move: a scheduler runs a task where the largest is.
+        How many chunks of each argument a task takes at most, and how many chunks of partial results it combines. All
+        but the largest move, if the task runs where the largest is.
     item : int
         The least bytes of an element.
     is_worst : bool
@@ -157,7 +161,10 @@ def takes_results(rule: Rule | None) -> bool:
 
 
 def elementwise(given: Mapping[str, Any]) -> Cost:
-    """Nothing moves if all arrays are split in the same way; the result is split like the arrays."""
+    """Arrays that are split in the same way do not move; to a task of Dask all chunks but the largest do.
+
+    The result is split like the arrays.
+    """
     arrays = [x for _, x in shardings(given)]
     ndim = max((len(x.shape) for x in arrays), default=0)
     specs = [(None,) * (ndim - len(x.shape)) + (x.spec or ()) for x in arrays]
@@ -178,7 +185,10 @@ def all_but_largest(nbytes: Iterable[int]) -> int:
 
 
 def combined(x: Sharding, axes: Collection[int]) -> int:
-    """The partial results along some axes that move to one device; or to a task of Dask, which combines a few."""
+    """How many partial results along some axes a device receives.
+
+    A task of Dask combines at most 4 along one axis, or 2 along each of several; all but one move.
+    """
     if x.engine != "dask":
         return int(any(x.counts[axis] > 1 for axis in axes))
     return prod(min(x.counts[axis], 4 if len(axes) == 1 else 2) for axis in axes) - 1
@@ -187,11 +197,11 @@ def combined(x: Sharding, axes: Collection[int]) -> int:
 def reduction(given: Mapping[str, Any], values: int = 1) -> Cost:
     """The axes of the argument ``axis`` disappear; where they are split, the partial results are combined.
 
-    For each element of the result a partial result has so many values.
+    A partial result has ``values`` numbers for each element of the result.
     """
     x: Sharding = given["x"]
     axes = Whole({"x": "axis"}).axes_of("x", x, given)
-    item = 16 if x.is_complex else max(x.itemsize, 8)  # sums are more precise than their elements
+    item = 16 if x.is_complex and x.engine == "dask" else max(x.itemsize, 8)  # sums are more precise than elements
     of_result = prod(extent for i, extent in enumerate(x.shard_shape) if i not in axes) * item
     moves = combined(x, axes) * values * of_result
     spec = [axis for i, axis in enumerate(x.spec or ()) if i not in axes]
@@ -201,11 +211,13 @@ def reduction(given: Mapping[str, Any], values: int = 1) -> Cost:
 
 
 def normalised(given: Mapping[str, Any]) -> Cost:
-    """Where the axes are split, the maxima, whether these are NaN, and the sums are combined; nothing else moves."""
+    """Where the axes are split, the maxima, whether these are NaN, and the sums are combined."""
     x: Sharding = given["x"]
     axes = Whole({"x": "axis"}).axes_of("x", x, given)
     rows = prod(extent for i, extent in enumerate(x.shard_shape) if i not in axes)
     moves = combined(x, axes) * rows * (2 * max(x.itemsize, 4) + 1)
+    if x.engine == "dask":  # a task combines a chunk with its maxima
+        moves = max(moves, rows * max(x.itemsize, 8))
     holds = 4 * prod(x.shard_shape) * max(x.itemsize, 8) + _COMBINED * rows * 8
     return Cost(moves, holds, described(x.engine, x.spec or ()))
 
@@ -229,7 +241,7 @@ def tall(given: Mapping[str, Any]) -> Cost:
 
 
 _COMBINED = 16
-"""The partial results that one task of Dask combines, at most: 4 along each of two axes."""
+"""The partial results that one task of Dask combines, at most: 2 along each of four axes."""
 
 
 def _on_left(extents: tuple[int, ...], ndim: int) -> tuple[int, ...]:
@@ -244,8 +256,8 @@ greater_equal hypot imag isfinite isinf isnan less less_equal log log10 log1p lo
 logical_or logical_xor maximum minimum multiply nan_to_num negative nextafter not_equal positive pow real reciprocal
 remainder round sigmoid sign signbit sin sinh sqrt square subtract tan tanh trunc where
 """
-_REDUCTIONS = "all any count_nonzero max min nanmax nanmin nansum prod sum"
-_OF_PAIRS = "argmax argmin mean nanmean"
+_REDUCTIONS = "all any count_nonzero max mean min nanmax nanmin nansum prod sum"
+_OF_PAIRS = "argmax argmin nanmean"
 _ALONG_AXIS = "sort argsort partition argpartition topk"
 _QUANTILES = "median nanmedian quantile nanquantile percentile nanpercentile"
 _OF_MATRICES = "cholesky eigh eigvalsh eig eigvals inv pinv qr svd svdvals solve lstsq det slogdet matrix_rank"

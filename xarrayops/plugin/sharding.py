@@ -77,9 +77,9 @@ class Sharding(Record):
 class Cost(Record):
     """What a call moves and holds, in bytes for each device or task, and how its result is split; None if unknown.
 
-    ``moves`` are the bytes that a device or a task receives from others: of Dask an upper bound for all tasks, where
-    each runs in the process that has its largest argument. ``holds`` are the arguments, the results and
-    the temporary arrays of the largest task.
+    ``moves`` are the bytes that a device or a task receives from others; for Dask an upper bound for each task, if it
+    runs in the process that has the largest of its arguments. ``holds`` are the arguments, the results and the
+    temporary arrays of the largest task.
     """
 
     moves: int | None = None

@@ -29,7 +29,7 @@ _MOMENTS = "var std nanvar nanstd"
 _REDUCTIONS = "ptp logsumexp linalg.vector_norm"
 _SEGMENTS = "segment_sum segment_mean segment_max segment_min"
 _QUANTILES = "median nanmedian quantile nanquantile percentile nanpercentile"
-_OF_PLACES = partial(costs.reduction, values=2)
+_OF_PAIRS = partial(costs.reduction, values=2)
 _PADDED = Chunks(4, 4, takes=2, joins=2)
 _PADDED_BY_RAMPS = Chunks(32, 32, joins=2)  # in double precision
 RULES: dict[str, Any] = {
@@ -42,7 +42,7 @@ RULES: dict[str, Any] = {
     "isclose": rules.composed,  # two small arrays may broadcast to a large one
     **dict.fromkeys(_MOMENTS.split(), Chunks(4, 28, joins=22, item=8)),  # counts, sums and squares of eight chunks
     **dict.fromkeys(_REDUCTIONS.split(), REDUCTION),
-    **dict.fromkeys(("nanargmax", "nanargmin"), REDUCTION._replace(rule=_OF_PLACES)),
+    **dict.fromkeys(("mean", "nanargmax", "nanargmin"), REDUCTION._replace(rule=_OF_PAIRS)),
     **dict.fromkeys(("histogram", "bincount", *_SEGMENTS.split()), rules.counting),
     **dict.fromkeys(("cumulative_sum", "cumulative_prod"), rules.Bounded(rules.cumulative, 6 * 8)),
     **dict.fromkeys(("linalg.qr", "linalg.svdvals"), costs.tall),
@@ -74,7 +74,7 @@ RULES: dict[str, Any] = {
     **dict.fromkeys(_DISTINCT.split(), rules.Distinct(_ALL, copies=2, item=24, is_worst=True)),
     **dict.fromkeys(_OF_TWO.split(), Whole(_ALL, copies=2, item=24)),
     **dict.fromkeys(("nonzero", "argwhere"), rules.Flattened(rules.positions)),
-    **dict.fromkeys(("argmax", "argmin"), rules.Flattened(_OF_PLACES)),
+    **dict.fromkeys(("argmax", "argmin"), rules.Flattened(_OF_PAIRS)),
     **dict.fromkeys(("concat", "kron", "repeat", "reshape"), rules.Reshaped(is_worst=True)),
     "roll": rules.Reshaped(takes=2, is_worst=True),
     "fill_diagonal": rules.Reshaped(takes=2),

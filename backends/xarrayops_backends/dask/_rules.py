@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf, prod
+from operator import lt
 from typing import Any
 
 from dask import config
@@ -25,7 +26,7 @@ class InChunks(Record):
 
     Attributes
     ----------
-    whole : Rule
+    whole : Whole
         The rule for rows that are gathered.
     chunks : float
         The chunks that a task holds: those that it takes, its results and its temporary arrays.
@@ -43,14 +44,19 @@ class InChunks(Record):
         """The cost of the whole rows, or of the chunks if that is less."""
         x: Sharding = given["x"]
         cost, size = self.whole(given), x.shard_bytes or 0
-        most = int(self.chunks * max(size, SMALL))
+        limit, axes = max(size, SMALL), self.whole.axes_of("x", x, given)
+        gathered = x.gathered(axes)
+        if any(x.counts[axis] > 1 for axis in axes) and 0 < gathered < limit < prod(x.shape) * x.itemsize:
+            times = limit / gathered  # small rows are joined up to the limit
+            cost = cost._replace(moves=int(times * (cost.moves or 0)), holds=int(times * (cost.holds or 0)))
+        most = int(self.chunks * limit)
         if cost.holds is None or cost.holds <= most or x.is_complex:
             return cost
         return cost._replace(moves=min(cost.moves or 0, most), holds=most)
 
 
 class Quantiles(InChunks):
-    """Elements of two ranks are combined, and the axes of the results are moved."""
+    """The rule of quantiles: arrays like the result are combined at the end."""
 
     def __call__(self, given: Mapping[str, Any]) -> Cost:
         """The cost of the elements, or three results if more bytes of these move."""
@@ -173,11 +179,12 @@ def norm(given: Mapping[str, Any]) -> Cost:
     if given["ord"] in (2, -2, "nuc") and not isinstance(given.get("axis"), int) and len(given["x"].shape) > 1:
         return (Whole({"x": "axis"}, copies=3, drops=True) if "axis" in given else OF_MATRICES)(given)
     cost = costs.reduction({"axis": (-2, -1), **given})
-    axes = given.get("axis") or range(len(given["x"].shape))[-2:]
+    axes = given.get("axis")
     if given["ord"] not in (1, -1, inf, -inf) or isinstance(axes, int):
         return cost
-    sums = (costs.reduction({**given, "axis": axis}).moves or 0 for axis in axes)
-    return cost._replace(moves=max(sums))
+    pair = range(len(given["x"].shape))[-2:] if axes is None else axes
+    sums = (costs.reduction({**given, "axis": axis}).moves or 0 for axis in pair)
+    return cost._replace(moves=max(sums, default=0))
 
 
 def is_of_two(given: Mapping[str, Any]) -> bool:
@@ -281,7 +288,8 @@ def of_attention(given: Mapping[str, Any]) -> Cost:
     pair = [item * n for n in (rows * size, of_keys * size, of_keys * values)]
     others = 8 * (sum(prod(map(min, x.shape, extents)) for _, x in shardings({"a": a[3:]})) + sum(extents))
     merged = item * rows * (values + 1)
-    is_split = any(x.counts[3] > 1 for x in (a.q, a.k, a.v))  # then the chunks of the head size are joined
-    taken = sum(pair) if is_split else costs.all_but_largest(pair)
+    wanted = (*extents[:3], size), (batch, shared, keys, size), (batch, shared, keys, values)
+    is_joined = any(any(map(lt, x.shard_shape, each)) for x, each in zip(a[:3], wanted, strict=True))
+    taken = sum(pair) if is_joined else costs.all_but_largest(pair)
     holds = 2 * (sum(pair) + 2 * merged + others)
     return Cost(max(taken + others, merged), holds, described("dask", a.q.spec or ()))

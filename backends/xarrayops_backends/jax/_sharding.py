@@ -25,7 +25,7 @@ def sharding_of(x: Array, /) -> Sharding | None:
     own = jax.typeof(x).sharding if is_traced else x.sharding
     if is_traced and not (own.mesh.axis_names and all(kind is AxisType.Explicit for kind in own.mesh.axis_types)):
         return None
-    shape, is_complex = tuple(x.shape), x.dtype.kind == "c"
+    shape, is_complex = tuple(x.shape), jax.numpy.issubdtype(x.dtype, np.complexfloating)
     if isinstance(own, SingleDeviceSharding):
         return Sharding(None, None, None, shape, shape, x.nbytes, 1, is_complex=is_complex)
     part = tuple(own.shard_shape(shape))

@@ -20,7 +20,7 @@ from xarrayops._ops.choices.store import Store
 from xarrayops.bench import Workload
 from xarrayops.tune import __main__ as tune, run, worker
 from xarrayops.tune.calls import VERBS, default_calls
-from xarrayops.tune.candidates import Candidates, made
+from xarrayops.tune.candidates import DOMAINS, Candidates, made
 
 pytest.importorskip("torch", exc_type=ImportError)
 NUMPY = find.named("numpy")
@@ -108,6 +108,16 @@ def test_a_candidate_with_other_values_is_refused(monkeypatch):
     answer = measured(monkeypatch, 2.0)
     assert "torch:sort" in answer["skipped"]
     assert "torch:sort" not in {record["candidate"] for record in answer["records"]}
+
+
+@pytest.mark.parametrize("verb", sorted(DOMAINS))
+def test_few_results_of_measured_calls_are_nan(verb):
+    """A library may compute NaN by another and slower way."""
+    part = {"shape": [96, 96], "dtype": "float32", "layout": "C"}
+    args = [part, part] if verb == "pow" else [part]
+    found = Candidates({"verb": verb, "library": "numpy", "args": args, "kwargs": {}})
+    with np.errstate(all="ignore"):
+        assert np.isnan(found.function(*found.args)).mean() < 0.1
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -20,6 +20,7 @@ from xarrayops._ops.choices.verdicts import Choice
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops.errors import BackendNotFound, Unsupported
 from xarrayops.plugin.arrays import SMALLEST_MEASURED
+from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.nested import arrays_in, is_array
 
 Serve = Callable[..., Any]
@@ -39,7 +40,7 @@ class Chooser:
     """
 
     def __init__(
-        self, verb: str, own: Backend, plain: type, function: Serve, function_of: Callable[[str], Serve]
+        self, verb: str, own: Backend, plain: type, function: Serve, function_of: Callable[[str, Call], Serve]
     ) -> None:
         self._verb, self._own, self.plain = verb, own, plain
         self._function, self._function_of = function, function_of
@@ -126,7 +127,7 @@ class Chooser:
         if choice.is_default:
             return None
         try:
-            serve = self._function_of(choice.candidate)
+            serve = self._function_of(choice.candidate, Call(args, kwargs))
         except BackendNotFound as error:
             error.add_note(f"{measurements} chose {choice.candidate} for {self._verb}")
             raise

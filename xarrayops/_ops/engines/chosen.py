@@ -16,7 +16,7 @@ from xarrayops._ops.engines.passing import NotPassed
 from xarrayops._ops.engines.routes import FunctionOf, Route
 from xarrayops._surface import EXTRA, SURFACE
 from xarrayops.errors import BackendNotFound
-from xarrayops.plugin.candidates import first_able
+from xarrayops.plugin.candidates import Call, first_able
 
 
 def with_choices(
@@ -82,10 +82,12 @@ def chooser(verb: str, own: Backend, function: Callable[..., Any], function_of: 
     return Chooser(verb, own, plain, function, partial(named_candidate, verb, own, function_of))
 
 
-def named_candidate(verb: str, own: Backend, function_of: FunctionOf, name: str) -> Callable[..., Any]:
+def named_candidate(
+    verb: str, own: Backend, function_of: FunctionOf, name: str, call: Call | None = None
+) -> Callable[..., Any]:
     """The function of a candidate, ``library:kernel`` as `explain` lists it, for arrays of a library.
 
-    Raises `ValueError` for a kernel that the library does not have.
+    With a call, it is for calls of the same form. Raises `ValueError` for a kernel that the library does not have.
     """
     library, _, kernel = name.partition(":")
     engine = find.named(library)
@@ -100,7 +102,7 @@ def named_candidate(verb: str, own: Backend, function_of: FunctionOf, name: str)
     if engine is own:
         return of_engine(own)
     route = Route(verb, own, engine, of_engine)
-    return lambda *args, **kwargs: route(args, kwargs)
+    return route.unbound if call is None else route.bound(*call)
 
 
 def refusal_of_name(verb: str, engine: Backend, kernel: str) -> str | None:

@@ -70,7 +70,9 @@ class Route:
         Raises if the engine would not return the same as the caller's library.
         """
         self.require_no_trace()
-        parts = (*map(self._part, args), *map(self._part, kwargs.values())) if kwargs else (*map(self._part, args),)
+        plain: Any = self.plain
+        part = self._part
+        parts = tuple([x.dtype if type(x) is plain else part(x) for x in (*args, *kwargs.values())])
         key = defaults.floating_dtype(), parts, *kwargs
         try:
             found = self._found[key]
@@ -106,12 +108,46 @@ class Route:
         is_array = hasattr(value, "dtype") and not isinstance(value, type)  # NumPy's dtypes may be classes
         return None if is_array else self.own.functions["dtype_name"](value)
 
+    def unbound(self, *args: Any, **kwargs: Any) -> Any:
+        """The route for calls of any form."""
+        return self(args, kwargs)
+
+    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        """The route for calls of this form: its function is found once, if arrays and plain values decide it."""
+        values = (*(x for x in args if type(x) is not self.plain), *kwargs.values())
+        if self.takes_containers or not all(type(x) in VALUES for x in values):
+            return self.unbound
+        try:
+            function, default = self.function_for(args, kwargs), defaults.floating_dtype()
+        except Exception:  # perhaps only now, while the engine compiles; the call raises it again where it is caught
+            return self.unbound
+
+        def serve(*args: Any, **kwargs: Any) -> Any:
+            if defaults.floating_dtype() != default:
+                return self(args, kwargs)
+            self.require_no_trace()
+            taken = [self._passed(x) if type(x) is self.plain else x for x in args]
+            return self._served(function, taken, kwargs, args, kwargs)
+
+        return serve
+
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of the engine, in arrays of the caller's library. Raises if the engine cannot serve the call."""
         function = self.function_for(args, kwargs)
         plain = self.plain
         taken = [self._passed(x) if type(x) is plain else fill(x, self._taken) for x in args]
-        named = {name: fill(value, self._taken) for name, value in kwargs.items()} if kwargs else kwargs
+        named = {name: x if type(x) in VALUES else fill(x, self._taken) for name, x in kwargs.items()}
+        return self._served(function, taken, named, args, kwargs)
+
+    def _served(
+        self,
+        function: Callable[..., Any],
+        taken: list[Any],
+        named: dict[str, Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """The result of the engine's function for arrays of the engine, in arrays of the caller's library."""
         result = self._result(function, taken, named)
         for x in taken:
             if result is x:
@@ -122,10 +158,11 @@ class Route:
 
     def _result(self, function: Callable[..., Any], taken: list[Any], named: dict[str, Any]) -> Any:
         """Call the engine's function under the precision policy of this thread."""
-        if self._context is None and not self._multiplies:
-            return function(*taken, **named)
-        policy = self._policy(next(x for _, x in arrays_in(taken))) if self._multiplies else nullcontext()
-        with policy, nullcontext() if self._context is None else self._context():
+        context = self._context or nullcontext
+        if self._multiplies:
+            with self._policy(next(x for _, x in arrays_in(taken))), context():
+                return function(*taken, **named)
+        with context():
             return function(*taken, **named)
 
     def _policy(self, x: Any) -> AbstractContextManager[Any]:

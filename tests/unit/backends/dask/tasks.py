@@ -8,7 +8,7 @@ from dask.callbacks import Callback
 
 
 class Task(NamedTuple):
-    """The bytes of one task; those that move come from other tasks, and it runs where the largest of them is."""
+    """The bytes that a task takes and gives, and those that it receives if it runs where its largest argument is."""
 
     key: object
     taken: int

@@ -90,8 +90,8 @@ def test_a_block_of_another_thread_changes_nothing_here(monkeypatch):
     try:
         opened.wait(30)
         routes = []
-        route = serving.Route.__call__
-        monkeypatch.setattr(serving.Route, "__call__", lambda *given: routes.append(given[0].verb) or route(*given))
+        route = serving.Route._served
+        monkeypatch.setattr(serving.Route, "_served", lambda *given: routes.append(given[0].verb) or route(*given))
         assert np.array_equal(xo.sort(X), np.sort(X))
         assert routes == []
         with block:
@@ -104,8 +104,8 @@ def test_a_block_of_another_thread_changes_nothing_here(monkeypatch):
 
 def test_a_block_is_for_its_own_task(monkeypatch):
     routes = []
-    route = serving.Route.__call__
-    monkeypatch.setattr(serving.Route, "__call__", lambda *given: routes.append(given[0].verb) or route(*given))
+    route = serving.Route._served
+    monkeypatch.setattr(serving.Route, "_served", lambda *given: routes.append(given[0].verb) or route(*given))
     block = pinned(monkeypatch, proved(call(128, 128)))
 
     async def inside(entered, left):
@@ -141,8 +141,8 @@ def test_a_recording_block_looks_up_all_functions(monkeypatch, tmp_path, looked_
 def test_choices_and_engines_at_once(monkeypatch, order):
     """The choice serves its calls, and the engine the others, whichever block is the outer one."""
     routes = []
-    route = serving.Route.__call__
-    monkeypatch.setattr(serving.Route, "__call__", lambda *given: routes.append(given[0].verb) or route(*given))
+    route = serving.Route._served
+    monkeypatch.setattr(serving.Route, "_served", lambda *given: routes.append(given[0].verb) or route(*given))
     blocks = [pinned(monkeypatch, proved(call(128, 128))), xo.engines("torch")]
     with blocks[order], blocks[1 - order]:
         for y in (X, SMALL):
@@ -185,3 +185,16 @@ with xo.measured():
 def test_the_environment_changes_only_functions_that_have_choices(tmp_path):
     environment = {**os.environ, "XARRAYOPS_MEASURED": "1", "XARRAYOPS_CACHE": str(tmp_path)}
     subprocess.run([sys.executable, "-c", PROGRAM], check=True, env=environment)
+
+
+def test_the_function_of_a_choice_is_found_once_for_each_form_of_a_call(monkeypatch):
+    found = []
+    function_for = serving.Route.function_for
+    monkeypatch.setattr(serving.Route, "function_for", lambda *given: found.append(given[1:]) or function_for(*given))
+    with pinned(monkeypatch, proved(call(128, 128))):
+        for axis in (-1, -1, np.int64(-1)):
+            assert np.array_equal(xo.sort(X, axis=axis), np.sort(X))
+        assert len(found) == 1
+        with xo.use(dtype="float32"):
+            assert xo.sort(X).dtype == X.dtype
+        assert len(found) == 2
