@@ -70,7 +70,7 @@ class Whole:
                 kept = (None if i in axes else axis for i, axis in enumerate(x.spec))
                 spec = tuple(axis for i, axis in enumerate(kept) if not (self.drops and i in axes))
         engine = next((x.engine for _, x in shardings(given) if x.engine), None)
-        moves += all_but_largest(others) if engine == "dask" else 0
+        moves += all_but_largest(others) if any(x.is_scheduled for _, x in shardings(given)) else 0
         return Cost(moves, int(holds), None if spec is None else described(engine, spec))
 
     def axes_of(self, name: str, x: Sharding, given: Mapping[str, Any]) -> tuple[int, ...]:
@@ -161,7 +161,7 @@ def takes_results(rule: Rule | None) -> bool:
 
 
 def elementwise(given: Mapping[str, Any]) -> Cost:
-    """Arrays that are split in the same way do not move; to a task of Dask all chunks but the largest do.
+    """Arrays that are split in the same way do not move; where a scheduler runs tasks, all chunks but the largest do.
 
     The result is split like the arrays.
     """
@@ -174,7 +174,8 @@ def elementwise(given: Mapping[str, Any]) -> Cost:
     differ = any(x.engine and _on_left(x.counts, ndim) != _on_left(arrays[0].counts, ndim) for x in arrays)
     nbytes = [x.shard_bytes or 0 for x in arrays]
     engine = next((x.engine for x in arrays if x.engine), None)
-    moves = all_but_largest(nbytes) if engine == "dask" else None if differ else 0
+    is_scheduled = any(x.is_scheduled for x in arrays)
+    moves = all_but_largest(nbytes) if is_scheduled else None if differ else 0
     return Cost(moves, sum(nbytes) + prod(shape) * max(item, 8), described(engine, spec))
 
 
@@ -189,7 +190,7 @@ def combined(x: Sharding, axes: Collection[int]) -> int:
 
     A task of Dask combines at most 4 along one axis, or 2 along each of several; all but one move.
     """
-    if x.engine != "dask":
+    if not x.is_scheduled:
         return int(any(x.counts[axis] > 1 for axis in axes))
     return prod(min(x.counts[axis], 4 if len(axes) == 1 else 2) for axis in axes) - 1
 
@@ -201,7 +202,7 @@ def reduction(given: Mapping[str, Any], values: int = 1) -> Cost:
     """
     x: Sharding = given["x"]
     axes = Whole({"x": "axis"}).axes_of("x", x, given)
-    item = 16 if x.is_complex and x.engine == "dask" else max(x.itemsize, 8)  # sums are more precise than elements
+    item = 16 if x.is_complex and x.is_scheduled else max(x.itemsize, 8)  # sums are more precise than elements
     of_result = prod(extent for i, extent in enumerate(x.shard_shape) if i not in axes) * item
     moves = combined(x, axes) * values * of_result
     spec = [axis for i, axis in enumerate(x.spec or ()) if i not in axes]
@@ -216,7 +217,7 @@ def normalised(given: Mapping[str, Any]) -> Cost:
     axes = Whole({"x": "axis"}).axes_of("x", x, given)
     rows = prod(extent for i, extent in enumerate(x.shard_shape) if i not in axes)
     moves = combined(x, axes) * rows * (2 * max(x.itemsize, 4) + 1)
-    if x.engine == "dask":  # a task combines a chunk with its maxima
+    if x.is_scheduled:  # a task combines a chunk with its maxima
         moves = max(moves, rows * max(x.itemsize, 8))
     holds = 4 * prod(x.shard_shape) * max(x.itemsize, 8) + _COMBINED * rows * 8
     return Cost(moves, holds, described(x.engine, x.spec or ()))

@@ -66,6 +66,11 @@ class Sharding(Record):
         size = prod(self.shard_shape)
         return (self.shard_bytes or 0) // size if size else 0
 
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether a scheduler chooses where each chunk is computed, so that chunks of several arrays may be apart."""
+        return self.engine == "dask"
+
     def gathered(self, axes: Iterable[int]) -> int:
         """The bytes of a shard that has these axes whole."""
         assert self.shard_bytes is not None, "the sizes are known"

@@ -60,11 +60,11 @@ class Quantiles(InChunks):
 
     def __call__(self, given: Mapping[str, Any]) -> Cost:
         """The cost of the elements, or three results if more bytes of these move."""
-        cost, x, q = super().__call__(given), given["x"], given.get("q")
+        x, q = given["x"], given.get("q")
         count = prod(q.shard_shape) if isinstance(q, Sharding) else len(q) if isinstance(q, list) else 1
         axes = self.whole.axes_of("x", x, given)
         of_rows = 8 * count * prod(extent for i, extent in enumerate(x.shard_shape) if i not in axes)
-        return cost._replace(moves=max(cost.moves or 0, 3 * of_rows))
+        return at_least(super().__call__(given), moves=3 * of_rows)
 
 
 class LookedUp(Whole):
@@ -115,8 +115,7 @@ def composed(given: Mapping[str, Any]) -> Cost:
 
 def triangle(given: Mapping[str, Any]) -> Cost:
     """A task takes the positions of the rows and columns of its chunk."""
-    x: Sharding = given["x"]
-    return composed(given)._replace(moves=8 * sum(x.shard_shape[-2:]))
+    return composed(given)._replace(moves=8 * sum(given["x"].shard_shape[-2:]))
 
 
 class Distinct(Whole):
@@ -142,7 +141,7 @@ def with_factors(given: Mapping[str, Any]) -> Cost:
         return cost
     columns, one = x.shape[1] * x.itemsize, x.shape[1] ** 2 * x.itemsize
     product = costs.all_but_largest((x.shard_bytes or 0, x.counts[0] * one, one, columns))
-    return cost._replace(moves=max(cost.moves or 0, product))
+    return at_least(cost, moves=product)
 
 
 def pseudo_inverse(given: Mapping[str, Any]) -> Cost:
@@ -199,10 +198,8 @@ class Reshaped(Chunks):
     def __call__(self, given: Mapping[str, Any]) -> Cost:
         """The cost of chunks, or of those that Dask joins."""
         cost = super().__call__(given)
-        if given.get("axis") is not None:
-            return cost
-        most = max(joined(x, x.itemsize) for _, x in shardings(given))
-        return cost._replace(moves=max(cost.moves or 0, most // 2), holds=max(cost.holds or 0, most))
+        has_axis = given.get("axis") is not None
+        return cost if has_axis else joined(cost, *(x for _, x in shardings(given)))
 
 
 class Flattened(Record):
@@ -214,16 +211,24 @@ class Flattened(Record):
     def __call__(self, given: Mapping[str, Any]) -> Cost:
         """The cost by the rule, or of the chunks that Dask joins."""
         cost, x = self.rule(given), given["x"]
-        if given.get("axis") is not None or len(x.shape) < 2:
-            return cost
-        most = joined(x, 8)
-        return cost._replace(moves=max(cost.moves or 0, most // 2), holds=max(cost.holds or 0, most))
+        is_flat = given.get("axis") is not None or len(x.shape) < 2
+        return cost if is_flat else joined(cost, x, item=8)
 
 
-def joined(x: Sharding, item: int) -> int:
-    """What a task holds to bring an array into other chunks: Dask joins chunks up to the size of its configuration."""
+def joined(cost: Cost, *arrays: Sharding, item: int = 0) -> Cost:
+    """The cost of a call that brings arrays into other chunks: Dask joins chunks up to the size of its configuration.
+
+    A task holds the joined chunk and its pieces. Elements that have less than ``item`` bytes are converted to more.
+    """
     most: int = parse_bytes(config.get("array.chunk-size"))
-    return 2 * min(prod(x.shape) * item, max(most, prod(x.shard_shape) * item))
+    sizes = ((x, max(x.itemsize, item)) for x in arrays)
+    nbytes = max(min(prod(x.shape) * size, max(most, prod(x.shard_shape) * size)) for x, size in sizes)
+    return at_least(cost, moves=nbytes, holds=2 * nbytes)
+
+
+def at_least(cost: Cost, moves: int = 0, holds: int = 0) -> Cost:
+    """The cost, or these bytes where they are more."""
+    return cost._replace(moves=max(cost.moves or 0, moves), holds=max(cost.holds or 0, holds))
 
 
 def deletes_few(given: Mapping[str, Any]) -> bool:

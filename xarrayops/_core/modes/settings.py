@@ -45,8 +45,6 @@ class Setting(Generic[T]):
         self.open_blocks = 0
         """The number of open blocks that set it, in all threads."""
         self._counting = Lock()
-        self._last: tuple[tuple[_Block, ...], _Block, T] | None = None
-        """The blocks of the last `untraced_value`, the one that sets it, and the value."""
 
     def value(self, otherwise: T) -> T:
         """The value of the innermost block."""
@@ -55,17 +53,16 @@ class Setting(Generic[T]):
         values: tuple[T, ...] = self._values(getattr(self.of_thread, "key", ""))
         return values[-1] if values else otherwise
 
-    def untraced_value(self, otherwise: T) -> T:
-        """The value of the innermost block, for code that no compiler traces: it takes a quarter of the time."""
-        blocks, last = _blocks.get(), self._last
-        if last is not None and last[0] is blocks and last[1].is_open:
-            return last[2]
+    def here(self, otherwise: T) -> tuple[tuple[_Block, ...], _Block, T]:
+        """The blocks here, the innermost one that sets it, and its value, for code that no compiler traces.
+
+        The value is the same while `blocks_here` returns the same object and the innermost block is open.
+        """
+        blocks = blocks_here()
         for block in reversed(blocks):
             if self in block.values and block.is_open:
-                found: T = block.values[self].value
-                self._last = blocks, block, found
-                return found
-        return otherwise
+                return blocks, block, block.values[self].value
+        return blocks, _OUTSIDE, otherwise
 
     @constant_while_tracing
     def _values(self, key: str) -> tuple[T, ...]:
@@ -89,8 +86,6 @@ class Setting(Generic[T]):
         """Count the open blocks that set it."""
         with self._counting:  # `+=` alone is not atomic
             self.open_blocks += change
-            if not self.open_blocks:
-                self._last = None  # it would keep the blocks
 
 
 class _Value(Record):
@@ -111,6 +106,7 @@ class _Block:
 
 _blocks: ContextVar[tuple[_Block, ...]] = ContextVar("xarrayops blocks", default=())
 """The blocks around this point of the program, the innermost last."""
+blocks_here = _blocks.get
 
 
 def keys_here() -> tuple[tuple[str, str], ...]:
@@ -173,6 +169,19 @@ class Scope:
         block.is_open = False
         _show(_open_blocks())
         block.closing.close()
+        block.owner = _NOBODY  # what keeps the closed block does not keep its owner
+
+
+class _Nobody(Scope):
+    """The owner of closed blocks. It sets nothing."""
+
+    def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
+        return []
+
+
+_NOBODY = _Nobody()
+_OUTSIDE = _Block(_NOBODY, {})
+"""Stands for the block that sets a value where none does."""
 
 
 def carried_blocks() -> tuple[Scope, ...]:

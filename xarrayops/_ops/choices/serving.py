@@ -11,6 +11,7 @@ from typing import Any
 
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.backends.resolved import runs_in_dynamo
+from xarrayops._core.modes.settings import blocks_here
 from xarrayops._ops.choices.block import current, of_environment, setting
 from xarrayops._ops.choices.calls import Description, NotDescribed, describe, key_of
 from xarrayops._ops.choices.limits import NEVER, limit_of
@@ -24,8 +25,8 @@ from xarrayops.plugin.candidates import Call
 from xarrayops.plugin.nested import arrays_in, is_array
 
 Serve = Callable[..., Any]
-Known = tuple[Measurements, dict[Any, Serve | None]]
-"""The choices of a block, and the functions that were found in them, by the form of the call."""
+Forms = dict[Any, Serve | None]
+"""The functions that were found in the choices of a block, by the form of the call."""
 MOST_FORMS = 4096
 """The number of forms of calls after which a table begins anew: options with many values would fill it."""
 
@@ -48,34 +49,43 @@ class Chooser:
         if not runs_in_dynamo():  # it changes tables, and Dynamo must find the same ones when it traces again
             of_environment()
         self.limit = limit_of(verb, own.name)
-        self._last: tuple[Any, Known | None] = self, None
-        """The value of the setting at the last call, and what `_known` found for it."""
+        self.function_for = self._finder()
 
-    def function_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
-        """The function of the choice; None if the default serves."""
-        value = setting.untraced_value(None)
-        last, known = self._last
-        if value is not last:
-            known = self._known(current())
-            self._last = value, known
-        if known is None:
-            return None
-        measurements, forms = known
-        plain, form = self.plain, self._form
-        try:  # the quick way to the key of the most common calls: options are their own parts
-            x = args[0]
-            key: Any = (form(x) or x) if type(x) is plain else x
-            if len(args) == 2:
-                y = args[1]
-                key = key, (form(y) or y) if type(y) is plain else float if type(y) is float else y
-            elif len(args) > 2:
-                key = (key, *map(self._part, args[1:]))
-            if kwargs:
-                key = (key, *kwargs, *kwargs.values())
-            return forms[key]
-        except Exception:  # also of an argument that cannot be hashed, or has no form
-            key = self._key(args, kwargs)
-        if key is None:
+    def _finder(self) -> Callable[[tuple[Any, ...], dict[str, Any]], Serve | None]:
+        """What returns the function of the choice for the arguments of a call; None if the default serves.
+
+        It is a closure, because attributes take longer to read than its variables.
+        """
+        plain, form, part = self.plain, self._form, self._part
+        forms_here, looked_up = self._forms_here, self._looked_up
+        last: tuple[Any, Any, Forms | None] = None, None, None
+
+        def function_for(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
+            nonlocal last
+            blocks, block, forms = last
+            if blocks is not blocks_here() or not block.is_open:
+                blocks, block, forms = last = forms_here()
+            if forms is None:
+                return None
+            try:  # the quick way to the key of the most common calls: options are their own parts
+                x = args[0]
+                key: Any = (form(x) or x) if type(x) is plain else x
+                if len(args) > 1:
+                    y = args[1]
+                    second = (form(y) or y) if type(y) is plain else float if type(y) is float else y
+                    key = (key, second, *map(part, args[2:]))
+                if kwargs:
+                    key = (key, *kwargs, *kwargs.values())
+                return forms[key]
+            except Exception:  # also of an argument that cannot be hashed, or has no form
+                return looked_up(forms, args, kwargs)
+
+        return function_for
+
+    def _looked_up(self, forms: Forms, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Serve | None:
+        """The function of the choice, found in the choices of the block if this form of a call is new."""
+        key, measurements = self._key(args, kwargs), current()
+        if key is None or measurements is None:
             return None
         if key in forms:
             return forms[key]
@@ -84,11 +94,16 @@ class Chooser:
         found = forms[key] = self._served(measurements, args, kwargs)
         return found
 
-    def _known(self, measurements: Measurements | None) -> Known | None:
-        """The functions by the forms of calls; None if all calls of the verb have the default."""
+    def _forms_here(self) -> tuple[Any, Any, Forms | None]:
+        """The open blocks, the one that decides, and the functions by the forms of calls.
+
+        The functions are None if all calls of the verb have the default.
+        """
+        blocks, block, _ = setting.here(None)
+        measurements = current()
         if measurements is None or measurements.least(self._verb, self._own.name) == NEVER:
-            return None
-        return measurements, measurements.forms.setdefault(self, {})
+            return blocks, block, None
+        return blocks, block, measurements.forms.setdefault(self, {})
 
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The form of a call; None if it has none: an argument is an array of another class, for example."""

@@ -84,7 +84,9 @@ def jit(
     when : {"now", "pays", "never"}
         "now" compiles at the first call of a signature. "pays" runs eagerly until that has taken as long as the
         compilation is expected to take, and returns to eager calls if compiled ones are not faster: the total time is
-        at most about twice that of the better choice. "never" runs eagerly.
+        at most about twice that of the better choice. The expectation is the last compilation of the function; before
+        that, in a block of `measured`, the median of the compilations on this machine, and else a fixed time for each
+        library. "never" runs eagerly.
     check : bool
         Whether to compare the first result of each signature with the function itself, which is called twice, on copies
         of the arguments. This also finds functions that write to their arguments, or whose results depend on other

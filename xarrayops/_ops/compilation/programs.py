@@ -14,6 +14,7 @@ from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults, settings as scoped, tables as modes
 from xarrayops._ops import agreement
+from xarrayops._ops.choices import compilations
 from xarrayops._ops.compilation.captured import Captured
 from xarrayops._ops.compilation.compilers import Compiler, compiler_for, reason_of, untraceable
 from xarrayops._ops.compilation.ledger import Choice, Entry, When
@@ -173,11 +174,17 @@ class Programs:
             self._warn(reason)
         if len(self._states) >= self._options.limit + KEPT:
             return None
-        expected = self._last_compilation_s or (compiler.engine.compilation_seconds if compiler.engine else 0.0)
         described = self._signature.described(args, kwargs) | self._captured.current
         why = reason or self._changes(described)
-        self._states[key] = _State(compiler, Choice("never" if reason else when, expected), described, why)
+        choice = Choice("never" if reason else when, self._expected_s(compiler.engine))
+        self._states[key] = _State(compiler, choice, described, why)
         return self._states[key]
+
+    def _expected_s(self, engine: Backend | None) -> float:
+        """The seconds that a compilation is expected to take."""
+        if engine is None:
+            return 0.0
+        return self._last_compilation_s or compilations.expected_s(engine.name) or engine.compilation_seconds
 
     def _changes(self, described: dict[str, str]) -> str:
         """How a signature differs from the previous one."""
@@ -261,6 +268,8 @@ class Programs:
         except XArrayOpsError as error:
             return self._failed(state, error, args, kwargs)
         state.choice.compiled(seconds)
+        if state.compiler.engine is not None:
+            compilations.record(state.compiler.engine.name, seconds)
         state.compiled, self._last_compilation_s = getattr(program, "direct", program), seconds
         state.forms = forms if self._signature.has_objects(forms[0]) else []
         return got

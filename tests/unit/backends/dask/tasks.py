@@ -1,10 +1,27 @@
-"""Executes a graph task by task, and notes the bytes that each task takes in and gives out."""
+"""Splits arrays, executes graphs task by task, and notes the bytes that each task takes in and gives out."""
 
 from typing import NamedTuple
 
 import dask
 import numpy as np
 from dask.callbacks import Callback
+
+import xarrayops as xo
+
+
+def split(x, *counts):
+    """The array in so many chunks along each axis."""
+    names = [f"a{i}" for i in range(x.ndim)]
+    found = xo.shard(x, tuple(names), mesh=dict(zip(names, counts, strict=True)), backend="dask")
+    return found.persist(scheduler="sync")  # without the tasks that cut x
+
+
+def function_of(verb):
+    """The public function of a verb, also one of a namespace."""
+    function = xo
+    for name in verb.split("."):
+        function = getattr(function, name)
+    return function
 
 
 class Task(NamedTuple):

@@ -39,6 +39,15 @@ def looked_up(monkeypatch):
     return verbs
 
 
+@pytest.fixture
+def routes(monkeypatch):
+    """The verbs of the calls that an engine or a choice serves."""
+    verbs = []
+    served = serving.Route._served
+    monkeypatch.setattr(serving.Route, "_served", lambda *given: verbs.append(given[0].verb) or served(*given))
+    return verbs
+
+
 def names_of(function):
     """The functions of xarrayops that a call enters, the third time."""
     for _ in range(2):
@@ -76,7 +85,7 @@ def test_limits_are_those_of_the_open_blocks(monkeypatch, looked_up):
     assert looked_up == ["sort"]
 
 
-def test_a_block_of_another_thread_changes_nothing_here(monkeypatch):
+def test_a_block_of_another_thread_changes_nothing_here(monkeypatch, routes):
     opened, closed = threading.Event(), threading.Event()
     block = pinned(monkeypatch, proved(call(128, 128)))
 
@@ -89,9 +98,6 @@ def test_a_block_of_another_thread_changes_nothing_here(monkeypatch):
     thread.start()
     try:
         opened.wait(30)
-        routes = []
-        route = serving.Route._served
-        monkeypatch.setattr(serving.Route, "_served", lambda *given: routes.append(given[0].verb) or route(*given))
         assert np.array_equal(xo.sort(X), np.sort(X))
         assert routes == []
         with block:
@@ -102,10 +108,7 @@ def test_a_block_of_another_thread_changes_nothing_here(monkeypatch):
         thread.join()
 
 
-def test_a_block_is_for_its_own_task(monkeypatch):
-    routes = []
-    route = serving.Route._served
-    monkeypatch.setattr(serving.Route, "_served", lambda *given: routes.append(given[0].verb) or route(*given))
+def test_a_block_is_for_its_own_task(monkeypatch, routes):
     block = pinned(monkeypatch, proved(call(128, 128)))
 
     async def inside(entered, left):
@@ -138,11 +141,8 @@ def test_a_recording_block_looks_up_all_functions(monkeypatch, tmp_path, looked_
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_choices_and_engines_at_once(monkeypatch, order):
+def test_choices_and_engines_at_once(monkeypatch, routes, order):
     """The choice serves its calls, and the engine the others, whichever block is the outer one."""
-    routes = []
-    route = serving.Route._served
-    monkeypatch.setattr(serving.Route, "_served", lambda *given: routes.append(given[0].verb) or route(*given))
     blocks = [pinned(monkeypatch, proved(call(128, 128))), xo.engines("torch")]
     with blocks[order], blocks[1 - order]:
         for y in (X, SMALL):

@@ -7,8 +7,7 @@ import xarrayops as xo
 from xarrayops.plugin.nested import leaves
 
 pytest.importorskip("dask")
-from tests.unit.backends.dask.tasks import most_moved
-from tests.unit.ops.sharding.test_rules import of, split
+from tests.unit.backends.dask.tasks import function_of, most_moved, split
 
 RNG = np.random.default_rng(0)
 MATRIX, VECTOR, CUBE = RNG.normal(size=(240, 64)), RNG.normal(size=4000), RNG.normal(size=(8, 8, 8, 8))
@@ -96,7 +95,7 @@ TIMES, JOINING = 8, {"reshape", "roll", "fill_diagonal", "nonzero", "unique_all"
 
 def stated_and_counted(verb, args, options):
     stated = next(each.moves for each in xo.explain(verb, *args, **options).candidates if each.ok)
-    results = of(verb)(*args, **options)
+    results = function_of(verb)(*args, **options)
     return stated, most_moved(*(x for x in leaves(results) if hasattr(x, "persist")))
 
 

@@ -14,19 +14,12 @@ from xarrayops.testing._suite.suite import ContractSuite, rows
 from xarrayops.testing._suite.table import NativeDtype, supported_cases
 
 pytest.importorskip("dask")
-from tests.unit.backends.dask.tasks import largest_task, most_moved
+from tests.unit.backends.dask.tasks import function_of, largest_task, most_moved, split
 
 RNG = np.random.default_rng(0)
 TALL, SQUARE, VECTOR = RNG.normal(size=(240, 16)), RNG.normal(size=(48, 48)), RNG.normal(size=4000)
 POSITIVE = SQUARE @ SQUARE.T + np.eye(48)
 INDICES = RNG.integers(0, 100, 4000)
-
-
-def split(x, *counts):
-    """The array in so many chunks along each axis."""
-    names = [f"a{i}" for i in range(x.ndim)]
-    found = xo.shard(x, tuple(names), mesh=dict(zip(names, counts, strict=True)), backend="dask")
-    return found.persist(scheduler="sync")  # without the tasks that cut x
 
 
 SHORT = split(VECTOR[:300], 2)
@@ -103,18 +96,11 @@ TIMES = 6
 """A rule is at most so many times the largest task: kernels also hold temporary arrays, which are not counted."""
 
 
-def of(verb):
-    function = xo
-    for name in verb.split("."):
-        function = getattr(function, name)
-    return function
-
-
 @pytest.mark.parametrize("verb", CALLS)
 def test_no_task_moves_or_holds_more_than_the_rule_states(verb):
     args, options = CALLS[verb], OPTIONS.get(verb, {})
     (candidate,) = xo.explain(verb, *args, **options).candidates
-    results = of(verb)(*args, **options)
+    results = function_of(verb)(*args, **options)
     arrays = results if isinstance(results, tuple) else (results,)
     counted = largest_task(*arrays)
     assert counted <= candidate.holds
@@ -198,12 +184,12 @@ def test_rows_of_the_contract_move_and_hold_no_more_than_their_rules(row, monkey
 def test_long_rows_stay_in_chunks(verb, args, dtype):
     x = split(np.tile(LONG, 4).astype(dtype), 32)
     (candidate,) = xo.explain(verb, x, *args).candidates
-    results = of(verb)(x, *args)
+    results = function_of(verb)(x, *args)
     counted = largest_task(*(results if isinstance(results, tuple) else (results,)))
     assert counted <= candidate.holds <= TIMES * counted
     assert candidate.holds <= 8 << 20 < x.nbytes
     with xo.limits(holds=candidate.holds):
-        of(verb)(x, *args)
+        function_of(verb)(x, *args)
 
 
 @pytest.mark.parametrize("counts", [(8, 1), (2, 1), (1, 1), (4, 2)])
