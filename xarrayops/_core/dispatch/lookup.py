@@ -81,6 +81,11 @@ def table(verb: str, module: dict[str, Any] | None = None, name: str = "") -> Ta
     return of_states[modes.state_of(verb)]
 
 
+def forget(verb: str, state: int) -> None:
+    """Find the functions of a verb in a state again."""
+    _tables[state].get(verb, {}).clear()
+
+
 def function_for(verb: str, key: Classes) -> Callable[..., Any]:
     """The function of a verb for some classes, for callers that need not be as fast as a generated function."""
     try:

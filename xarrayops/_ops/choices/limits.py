@@ -1,7 +1,7 @@
 """The sizes below which no call is looked up: smaller arrays have the default in all open blocks.
 
-A call compares the size of its first array with a limit before it reads anything else, and functions for which no open
-block has a choice are not changed at all.
+A call compares the size of its first array with a limit before it reads anything else. Functions for which no open
+block has a choice are not changed at all, and with one for another library they have an unchanged entry in its table.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from threading import Lock
 
+from xarrayops._core.dispatch import lookup
 from xarrayops._core.modes import tables as modes
 
 NEVER = sys.maxsize
@@ -21,10 +22,18 @@ Least = Callable[[str, str], int]
 class Limit:
     """The least size of the arrays of a verb and a library whose calls are looked up, in any block and thread."""
 
-    __slots__ = ("size",)
+    __slots__ = ("is_unread", "size")
 
     def __init__(self) -> None:
         self.size = NEVER
+        self.is_unread = False
+        """Whether a table has a function that does not read it."""
+
+    def is_never(self) -> bool:
+        """Whether no call is looked up. The caller then enters a function that does not read the limit."""
+        with _changing:
+            self.is_unread |= self.size == NEVER
+            return self.size == NEVER
 
 
 _limits: dict[tuple[str, str], Limit] = {}
@@ -47,6 +56,10 @@ def begin(verbs: tuple[str, ...], least: Least) -> None:
     with _changing:
         _open.append(least)
         _update(*_limits)
+        for (verb, _), limit in _limits.items():
+            if limit.is_unread and limit.size != NEVER:
+                limit.is_unread = False
+                lookup.forget(verb, modes.IN_CHOICES)
     modes.begin(verbs)
 
 

@@ -25,10 +25,15 @@ def with_choices(
     function: Callable[..., Any],
     function_of: FunctionOf,
     otherwise: Callable[..., Any],
+    *,
+    only_now: bool = False,
 ) -> Callable[..., Any]:
-    """A function that calls the measured choice if there is one, and else ``otherwise``."""
+    """A function that calls the measured choice if there is one, and else ``otherwise``.
+
+    With ``only_now`` it is ``otherwise`` if no open block has a choice for the library: the caller asks again later.
+    """
     found = chooser(verb, own, function, function_of)
-    if found is None:
+    if found is None or (only_now and found.limit.is_never()):
         return otherwise
     choose, traces = found.function_for, own.own_hook("trace_state")
 

@@ -65,7 +65,7 @@ def in_tables(verb: str, own: Backend, key: Classes, function: Callable[..., Any
         return function
     function_of = partial(by_table, verb, own, key)
     if state == modes.IN_CHOICES:
-        return with_choices(verb, own, function, function_of, function)
+        return with_choices(verb, own, function, function_of, function, only_now=True)
     return serving(verb, own, function, function_of)
 
 

@@ -66,6 +66,22 @@ def test_functions_without_choices_are_those_of_outside(monkeypatch):
     assert modes.state_of("sort") == modes.PLAIN
 
 
+def test_arrays_of_other_libraries_have_the_functions_of_outside(monkeypatch, looked_up):
+    torch = pytest.importorskip("torch")
+    y = torch.rand(128, 128)
+    xo.sort(y)
+    names = names_of(lambda: xo.sort(y))
+    with pinned(monkeypatch, proved(call(128, 128))):
+        assert names_of(lambda: xo.sort(y)) == names
+        of_torch = call(128, 128, dtype="float32", library="torch")
+        with pinned(monkeypatch, proved(of_torch, candidate="numpy:sort", default="torch:sort")):
+            assert np.array_equal(xo.sort(y), np.sort(y))
+            assert looked_up == ["sort"]
+        assert np.array_equal(xo.sort(X), np.sort(X))
+    assert looked_up == ["sort", "sort"]
+    assert names_of(lambda: xo.sort(y)) == names
+
+
 def test_a_call_below_the_limit_enters_one_more_function(monkeypatch):
     outside = names_of(lambda: xo.sort(SMALL, axis=0))
     with pinned(monkeypatch, proved(call(128, 128))):
