@@ -1,8 +1,13 @@
-"""A run of ``tune``: the calls are measured in one process, and the promising candidates in a second one."""
+"""A run of ``tune``: the calls are measured in one process, and the promising candidates in a second one.
+
+Arrays of some megabytes take other times in a program whose heap keeps freed memory than in one that takes memory from
+the system for each array: by up to a factor of 3, and not the same for each library. A program may do either, so the
+second process keeps its memory, and a candidate has to be faster in both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from time import monotonic
 from typing import Any
 
@@ -15,6 +20,8 @@ from xarrayops._system.texts import counted
 
 START_S, CALL_S = 120.0, 60.0
 """The time limits of the start of a worker, which imports all libraries, and of one request."""
+KEPT_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
+"""The environment with which the C library of Linux keeps the memory of freed arrays; others ignore it."""
 Request = dict[str, Any]
 """For a worker: the description of a call, and the names of the candidates if not all are measured; or what to list."""
 
@@ -22,7 +29,8 @@ Request = dict[str, Any]
 class Process:
     """A worker process, which starts with the first request and is replaced if it dies."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = environment
         self._worker: Worker | None = None
         self.start_s = 0.0
         """The seconds of the last start."""
@@ -31,7 +39,7 @@ class Process:
         """The answer to a request."""
         if self._worker is None or not self._worker.alive:
             start = monotonic()
-            self._worker = Worker("xarrayops.tune.worker")
+            self._worker = Worker("xarrayops.tune.worker", environment=self._environment)
             self._worker.answer(START_S)
             self.start_s = monotonic() - start
         return self._worker.ask(request, CALL_S)
@@ -58,7 +66,7 @@ class Run:
 
         The first process ends when the second one needs the rest of the time.
         """
-        first, second = Process(), Process()
+        first, second = Process(), Process(KEPT_MEMORY)
         self._progress.start()
         try:
             self.calls = self._listed(first, lists) if calls is None else calls

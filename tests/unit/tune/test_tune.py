@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -185,6 +186,11 @@ class Worker:
 
     def __init__(self, answers):
         self.alive, self.answers, self.asked = True, answers, []
+        self.environment = None
+
+    def started(self, environment):
+        self.environment = environment
+        return self
 
     def answer(self, seconds):
         return {"status": "ok"}
@@ -211,7 +217,7 @@ def answer(*gains):
 def ran(monkeypatch, *workers, calls=(SORT,) * 3, limit=60.0):
     """A run whose workers answer one after the other."""
     left = list(workers)
-    monkeypatch.setattr(run, "Worker", lambda module: left.pop(0))
+    monkeypatch.setattr(run, "Worker", lambda module, environment: left.pop(0).started(environment))
     found = run.Run(limit, console())
     found.measure(list(calls), [])
     return found
@@ -230,8 +236,31 @@ def test_the_second_process_measures_the_promising_candidates(monkeypatch, store
     first, second = Worker([answer(1.0, 2.0, 3.0), answer(1.0), answer(2.0)]), Worker([answer(1.0, 3.0), answer(2.0)])
     found = ran(monkeypatch, first, second)
     assert [request["only"] for request in second.asked] == [["c1", "c2"], ["c0"]]
+    assert (first.environment, second.environment) == (None, run.KEPT_MEMORY)
     assert list(found.notes()) == ["1 kernel faster in one process, but not in the other."]
     assert len(store.records()) == 8
+
+
+FAULTS = """
+import resource
+import numpy as np
+np.ones(6_000_000)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(20):
+    np.ones(6_000_000)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library of Linux")
+def test_the_second_process_keeps_the_memory_of_freed_arrays():
+    def faults(environment):
+        command = [sys.executable, "-c", FAULTS]
+        environment = {**os.environ, "NUMPY_MADVISE_HUGEPAGE": "0", **environment}
+        return int(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
+
+    assert faults({}) > 20_000, "each array of 48 MB takes its pages from the system"
+    assert faults(run.KEPT_MEMORY) < 100
 
 
 def test_a_second_process_without_time_is_not_a_disagreement(monkeypatch, store):
@@ -242,7 +271,7 @@ def test_a_second_process_without_time_is_not_a_disagreement(monkeypatch, store)
 
 
 def test_a_failure_of_the_list_is_told(monkeypatch, store):
-    monkeypatch.setattr(run, "Worker", lambda module: Worker([{"status": "crashed", "reason": "SIGSEGV"}]))
+    monkeypatch.setattr(run, "Worker", lambda module, environment: Worker([{"status": "crashed", "reason": "SIGSEGV"}]))
     found = run.Run(60.0, console())
     found.measure(None, [{"verbs": ["sort"], "libraries": ["numpy"]}])
     assert list(found.notes()) == ["the list of calls: SIGSEGV"]
@@ -257,7 +286,7 @@ def test_an_interrupt_keeps_what_was_measured(monkeypatch, store, tmp_path, caps
     choice = {"description": SORT, "default": "numpy:sort", "candidate": "numpy:sort", "gain": 1.0, "rounds": 0}
     log.write_text(json.dumps({**choice, "date": "", "exact": True}) + "\n")
     worker = Worker([answer(1.0), KeyboardInterrupt()])
-    monkeypatch.setattr(run, "Worker", lambda module: worker)
+    monkeypatch.setattr(run, "Worker", lambda module, environment: worker)
     monkeypatch.setattr(tune, "calls_of", lambda path: [SORT, SORT])
     assert tune.main(["--from-log", str(log)]) == 130
     printed = capsys.readouterr().out

@@ -4,7 +4,7 @@ In each round the default and a candidate are called one after the other, so a d
 round does not change their ratio. A candidate is proved if, in each of the last two processes that measured it, a share
 `MOST` of the rounds shows it at least `GAIN` times as fast, copies and waiting included. Two processes are needed
 because the times of one process share its memory layout: medians of two processes of the same code differ by 6 % in the
-middle, and by 28 % in one of ten cases.
+middle, and by 28 % in one of ten cases. `xarrayops.tune.run` says in what else they differ.
 
 Between two measured sizes a candidate serves only if it is proved for both. Beyond the measured sizes the default
 serves.
