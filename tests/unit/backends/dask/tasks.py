@@ -16,14 +16,6 @@ def split(x, *counts):
     return found.persist(scheduler="sync")  # without the tasks that cut x
 
 
-def function_of(verb):
-    """The public function of a verb, also one of a namespace."""
-    function = xo
-    for name in verb.split("."):
-        function = getattr(function, name)
-    return function
-
-
 class Task(NamedTuple):
     """The bytes that a task takes and gives, and those that it receives if it runs where its largest argument is."""
 

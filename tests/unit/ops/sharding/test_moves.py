@@ -1,5 +1,7 @@
 """The rules bound what a task of Dask receives from others, whose bytes are counted in the graph that Dask executes."""
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import xarrayops as xo
 from xarrayops.plugin.nested import leaves
 
 pytest.importorskip("dask")
-from tests.unit.backends.dask.tasks import function_of, most_moved, split
+from tests.unit.backends.dask.tasks import most_moved, split
 
 RNG = np.random.default_rng(0)
 MATRIX, VECTOR, CUBE = RNG.normal(size=(240, 64)), RNG.normal(size=4000), RNG.normal(size=(8, 8, 8, 8))
@@ -95,7 +97,7 @@ TIMES, JOINING = 8, {"reshape", "roll", "fill_diagonal", "nonzero", "unique_all"
 
 def stated_and_counted(verb, args, options):
     stated = next(each.moves for each in xo.explain(verb, *args, **options).candidates if each.ok)
-    results = function_of(verb)(*args, **options)
+    results = attrgetter(verb)(xo)(*args, **options)
     return stated, most_moved(*(x for x in leaves(results) if hasattr(x, "persist")))
 
 

@@ -1,5 +1,7 @@
 """The rules bound the largest task of Dask, whose bytes are counted while it runs."""
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from xarrayops.testing._suite.suite import ContractSuite, rows
 from xarrayops.testing._suite.table import NativeDtype, supported_cases
 
 pytest.importorskip("dask")
-from tests.unit.backends.dask.tasks import function_of, largest_task, most_moved, split
+from tests.unit.backends.dask.tasks import largest_task, most_moved, split
 
 RNG = np.random.default_rng(0)
 TALL, SQUARE, VECTOR = RNG.normal(size=(240, 16)), RNG.normal(size=(48, 48)), RNG.normal(size=4000)
@@ -100,7 +102,7 @@ TIMES = 6
 def test_no_task_moves_or_holds_more_than_the_rule_states(verb):
     args, options = CALLS[verb], OPTIONS.get(verb, {})
     (candidate,) = xo.explain(verb, *args, **options).candidates
-    results = function_of(verb)(*args, **options)
+    results = attrgetter(verb)(xo)(*args, **options)
     arrays = results if isinstance(results, tuple) else (results,)
     counted = largest_task(*arrays)
     assert counted <= candidate.holds
@@ -184,12 +186,12 @@ def test_rows_of_the_contract_move_and_hold_no_more_than_their_rules(row, monkey
 def test_long_rows_stay_in_chunks(verb, args, dtype):
     x = split(np.tile(LONG, 4).astype(dtype), 32)
     (candidate,) = xo.explain(verb, x, *args).candidates
-    results = function_of(verb)(x, *args)
+    results = attrgetter(verb)(xo)(x, *args)
     counted = largest_task(*(results if isinstance(results, tuple) else (results,)))
     assert counted <= candidate.holds <= TIMES * counted
     assert candidate.holds <= 8 << 20 < x.nbytes
     with xo.limits(holds=candidate.holds):
-        function_of(verb)(x, *args)
+        attrgetter(verb)(xo)(x, *args)
 
 
 @pytest.mark.parametrize("counts", [(8, 1), (2, 1), (1, 1), (4, 2)])
