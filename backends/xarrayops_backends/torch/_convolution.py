@@ -9,10 +9,13 @@ import torch.nn.functional as F
 
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.convolution import Windows
+from xarrayops_backends.torch._attention.modes import is_followed
 from xarrayops_backends.torch._precision import _convolution_precision
 
 _functions: Any = F  # untyped: PyTorch does not annotate these functions
 _CONVOLUTIONS = {1: _functions.conv1d, 2: _functions.conv2d, 3: _functions.conv3d}
+_LARGE = 1 << 14
+"""The number of elements from which maxima of slices are faster than PyTorch's pooling."""
 _LARGEST = {1: _functions.max_pool1d, 2: _functions.max_pool2d, 3: _functions.max_pool3d}
 
 
@@ -36,18 +39,26 @@ def _refusal(call: Call) -> str | None:
 
 
 def _largest(x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Array:
-    """The largest elements. Padding is added here: PyTorch's own is at most half of the window."""
-    first = _padded(_first(x, windows), windows, float("-inf"))
+    """The largest elements. PyTorch's own padding is at most half of the window."""
+    first, pairs = _first(x, windows), zip(windows.padding, windows.shape, strict=True)
+    is_own = all(before == after <= n // 2 for (before, after), n in pairs)
+    first = first if is_own else _padded(first, windows, float("-inf"))
+    padding = tuple(before for before, _ in windows.padding) if is_own else 0
     pool = _LARGEST[len(windows.shape)]
-    return _back(pool(first, windows.shape, windows.stride, 0, windows.dilation), windows)
+    return _back(pool(first, windows.shape, windows.stride, padding, windows.dilation), windows)
 
 
 def _largest_refusal(call: Call) -> str | None:
-    x, _, kind = call.args
+    x, windows, kind = call.args
     if kind != "max":
         return "it gives the largest elements"
     if not x.dtype.is_floating_point:
         return "PyTorch's pooling takes no integers"
+    # PyTorch's loop over windows of several axes has vector instructions only if the channels are last in memory. It is
+    # needed for gradients: that of equal elements is the first one's.
+    is_slow = x.is_cpu and x.ndim > 3 and x.numel() >= _LARGE and _first(x, windows).stride(1) != 1
+    if is_slow and not is_followed(x):
+        return "maxima along each axis are several times as fast"
     return None if x.numel() else "PyTorch's pooling refuses some empty arrays"
 
 

@@ -63,7 +63,7 @@ def test_convolution(tmp_path):
     pytest.importorskip("jax")
     pytest.importorskip("torch")
     rows = results_of("convolution.py", tmp_path, "--rounds", 1, "--pause", 0, "--scale", 0.1)["rows"]
-    assert len(rows) == 10
+    assert len(rows) == 14
     assert all(set(row["over torch's own"]) == {"numpy", "torch", "jax"} for row in rows)
 
 

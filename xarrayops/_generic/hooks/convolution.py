@@ -1,4 +1,4 @@
-"""Convolutions and pooling. The generic functions take one step for each element of a window."""
+"""Convolutions, with a step for each element of a window, and pooling, with one for each place along each axis."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ def convolution(xp: ModuleType, x: Array, weights: Array, windows: Windows, grou
     dtype = x.dtype
     if str(dtype).endswith(HALVES):
         x, weights = (xp.astype(y, xp.float32) for y in (x, weights))
-    x = _channels_second(xp, x, windows)
+    x = xp.moveaxis(x, -1, 1) if windows.is_channels_last else x
     counts = windows.counts(tuple(x.shape[2:]))
     batch, channels, out = x.shape[0], x.shape[1] // groups, weights.shape[0] // groups
-    padded = _padded(xp, x, windows, 0)
+    padded = x
+    for axis, pair in enumerate(windows.padding, 2):
+        padded = _padded(xp, padded, axis, pair, 0)
 
     def products() -> Iterator[Array]:
-        for at, part in zip(_offsets(windows), _parts(padded, windows, counts), strict=True):
+        for at, part in _parts(padded, windows, counts):
             columns = xp.reshape(part, (batch, groups, channels, prod(counts)))
             of_element = xp.reshape(weights[(slice(None), slice(None), *at)], (groups, out, channels))
             yield xp.matmul(of_element, columns)
@@ -45,11 +47,13 @@ def pooling(xp: ModuleType, x: Array, windows: Windows, kind: Literal["max", "su
 
     There is at least one window, and each contains an element of x.
     """
-    x = _channels_second(xp, x, windows)
-    padded = _padded(xp, x, windows, _lowest(xp, x.dtype) if kind == "max" else 0)
-    combine = xp.maximum if kind == "max" else xp.add
-    result = reduce(combine, _parts(padded, windows, windows.counts(tuple(x.shape[2:]))))
-    return xp.moveaxis(result, 1, -1) if windows.is_channels_last else result
+    combine, edge = (xp.maximum, _lowest(xp, x.dtype)) if kind == "max" else (xp.add, 0)
+    first = 1 if windows.is_channels_last else 2
+    for axis, n in enumerate(windows.counts(tuple(x.shape[first:][: len(windows.shape)]))):
+        padded, before = _padded(xp, x, first + axis, windows.padding[axis], edge), (slice(None),) * (first + axis)
+        places = (_places(windows, axis, i, n) for i in range(windows.shape[axis]))
+        x = reduce(combine, (padded[(*before, each, ...)] for each in places))
+    return x if max(windows.shape) > 1 else xp.asarray(x, copy=True)  # slices alone may be views
 
 
 def _lowest(xp: ModuleType, dtype: Any) -> Any:
@@ -57,28 +61,22 @@ def _lowest(xp: ModuleType, dtype: Any) -> Any:
     return -float("inf") if xp.isdtype(dtype, "real floating") else xp.iinfo(dtype).min
 
 
-def _channels_second(xp: ModuleType, x: Array, windows: Windows) -> Array:
-    return xp.moveaxis(x, -1, 1) if windows.is_channels_last else x
+def _padded(xp: ModuleType, x: Array, axis: int, pair: tuple[int, int], value: Any) -> Array:
+    """x with its padding along a spatial axis."""
+    if not any(pair):
+        return x
+    edge = xp.full_like(x[(*(slice(None),) * axis, slice(1), ...)], value)  # on the device of x
+    before, after = (xp.broadcast_to(edge, (*x.shape[:axis], n, *x.shape[axis + 1 :])) for n in pair)
+    return xp.concat([before, x, after], axis=axis)
 
 
-def _padded(xp: ModuleType, x: Array, windows: Windows, value: Any) -> Array:
-    """x with its padding along the spatial axes."""
-    for axis, pair in enumerate(windows.padding, 2):
-        if any(pair):
-            edge = xp.full_like(xp.sum(x, axis=axis, keepdims=True, dtype=x.dtype), value)  # on the device of x
-            before, after = (xp.broadcast_to(edge, (*x.shape[:axis], n, *x.shape[axis + 1 :])) for n in pair)
-            x = xp.concat([before, x, after], axis=axis)
-    return x
+def _parts(padded: Array, windows: Windows, counts: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Array]]:
+    """Each position in a window, and the elements of all windows at that position."""
+    for at in product(*map(range, windows.shape)):
+        yield at, padded[(..., *(_places(windows, axis, i, counts[axis]) for axis, i in enumerate(at)))]
 
 
-def _offsets(windows: Windows) -> Iterator[tuple[int, ...]]:
-    """The positions in a window."""
-    return product(*map(range, windows.shape))
-
-
-def _parts(padded: Array, windows: Windows, counts: tuple[int, ...]) -> Iterator[Array]:
-    """For each position in a window, the elements of all windows at that position."""
-    for at in _offsets(windows):
-        starts = (i * step for i, step in zip(at, windows.dilation, strict=True))
-        bounds = zip(starts, counts, windows.stride, strict=True)
-        yield padded[(..., *(slice(a, a + (n - 1) * stride + 1, stride) for a, n, stride in bounds))]
+def _places(windows: Windows, axis: int, i: int, count: int) -> slice:
+    """The places of element i of all windows along a spatial axis."""
+    first, stride = i * windows.dilation[axis], windows.stride[axis]
+    return slice(first, first + (count - 1) * stride + 1, stride)

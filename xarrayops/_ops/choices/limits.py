@@ -29,8 +29,8 @@ class Limit:
         self.is_unread = False
         """Whether a table has a function that does not read it."""
 
-    def is_never(self) -> bool:
-        """Whether no call is looked up. The caller then enters a function that does not read the limit."""
+    def may_stay_unread(self) -> bool:
+        """Whether no call is looked up now. It notes then that the caller enters a function that does not read it."""
         with _changing:
             self.is_unread |= self.size == NEVER
             return self.size == NEVER

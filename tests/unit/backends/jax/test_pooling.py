@@ -6,20 +6,10 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+from tests.unit.backends.pooling import largest
 
 jax = pytest.importorskip("jax")
 convolution = pytest.importorskip("xarrayops_backends.jax._convolution")
-
-
-def by_definition(x, shape, stride, padding):
-    """The largest element of each window of the last axes, with NaN where a window has one."""
-    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    padded = np.pad(x, [(0, 0), (0, 0), *((n, n) for n in padding)], constant_values=lowest)
-    axes = tuple(range(2, x.ndim))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, shape, axes)
-    return windows[(..., *(slice(None, None, step) for step in stride), *(slice(None),) * len(shape))].max(
-        axis=tuple(range(-len(shape), 0))
-    )
 
 
 CASES = [
@@ -34,14 +24,14 @@ CASES = [
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "uint8"])
 @pytest.mark.parametrize(("pool", "extents", "shape", "stride", "padding"), CASES)
-def test_as_by_definition(pool, extents, shape, stride, padding, dtype, monkeypatch):
-    served, largest = [], convolution._largest
-    monkeypatch.setattr(convolution, "_largest", lambda *given: served.append(given) or largest(*given))
+def test_as_largest(pool, extents, shape, stride, padding, dtype, monkeypatch):
+    served, kernel = [], convolution._largest
+    monkeypatch.setattr(convolution, "_largest", lambda *given: served.append(given) or kernel(*given))
     x = np.random.default_rng(0).integers(-99, 99, extents).astype(dtype)
     if x.dtype.kind == "f":
         x.flat[::31], x.flat[5::37], x.flat[7::13] = np.nan, np.inf, -np.inf
     options = {"stride": stride, "padding": padding}
-    want = by_definition(x, shape, stride, padding)
+    want = largest(x, shape, stride, padding)
     a = jax.numpy.asarray(x)
     got = pool(a, shape, **options)
     assert got.dtype == dtype
@@ -56,5 +46,5 @@ def test_as_by_definition(pool, extents, shape, stride, padding, dtype, monkeypa
 def test_gradients_are_those_of_reduced_windows():
     x = jax.numpy.asarray(np.random.default_rng(0).permutation(64).reshape(1, 1, 8, 8), "float32")
     gradient = xo.grad(lambda x: xo.sum(xo.max_pool2d(x, 2)))(x)
-    largest = np.repeat(np.repeat(by_definition(np.asarray(x), (2, 2), (2, 2), (0, 0)), 2, axis=2), 2, axis=3)
-    np.testing.assert_array_equal(np.asarray(gradient), np.asarray(x) == largest)
+    expected = np.repeat(np.repeat(largest(np.asarray(x), (2, 2), (2, 2), (0, 0)), 2, axis=2), 2, axis=3)
+    np.testing.assert_array_equal(np.asarray(gradient), np.asarray(x) == expected)

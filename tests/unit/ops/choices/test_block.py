@@ -13,6 +13,7 @@ import pytest
 
 import xarrayops as xo
 from tests.unit.ops.choices.records import call, pinned, proved
+from xarrayops._core.backends import find
 from xarrayops._ops.choices import machine, measurements as found, sentinel
 from xarrayops._ops.choices.store import Store
 from xarrayops._ops.engines import chosen, serving
@@ -317,6 +318,35 @@ def test_calls_of_several_arrays_have_a_form_each(monkeypatch):
         assert names == ["concat"]
         xo.concat([small, small])
     assert names == ["concat"]
+
+
+def key_is_quick(monkeypatch, args, kwargs):
+    """Whether the second call of a form is found without `Chooser._key`."""
+    with pinned(monkeypatch, proved(SORT)):
+        chooser = chosen.chooser("sort", find.named("numpy"), xo.sort, lambda engine: xo.sort)
+        assert chooser is not None
+        chooser.function_for(args, kwargs)
+        *_, forms = chooser._forms_here()
+        assert [*forms] == [chooser._key(args, kwargs)]
+        looked_up = []
+        monkeypatch.setattr(chosen.Chooser, "_looked_up", lambda *given: looked_up.append(given))
+        chooser._finder()(args, kwargs)
+    return not looked_up
+
+
+ROW = X[0]
+QUICK = [((X,), {}), ((X,), {"axis": 0}), ((X,), {"axis": None, "stable": True}), ((X, ROW), {}), ((X, 2.5), {})]
+QUICK += [((X, 3), {}), ((X, (0, 1)), {}), ((X, ROW, ROW), {}), ((X, ROW, 1.5), {"side": "left"})]
+
+
+@pytest.mark.parametrize(("args", "kwargs"), QUICK)
+def test_the_quick_key_of_a_call_is_that_of_its_form(monkeypatch, args, kwargs):
+    assert key_is_quick(monkeypatch, args, kwargs)
+
+
+@pytest.mark.parametrize(("args", "kwargs"), [((X, 1j), {}), ((X,), {"fraction": 0.5}), ((X, [0, 1]), {})])
+def test_other_calls_have_the_key_of_their_form(monkeypatch, args, kwargs):
+    assert not key_is_quick(monkeypatch, args, kwargs)
 
 
 def test_explain_shows_why_a_choice_does_not_serve(monkeypatch):

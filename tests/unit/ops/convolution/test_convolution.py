@@ -142,6 +142,15 @@ def test_nan_reaches_its_windows_only(library):
 
 
 @library
+def test_windows_of_one_element_give_a_copy(library):
+    x = of(library, np.arange(32768.0, dtype="float32").reshape(1, 2, 128, 128))
+    for pool in (xo.max_pool2d, xo.avg_pool2d):
+        got = pool(x, 1, stride=1)
+        np.testing.assert_array_equal(np.asarray(got), np.asarray(x))
+        assert library in ("jax", "dask") or not xo.shares_memory(got, x)
+
+
+@library
 def test_pooling_of_integers(library):
     x = of(library, np.asarray([[[-5, -3, -7]]], "int32"))
     assert xo.max_pool1d(x, 2, stride=1, padding=1).tolist() == [[[-5, -3, -3, -7]]]
