@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial, reduce
 from itertools import product
 from math import prod
@@ -19,13 +20,21 @@ from xarrayops_backends.jax._devices import _platform_of
 from xarrayops_backends.jax._standard.linalg import _precision
 
 _lax: Any = jax.lax
-_SMALL = 16
-"""The elements of a window up to which slices are compiled, one for each."""
+_SMALL, _FEW = 16, 64
+"""The elements of a window up to which slices are compiled, one for each: of the largest ones, and of sums."""
+_REPEATS = 8
+"""The output channels for each input channel up to which sums of slices are faster in both orders of channels."""
 _SPACE = {1: "W", 2: "HW", 3: "DHW"}
 
 
 def _native(x: Array, weights: Array, windows: Windows, groups: int, /) -> Array:
-    """`jax.lax.conv_general_dilated`; half types are summed in float32."""
+    """`jax.lax.conv_general_dilated`; half types are summed in float32.
+
+    Its depthwise convolutions on a CPU take ten times as long as sums of slices, or longer.
+    """
+    is_depthwise = weights.shape[1] == 1 and weights.shape[0] <= _REPEATS * groups
+    if is_depthwise and prod(windows.shape) <= _FEW and _is_on_one_cpu(x):
+        return _depthwise(x, weights, windows, groups)
     space = _SPACE[len(windows.shape)]
     order = f"N{space}C" if windows.is_channels_last else f"NC{space}"
     return _lax.conv_general_dilated(
@@ -49,8 +58,7 @@ def _refusal(call: Call) -> str | None:
 
 def _reduced(x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Array:
     """`jax.lax.reduce_window`; for maxima of small windows on a CPU the same from slices, in a fifth of the time."""
-    is_small = kind == "max" and prod(windows.shape) <= _SMALL and not isinstance(x, jax.core.Tracer)
-    if is_small and len(x.devices()) == 1 and _platform_of(x) == "cpu":
+    if kind == "max" and prod(windows.shape) <= _SMALL and _is_on_one_cpu(x):
         return _largest(x, windows)
     of_axes = partial(_of_axes, windows.is_channels_last)
     start, combine = (_lowest(x), _lax.max) if kind == "max" else (np.asarray(0, x.dtype), _lax.add)
@@ -67,16 +75,38 @@ def _reduced(x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Arra
 
 @partial(_jit, static_argnums=1)
 def _largest(x: Array, windows: Windows) -> Array:
-    """The maximum of slices, one for each position in a window without dilation."""
+    """The maximum of slices, one for each position in a window."""
+    return reduce(jnp.maximum, (part for _, part in _slices(x, windows, _lowest(x))))
+
+
+@partial(_jit, static_argnums=(2, 3))
+def _depthwise(x: Array, weights: Array, windows: Windows, groups: int) -> Array:
+    """The sum of slices times weights. Output channel c sees input channel c // repeats."""
+    repeats, wide = weights.shape[0] // groups, jnp.promote_types(x.dtype, jnp.float32)
+    each = jnp.repeat(x, repeats, axis=-1 if windows.is_channels_last else 1).astype(wide)
+    shape = (-1,) if windows.is_channels_last else (-1, *(1,) * len(windows.shape))
+
+    def of_channels(at: tuple[int, ...]) -> Array:
+        return weights[(slice(None), 0, *at)].reshape(shape).astype(wide)
+
+    parts = (part * of_channels(at) for at, part in _slices(each, windows, np.asarray(0, wide)))
+    return reduce(jnp.add, parts).astype(x.dtype)
+
+
+def _slices(x: Array, windows: Windows, edge: Any) -> Iterator[tuple[tuple[int, ...], Array]]:
+    """Each position in a window, and the elements of all windows at that position."""
     of_axes = partial(_of_axes, windows.is_channels_last)
-    padded = _lax.pad(x, _lowest(x), of_axes([(*pair, 0) for pair in windows.padding], (0, 0, 0)))
-    extents, steps = of_axes(windows.shape, 1), of_axes(windows.stride, 1)
+    padded = _lax.pad(x, edge, of_axes([(*pair, 0) for pair in windows.padding], (0, 0, 0)))
+    for at in product(*map(range, windows.shape)):
+        starts = [i * step for i, step in zip(at, windows.dilation, strict=True)]
+        after = [(n - 1) * step - a for n, step, a in zip(windows.shape, windows.dilation, starts, strict=True)]
+        ends = [n - behind for n, behind in zip(padded.shape, of_axes(after, 0), strict=True)]
+        yield at, _lax.slice(padded, of_axes(starts, 0), ends, of_axes(windows.stride, 1))
 
-    def part(starts: tuple[int, ...]) -> Array:
-        ends = [n - extent + 1 + start for n, extent, start in zip(padded.shape, extents, starts, strict=True)]
-        return _lax.slice(padded, starts, ends, steps)
 
-    return reduce(jnp.maximum, map(part, product(*map(range, extents))))
+def _is_on_one_cpu(x: Array) -> bool:
+    """Whether x has values, in the memory of one CPU device."""
+    return not isinstance(x, jax.core.Tracer) and len(x.devices()) == 1 and _platform_of(x) == "cpu"
 
 
 def _of_axes(is_channels_last: bool, value: Any, other: Any) -> tuple[Any, ...]:
