@@ -1,20 +1,20 @@
-"""A run of ``tune``: the calls are measured in one process, and the promising candidates in a second one.
+"""A run of ``tune``: the calls are measured in one process, and the promising candidates in two others.
 
 Arrays of some megabytes take other times in a program whose heap keeps freed memory than in one that takes memory from
 the system for each array: by up to a factor of 3, and not the same for each library. A program may do either, so the
-second process keeps its memory, and a candidate has to be faster in both.
+second process keeps its memory, where a candidate must not be slower. The third one has to confirm the gain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from time import monotonic
 from typing import Any
 
 from xarrayops._cli.terminal import Console, Progress
 from xarrayops._ops.choices import machine
 from xarrayops._ops.choices.calls import Description, key_of, shown
-from xarrayops._ops.choices.verdicts import is_promising
+from xarrayops._ops.choices.verdicts import GAIN, SLOWEST, reaches
 from xarrayops._system.process import Worker
 from xarrayops._system.texts import counted
 
@@ -23,7 +23,8 @@ START_S, CALL_S = 120.0, 60.0
 KEPT_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
 """The environment with which the C library of Linux keeps the memory of freed arrays; others ignore it."""
 Request = dict[str, Any]
-"""For a worker: the description of a call, and the names of the candidates if not all are measured; or what to list."""
+"""For a worker: a call, the names of the candidates if not all are measured, the least ratio that counts; or what to
+list."""
 
 
 class Process:
@@ -59,39 +60,40 @@ class Run:
         self._task = self._progress.add_task("", total=limit)
         self.calls: list[Description] = []
         self._failures: dict[str, str] = {}
-        self._asked = self._found = self._repeated = self._confirmed = 0
+        self._asked = 0
+        self._measured, self._passed = [0, 0, 0], [0, 0, 0]
+        """The candidates of each process, and those that it did not refuse."""
 
     def measure(self, calls: list[Description] | None, lists: list[Request]) -> None:
         """Measure some calls, by default those that a worker lists.
 
-        The first process ends when the second one needs the rest of the time.
+        A process ends when the later ones need the rest of the time.
         """
-        first, second = Process(), Process(KEPT_MEMORY)
+        processes = Process(), Process(KEPT_MEMORY), Process()
         self._progress.start()
         try:
-            self.calls = self._listed(first, lists) if calls is None else calls
-            requests: list[Request] = []
-            reserved: list[float] = []
-            for request, seconds in self._promising(first, [{"description": call} for call in self.calls], reserved):
-                requests.append(request)
-                reserved.append(seconds)
-                self._found += len(request["only"])
-            for request, _ in self._promising(second, requests, []):
-                self._confirmed += len(request["only"])
+            self.calls = self._listed(processes[0], lists) if calls is None else calls
+            requests: list[Request] = [{"description": call} for call in self.calls]
+            for number, (process, least) in enumerate(zip(processes, (GAIN, SLOWEST, GAIN), strict=True)):
+                requests = self._passing(process, requests, number, least)
+                process.close()
         finally:
             self._progress.stop()
-            first.close()
-            second.close()
+            for process in processes:
+                process.close()
 
     def notes(self) -> Iterator[str]:
         """What was not measured or not proved."""
         left = len(self.calls) - self._asked
         if left:
             yield f"{counted(left, 'call')} not measured: the time ended. Use a longer --seconds."
-        if self._found > self._repeated:
-            yield f"{counted(self._found - self._repeated, 'kernel')} not measured in a second process: time ended."
-        if self._repeated > self._confirmed:
-            yield f"{counted(self._repeated - self._confirmed, 'kernel')} faster in one process, but not in the other."
+        again = self._passed[0] - self._measured[1] + self._passed[1] - self._measured[2]
+        if again:
+            yield f"{counted(again, 'kernel')} not measured in all three processes: the time ended."
+        if slower := self._measured[1] - self._passed[1]:
+            yield f"{counted(slower, 'kernel')} slower in a process that keeps the memory of freed arrays."
+        if lost := self._measured[2] - self._passed[2]:
+            yield f"{counted(lost, 'kernel')} faster in one process, but not in another."
         for call, reason in self._failures.items():
             yield f"{call}: {reason}"
 
@@ -108,25 +110,29 @@ class Run:
             found |= {key_of(call): call for call in answer.get("calls", ())}
         return list(found.values())
 
-    def _promising(
-        self, process: Process, requests: list[Request], reserved: list[float]
-    ) -> Iterator[tuple[Request, float]]:
-        """The requests with the candidates that look faster, and the seconds that these took, while there is time."""
+    def _passing(self, process: Process, requests: Sequence[Request], number: int, least: float) -> list[Request]:
+        """The requests for the next process: candidates whose ratios reach the least one, while there is time."""
+        found: list[Request] = []
+        reserved, later = 0.0, len(self._passed) - 1 - number
         for request in requests:
-            if monotonic() - self._start + sum(reserved) + (process.start_s if reserved else 0.0) > self._limit:
-                return
+            if monotonic() - self._start + later * (reserved + (process.start_s if found else 0.0)) > self._limit:
+                break
             asked, call = monotonic(), request["description"]
-            answer = process.ask(request)
-            self._asked += "only" not in request
-            self._repeated += len(request.get("only", ()))
+            answer = process.ask({**request, "least": least})
+            self._asked += number == 0
+            records = answer.get("records", ())
             if answer["status"] != "ok":
                 self._failures[shown(call)] = answer["reason"]
-            for record in answer.get("records", ()):
-                machine.store().append(record)
+            for record in records:
+                machine.store().append({**record, "keeps_memory": True} if least == SLOWEST else record)
             self._show(shown(call))
-            names = [record["candidate"] for record in answer.get("records", ()) if is_promising(record["ratios"])]
+            names = [record["candidate"] for record in records if reaches(least, record["ratios"])]
+            self._measured[number] += len(request.get("only", records))
+            self._passed[number] += len(names)
             if names:
-                yield {"description": call, "only": names}, monotonic() - asked
+                found.append({"description": call, "only": names})
+                reserved += monotonic() - asked
+        return found
 
     def _show(self, text: str) -> None:
         self._progress.update(self._task, completed=monotonic() - self._start, description=text)

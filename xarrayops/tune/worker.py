@@ -33,17 +33,17 @@ READING_S = 1e-3
 LOOKUP_S = 1e-6
 """What the look-up of a choice adds to a call (`benchmarks/peers/choices.py` measures it)."""
 MOST_BELOW = 4
-"""The number of rounds without the gain with which a candidate can still be proved."""
+"""The number of rounds below the least ratio with which a candidate can still be proved."""
 HOPELESS = 3
 """A candidate that is not faster in any of so many first rounds gets no others."""
 TOLERANCE = 1e-2
 _PROCESS = uuid.uuid4().hex[:12]
 
 
-def measured(description: Description, only: Sequence[str] | None = None) -> dict[str, Any]:
+def measured(description: Description, only: Sequence[str] | None = None, least: float = GAIN) -> dict[str, Any]:
     """The records for a call: the ratio of the default's time over that of each candidate, in each round.
 
-    ``only`` has the names of the candidates; by default all are measured.
+    ``only`` has the names of the candidates; by default all are measured. ``least`` is the ratio that counts.
     """
     found = Candidates(description)
     default = _call(found.function, found)
@@ -61,7 +61,7 @@ def measured(description: Description, only: Sequence[str] | None = None) -> dic
         if not _are_close(want, got):
             skipped[name] = "its values differ"
             continue
-        ratios = [round(ratio, 4) for ratio in _ratios(default, candidate, calls)]
+        ratios = [round(ratio, 4) for ratio in _ratios(default, candidate, calls, least)]
         names = {"call": description, "default": found.default, "candidate": name, "process": _PROCESS}
         records.append({**names, "ratios": ratios, "exact": found.is_exact(name, want, got), "date": f"{date.today()}"})
     return {"status": "ok", "records": records, "skipped": skipped}
@@ -95,15 +95,15 @@ def _call(function: Callable[..., Any], found: Candidates) -> Callable[[], Any]:
     return call
 
 
-def _ratios(default: Callable[[], Any], candidate: Callable[[], Any], calls: int) -> list[float]:
+def _ratios(default: Callable[[], Any], candidate: Callable[[], Any], calls: int, least: float) -> list[float]:
     """In each round one reading of each, in alternating order, after a call of each that does not count.
 
     The rounds end when the candidate cannot be proved any more.
     """
     found: list[float] = []
     timed(candidate, ())
-    while len(found) < ROUNDS and sum(ratio < GAIN for ratio in found) <= MOST_BELOW:
-        if len(found) == HOPELESS and max(found) < 1.0:
+    while len(found) < ROUNDS and sum(ratio < least for ratio in found) <= MOST_BELOW:
+        if len(found) == HOPELESS and max(found) < min(least, 1.0):
             break
         pair = (candidate, default) if len(found) % 2 else (default, candidate)
         first, second = (timed(function, (), calls)[0] for function in pair)

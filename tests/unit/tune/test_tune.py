@@ -41,7 +41,7 @@ def store(monkeypatch, tmp_path):
     return found
 
 
-def test_the_command_measures_in_two_processes_and_the_block_uses_it(tmp_path):
+def test_the_command_measures_in_three_processes_and_the_block_uses_it(tmp_path):
     """The one test that measures: the times are real, and what they prove is not tested."""
     environment = {"XARRAYOPS_CACHE": str(tmp_path)}
     log = tmp_path / "calls.jsonl"
@@ -57,12 +57,12 @@ def test_the_command_measures_in_two_processes_and_the_block_uses_it(tmp_path):
         assert line["call"] == SORT
         assert line["default"] == "numpy:sort"
         assert worker.HOPELESS <= len(line["ratios"]) <= worker.ROUNDS
-    assert len({line["process"] for line in lines}) in (1, 2)
+    assert len({line["process"] for line in lines}) in (1, 2, 3)
 
 
 def measured(monkeypatch, gain, verb="sort", **kwargs):
     """The answer of a worker whose clock says that each candidate is that many times as fast."""
-    monkeypatch.setattr(worker, "_ratios", lambda a, b, calls: [1.0 if a is b else gain] * worker.ROUNDS)
+    monkeypatch.setattr(worker, "_ratios", lambda a, b, calls, least: [1.0 if a is b else gain] * worker.ROUNDS)
     return worker.measured({**SORT, "verb": verb, "kwargs": kwargs})
 
 
@@ -82,23 +82,27 @@ def test_sums_are_not_exact(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("gains", "is_promising"),
+    ("least", "gains", "is_reached"),
     [
-        ([2.0] * 15, True),
-        ([0.9] * 3, False),
-        ([1.0, 2.0, *[1.05] * 4], False),
-        ([*[1.05] * 4, *[2.0] * 11], True),
-        ([0.9, 0.8, 1.2, *[1.05] * 3], False),
+        (verdicts.GAIN, [2.0] * 15, True),
+        (verdicts.GAIN, [0.9] * 3, False),
+        (verdicts.GAIN, [1.0, 2.0, *[1.05] * 4], False),
+        (verdicts.GAIN, [*[1.05] * 4, *[2.0] * 11], True),
+        (verdicts.GAIN, [0.9, 0.8, 1.2, *[1.05] * 3], False),
+        (verdicts.SLOWEST, [0.96] * 15, True),
+        (verdicts.SLOWEST, [*[0.96] * 11, *[0.94] * 4], True),
+        (verdicts.SLOWEST, [1.0, *[0.94] * 5], False),
+        (verdicts.SLOWEST, [0.94] * 3, False),
     ],
 )
-def test_rounds_end_when_a_candidate_cannot_be_proved(monkeypatch, gains, is_promising):
+def test_rounds_end_when_a_candidate_cannot_be_proved(monkeypatch, least, gains, is_reached):
     """The default takes 2 s, and the candidate 2 s over the gain; its first call does not count."""
     left = iter([9.0, *gains, 2.0])
     taken = {"default": lambda: 2.0, "candidate": lambda: 2.0 / next(left)}
     monkeypatch.setattr(worker, "timed", lambda function, args, calls=1: (taken[function](),))
-    found = worker._ratios("default", "candidate", 1)
-    assert np.allclose(found, gains)
-    assert verdicts.is_promising(found) is is_promising
+    found = worker._ratios("default", "candidate", 1, least)
+    assert np.allclose(found, gains, atol=1e-5)
+    assert verdicts.reaches(least, found) is is_reached
 
 
 def test_a_candidate_with_other_values_is_refused(monkeypatch):
@@ -232,13 +236,19 @@ def test_a_worker_that_dies_is_replaced(monkeypatch, store):
     assert not second.alive
 
 
-def test_the_second_process_measures_the_promising_candidates(monkeypatch, store):
-    first, second = Worker([answer(1.0, 2.0, 3.0), answer(1.0), answer(2.0)]), Worker([answer(1.0, 3.0), answer(2.0)])
-    found = ran(monkeypatch, first, second)
+def test_later_processes_measure_the_candidates_that_earlier_ones_pass(monkeypatch, store):
+    first = Worker([answer(1.0, 2.0, 3.0), answer(1.0), answer(2.0)])
+    second, third = Worker([answer(0.9, 1.0), answer(1.0)]), Worker([answer(1.0), answer(2.0)])
+    found = ran(monkeypatch, first, second, third)
     assert [request["only"] for request in second.asked] == [["c1", "c2"], ["c0"]]
-    assert (first.environment, second.environment) == (None, run.KEPT_MEMORY)
-    assert list(found.notes()) == ["1 kernel faster in one process, but not in the other."]
-    assert len(store.records()) == 8
+    assert [request["only"] for request in third.asked] == [["c1"], ["c0"]]
+    assert [worker.environment for worker in (first, second, third)] == [None, run.KEPT_MEMORY, None]
+    assert [worker.asked[0]["least"] for worker in (first, second, third)] == [1.1, 0.95, 1.1]
+    assert list(found.notes()) == [
+        "1 kernel slower in a process that keeps the memory of freed arrays.",
+        "1 kernel faster in one process, but not in another.",
+    ]
+    assert [record.get("keeps_memory", False) for record in store.records()] == [False] * 5 + [True] * 3 + [False] * 2
 
 
 FAULTS = """
@@ -263,11 +273,13 @@ def test_the_second_process_keeps_the_memory_of_freed_arrays():
     assert faults(run.KEPT_MEMORY) < 100
 
 
-def test_a_second_process_without_time_is_not_a_disagreement(monkeypatch, store):
-    clock = iter([*[0.0] * 6, *[100.0] * 10])
-    monkeypatch.setattr(run, "monotonic", lambda: next(clock))
-    found = ran(monkeypatch, Worker([answer(2.0)]), Worker([]), calls=[SORT])
-    assert list(found.notes()) == ["1 kernel not measured in a second process: time ended."]
+@pytest.mark.parametrize("asked", [1, 2])
+def test_a_process_without_time_is_not_a_disagreement(monkeypatch, store, asked):
+    workers = [Worker([answer(2.0)] * (number < asked)) for number in range(3)]
+    monkeypatch.setattr(run, "monotonic", lambda: 100.0 if workers[asked - 1].asked else 0.0)
+    found = ran(monkeypatch, *workers, calls=[SORT])
+    assert list(found.notes()) == ["1 kernel not measured in all three processes: the time ended."]
+    assert [len(worker.asked) for worker in workers] == [number < asked for number in range(3)]
 
 
 def test_a_failure_of_the_list_is_told(monkeypatch, store):

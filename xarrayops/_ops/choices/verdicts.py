@@ -4,7 +4,8 @@ In each round the default and a candidate are called one after the other, so a d
 round does not change their ratio. A candidate is proved if, in each of the last two processes that measured it, a share
 `MOST` of the rounds shows it at least `GAIN` times as fast, copies and waiting included. Two processes are needed
 because the times of one process share its memory layout: medians of two processes of the same code differ by 6 % in the
-middle, and by 28 % in one of ten cases. `xarrayops.tune.run` says in what else they differ.
+middle, and by 28 % in one of ten cases. In a process that keeps the memory of freed arrays, the same share of rounds
+must show at least `SLOWEST`: `xarrayops.tune.run` has the reason.
 
 Between two measured sizes a candidate serves only if it is proved for both. Beyond the measured sizes the default
 serves.
@@ -22,6 +23,8 @@ from xarrayops.plugin.arrays import Record
 
 GAIN = 1.10
 """A candidate must be proved to be this many times as fast as the default."""
+SLOWEST = 0.95
+"""The least ratio that counts in a process that keeps its memory."""
 PROCESSES, ROUNDS, MOST = 2, 12, 11 / 15
 """The least number of processes, of rounds in each, and the share of the rounds that must show the gain."""
 
@@ -129,18 +132,23 @@ def _best(candidates: dict[str, list[dict[str, Any]]]) -> list[Choice]:
     return sorted(proved, key=lambda choice: -choice.gain) or [none]
 
 
-def is_promising(ratios: list[float]) -> bool:
-    """Whether the rounds of one process show the gain. Another process has to confirm it."""
-    return len(ratios) >= ROUNDS and sum(ratio >= GAIN for ratio in ratios) >= MOST * len(ratios)
+def reaches(least: float, ratios: list[float]) -> bool:
+    """Whether the rounds of one process show a ratio of at least this. Another process has to confirm a gain."""
+    return len(ratios) >= ROUNDS and sum(ratio >= least for ratio in ratios) >= MOST * len(ratios)
 
 
 def _proved(records: list[dict[str, Any]]) -> Choice | None:
     """The choice of a candidate, if its records prove the gain."""
     by_process: dict[str, list[float]] = {}
+    keeping: list[float] = []
     for record in records:
-        by_process.setdefault(record["process"], []).extend(record.get("ratios", []))
+        if record.get("keeps_memory"):
+            keeping = record.get("ratios", [])
+        else:
+            by_process.setdefault(record["process"], []).extend(record.get("ratios", []))
     last = [ratios for ratios in by_process.values() if ratios][-PROCESSES:]
-    if len(last) < PROCESSES or not all(map(is_promising, last)):
+    is_faster = len(last) == PROCESSES and all(reaches(GAIN, ratios) for ratios in last)
+    if not is_faster or (keeping and not reaches(SLOWEST, keeping)):
         return None
     record, ratios = records[-1], [ratio for each in last for ratio in each]
     gain = min(map(statistics.median, last))

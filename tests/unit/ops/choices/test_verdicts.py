@@ -31,6 +31,15 @@ def test_a_gain_below_the_threshold_or_in_one_process_is_not_proved():
     assert chosen([record(X, mixed, process) for process in "ab"]) == "numpy:sort"
 
 
+@pytest.mark.parametrize(("ratio", "candidate"), [(0.96, "torch:sort"), (0.94, "numpy:sort"), (2.0, "torch:sort")])
+def test_a_candidate_must_not_be_slower_in_a_process_that_keeps_its_memory(ratio, candidate):
+    first, second = proved(X)
+    kept = record(X, np.full(15, ratio), "kept", keeps_memory=True)
+    assert chosen([first, kept, second]) == candidate
+    assert chosen([first, kept]) == "numpy:sort"
+    assert chosen([first, kept, second, {**kept, "ratios": [1.0] * 15}]) == "torch:sort"
+
+
 def test_few_rounds_prove_nothing():
     assert chosen([record(X, [2.0] * (ROUNDS - 1), process) for process in "ab"]) == "numpy:sort"
 
