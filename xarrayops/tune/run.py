@@ -1,8 +1,10 @@
 """A run of ``tune``: the calls are measured in one process, and the promising candidates in two others.
 
-Arrays of some megabytes take other times in a program whose heap keeps freed memory than in one that takes memory from
-the system for each array: by up to a factor of 3, and not the same for each library. A program may do either, so the
-second process keeps its memory, where a candidate must not be slower. The third one has to confirm the gain.
+A kernel that is faster alone may be slower in a program. The threads of its library wait while those of another one
+spin: between products by NumPy an addition by PyTorch may take 50 times as long on two CPUs. And arrays of some
+megabytes take other times in a program whose heap keeps freed memory than in one that takes memory from the system for
+each array, by up to a factor of 3. So in the second process calls follow products by the default library, its heap
+keeps memory, and a candidate must not be slower. The third process has to confirm the gain.
 """
 
 from __future__ import annotations
@@ -91,7 +93,7 @@ class Run:
         if again:
             yield f"{counted(again, 'kernel')} not measured in all three processes: the time ended."
         if slower := self._measured[1] - self._passed[1]:
-            yield f"{counted(slower, 'kernel')} slower in a process that keeps the memory of freed arrays."
+            yield f"{counted(slower, 'kernel')} slower between matrix products, or with the memory of freed arrays."
         if lost := self._measured[2] - self._passed[2]:
             yield f"{counted(lost, 'kernel')} faster in one process, but not in another."
         for call, reason in self._failures.items():
@@ -118,13 +120,14 @@ class Run:
             if monotonic() - self._start + later * (reserved + (process.start_s if found else 0.0)) > self._limit:
                 break
             asked, call = monotonic(), request["description"]
-            answer = process.ask({**request, "least": least})
+            is_check = least == SLOWEST
+            answer = process.ask({**request, "least": least, "after_products": is_check})
             self._asked += number == 0
             records = answer.get("records", ())
             if answer["status"] != "ok":
                 self._failures[shown(call)] = answer["reason"]
             for record in records:
-                machine.store().append({**record, "keeps_memory": True} if least == SLOWEST else record)
+                machine.store().append({**record, "check": True} if is_check else record)
             self._show(shown(call))
             names = [record["candidate"] for record in records if reaches(least, record["ratios"])]
             self._measured[number] += len(request.get("only", records))

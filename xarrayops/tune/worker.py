@@ -36,23 +36,29 @@ MOST_BELOW = 4
 """The number of rounds below the least ratio with which a candidate can still be proved."""
 HOPELESS = 3
 """A candidate that is not faster in any of so many first rounds gets no others."""
+SIDE = 256
+"""The rows and columns of the products between calls: libraries compute them in several threads."""
 TOLERANCE = 1e-2
 _PROCESS = uuid.uuid4().hex[:12]
 
 
-def measured(description: Description, only: Sequence[str] | None = None, least: float = GAIN) -> dict[str, Any]:
+def measured(
+    description: Description, only: Sequence[str] | None = None, least: float = GAIN, *, after_products: bool = False
+) -> dict[str, Any]:
     """The records for a call: the ratio of the default's time over that of each candidate, in each round.
 
-    ``only`` has the names of the candidates; by default all are measured. ``least`` is the ratio that counts.
+    ``only`` has the names of the candidates; by default all are measured. ``least`` is the ratio that counts. With
+    ``after_products`` each call follows a matrix product by the default library, whose time counts.
     """
     found = Candidates(description)
-    default = _call(found.function, found)
+    before = _product(description["library"]) if after_products else None
+    default = _call(found.function, found, before)
     records, skipped = [], {}
     calls = max(1, math.ceil(READING_S / timed(default, ())[0]))
     want = list(finished(default()))
     for name in found.others if only is None else only:
         function = found.others[name]
-        candidate = _call(function, found)
+        candidate = _call(function, found, before)
         try:
             got = list(finished(candidate()))
         except Exception as error:  # libraries raise various errors, and the default serves then
@@ -87,8 +93,17 @@ def calls_of_workload(workload: str, libraries: Sequence[str]) -> dict[str, Any]
     return {"calls": calls}
 
 
-def _call(function: Callable[..., Any], found: Candidates) -> Callable[[], Any]:
+def _product(library: str) -> Callable[[], Any]:
+    x = xo.convert(np.ones((SIDE, SIDE), np.float32), library)
+    return lambda: list(finished(xo.matmul(x, x)))
+
+
+def _call(
+    function: Callable[..., Any], found: Candidates, before: Callable[[], Any] | None = None
+) -> Callable[[], Any]:
     def call() -> Any:
+        if before is not None:
+            before()
         results = function(*found.args, **found.kwargs)  # some kernels of attention have no second one
         return tuple(x for x in results if x is not None) if type(results) is tuple else results
 

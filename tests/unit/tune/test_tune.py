@@ -76,6 +76,18 @@ def test_records_lead_to_choices(monkeypatch, store):
     assert [choice.exact for choice in found.choices] == [True]
 
 
+def test_calls_of_a_check_follow_products_of_the_default_library(monkeypatch):
+    done, matmul = [], xo.matmul
+    monkeypatch.setattr(xo, "matmul", lambda x, y: done.append(type(x)) or matmul(x, y))
+    monkeypatch.setattr(worker, "_ratios", lambda a, b, calls, least: [float(len([f(), *done]) - 1) for f in (a, b)])
+    calls = worker.measured(SORT, ["torch:sort"])["records"][0]["ratios"]
+    assert calls == [0.0, 0.0]
+    assert not done
+    calls = worker.measured(SORT, ["torch:sort"], after_products=True)["records"][0]["ratios"]
+    assert calls[1] == calls[0] + 1
+    assert set(done) == {np.ndarray}
+
+
 def test_sums_are_not_exact(monkeypatch):
     answer = measured(monkeypatch, 2.0, verb="sum", axis=0)
     assert {record["exact"] for record in answer["records"]} == {False}
@@ -245,10 +257,11 @@ def test_later_processes_measure_the_candidates_that_earlier_ones_pass(monkeypat
     assert [worker.environment for worker in (first, second, third)] == [None, run.KEPT_MEMORY, None]
     assert [worker.asked[0]["least"] for worker in (first, second, third)] == [1.1, 0.95, 1.1]
     assert list(found.notes()) == [
-        "1 kernel slower in a process that keeps the memory of freed arrays.",
+        "1 kernel slower between matrix products, or with the memory of freed arrays.",
         "1 kernel faster in one process, but not in another.",
     ]
-    assert [record.get("keeps_memory", False) for record in store.records()] == [False] * 5 + [True] * 3 + [False] * 2
+    assert [worker.asked[0]["after_products"] for worker in (first, second, third)] == [False, True, False]
+    assert [record.get("check", False) for record in store.records()] == [False] * 5 + [True] * 3 + [False] * 2
 
 
 FAULTS = """
