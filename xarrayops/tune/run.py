@@ -3,8 +3,8 @@
 A kernel that is faster alone may be slower in a program. The threads of its library wait while those of another one
 spin: between products by NumPy an addition by PyTorch may take 50 times as long on two CPUs. And arrays of some
 megabytes take other times in a program whose heap keeps freed memory than in one that takes memory from the system for
-each array, by up to a factor of 3. So in the second process calls follow products by the default library, its heap
-keeps memory, and a candidate must not be slower. The third process has to confirm the gain.
+each array, by up to a factor of 3. So the second process is a check: calls follow products by the library of the
+arrays, the heap keeps memory, and a candidate must not be slower. The third process has to confirm the gain.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ START_S, CALL_S = 120.0, 60.0
 KEPT_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
 """The environment with which the C library of Linux keeps the memory of freed arrays; others ignore it."""
 Request = dict[str, Any]
-"""For a worker: a call, the names of the candidates if not all are measured, the least ratio that counts; or what to
-list."""
+"""For a worker: a call, the names of the candidates if not all are measured, whether it is a check; or what to list."""
 
 
 class Process:
@@ -62,9 +61,8 @@ class Run:
         self._task = self._progress.add_task("", total=limit)
         self.calls: list[Description] = []
         self._failures: dict[str, str] = {}
-        self._asked = 0
-        self._measured, self._passed = [0, 0, 0], [0, 0, 0]
-        """The candidates of each process, and those that it did not refuse."""
+        self._asked, self._measured, self._passed = [0, 0, 0], [0, 0, 0], [0, 0, 0]
+        """Of each process: the candidates that it was asked for (of the first one, the calls), measured and passed."""
 
     def measure(self, calls: list[Description] | None, lists: list[Request]) -> None:
         """Measure some calls, by default those that a worker lists.
@@ -76,8 +74,8 @@ class Run:
         try:
             self.calls = self._listed(processes[0], lists) if calls is None else calls
             requests: list[Request] = [{"description": call} for call in self.calls]
-            for number, (process, least) in enumerate(zip(processes, (GAIN, SLOWEST, GAIN), strict=True)):
-                requests = self._passing(process, requests, number, least)
+            for number, process in enumerate(processes):
+                requests = self._passing(process, requests, number)
                 process.close()
         finally:
             self._progress.stop()
@@ -86,10 +84,10 @@ class Run:
 
     def notes(self) -> Iterator[str]:
         """What was not measured or not proved."""
-        left = len(self.calls) - self._asked
+        left = len(self.calls) - self._asked[0]
         if left:
             yield f"{counted(left, 'call')} not measured: the time ended. Use a longer --seconds."
-        again = self._passed[0] - self._measured[1] + self._passed[1] - self._measured[2]
+        again = self._passed[0] - self._asked[1] + self._passed[1] - self._asked[2]
         if again:
             yield f"{counted(again, 'kernel')} not measured in all three processes: the time ended."
         if slower := self._measured[1] - self._passed[1]:
@@ -112,25 +110,25 @@ class Run:
             found |= {key_of(call): call for call in answer.get("calls", ())}
         return list(found.values())
 
-    def _passing(self, process: Process, requests: Sequence[Request], number: int, least: float) -> list[Request]:
+    def _passing(self, process: Process, requests: Sequence[Request], number: int) -> list[Request]:
         """The requests for the next process: candidates whose ratios reach the least one, while there is time."""
         found: list[Request] = []
-        reserved, later = 0.0, len(self._passed) - 1 - number
+        reserved, later, is_check = 0.0, len(self._passed) - 1 - number, number == 1
         for request in requests:
             if monotonic() - self._start + later * (reserved + (process.start_s if found else 0.0)) > self._limit:
                 break
             asked, call = monotonic(), request["description"]
-            is_check = least == SLOWEST
-            answer = process.ask({**request, "least": least, "after_products": is_check})
-            self._asked += number == 0
+            answer = process.ask({**request, "is_check": is_check})
             records = answer.get("records", ())
             if answer["status"] != "ok":
                 self._failures[shown(call)] = answer["reason"]
             for record in records:
-                machine.store().append({**record, "check": True} if is_check else record)
+                machine.store().append(record)
             self._show(shown(call))
+            least = SLOWEST if is_check else GAIN
             names = [record["candidate"] for record in records if reaches(least, record["ratios"])]
-            self._measured[number] += len(request.get("only", records))
+            self._asked[number] += len(request.get("only", [call]))
+            self._measured[number] += len(records)
             self._passed[number] += len(names)
             if names:
                 found.append({"description": call, "only": names})

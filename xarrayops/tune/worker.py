@@ -19,7 +19,7 @@ import numpy as np
 import xarrayops as xo
 from xarrayops._core.backends import registry
 from xarrayops._ops.choices.calls import Description
-from xarrayops._ops.choices.verdicts import GAIN
+from xarrayops._ops.choices.verdicts import GAIN, SLOWEST
 from xarrayops._system.process import die_with_parent, keep_stdout
 from xarrayops.bench.measure.answers import guarded
 from xarrayops.bench.measure.timing import finished, timed
@@ -42,16 +42,15 @@ TOLERANCE = 1e-2
 _PROCESS = uuid.uuid4().hex[:12]
 
 
-def measured(
-    description: Description, only: Sequence[str] | None = None, least: float = GAIN, *, after_products: bool = False
-) -> dict[str, Any]:
+def measured(description: Description, only: Sequence[str] | None = None, *, is_check: bool = False) -> dict[str, Any]:
     """The records for a call: the ratio of the default's time over that of each candidate, in each round.
 
-    ``only`` has the names of the candidates; by default all are measured. ``least`` is the ratio that counts. With
-    ``after_products`` each call follows a matrix product by the default library, whose time counts.
+    ``only`` has the names of the candidates; by default all are measured. In a check each call follows a matrix product
+    by the library of the arrays, whose time counts.
     """
     found = Candidates(description)
-    before = _product(description["library"]) if after_products else None
+    before = _product(description["library"]) if is_check else None
+    least = SLOWEST if is_check else GAIN
     default = _call(found.function, found, before)
     records, skipped = [], {}
     calls = max(1, math.ceil(READING_S / timed(default, ())[0]))
@@ -70,6 +69,7 @@ def measured(
         ratios = [round(ratio, 4) for ratio in _ratios(default, candidate, calls, least)]
         names = {"call": description, "default": found.default, "candidate": name, "process": _PROCESS}
         records.append({**names, "ratios": ratios, "exact": found.is_exact(name, want, got), "date": f"{date.today()}"})
+        records[-1] |= {"check": True} if is_check else {}
     return {"status": "ok", "records": records, "skipped": skipped}
 
 

@@ -1,7 +1,11 @@
-"""Convolutions and pooling by PyTorch's own functions, which compute both orders of channels without a copy."""
+"""Convolutions and pooling by PyTorch's functions, which compute both orders of channels without a copy.
+
+Maxima with the channels first on a CPU are the exception: see `_is_scalar`.
+"""
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, Literal
 
 import torch
@@ -14,8 +18,8 @@ from xarrayops_backends.torch._precision import _convolution_precision
 
 _functions: Any = F  # untyped: PyTorch does not annotate these functions
 _CONVOLUTIONS = {1: _functions.conv1d, 2: _functions.conv2d, 3: _functions.conv3d}
-_LARGE = 1 << 14
-"""The number of elements from which maxima of slices are faster than PyTorch's pooling."""
+_MANY = 1 << 14
+"""The number of windows from which maxima of slices are faster than PyTorch's pooling."""
 _LARGEST = {1: _functions.max_pool1d, 2: _functions.max_pool2d, 3: _functions.max_pool3d}
 
 
@@ -39,9 +43,12 @@ def _refusal(call: Call) -> str | None:
 
 
 def _largest(x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Array:
-    """The largest elements. PyTorch's own padding is at most half of the window."""
-    first, pairs = _first(x, windows), zip(windows.padding, windows.shape, strict=True)
-    is_own = all(before == after <= n // 2 for (before, after), n in pairs)
+    """The largest elements. PyTorch's own padding is at most half of the window.
+
+    With dilation a window may have padding alone; the gradient of PyTorch's function then writes outside of its array.
+    """
+    first, each = _first(x, windows), zip(windows.padding, windows.shape, windows.dilation, strict=True)
+    is_own = all(before == after <= n // 2 and (step == 1 or not after) for (before, after), n, step in each)
     first = first if is_own else _padded(first, windows, float("-inf"))
     padding = tuple(before for before, _ in windows.padding) if is_own else 0
     pool = _LARGEST[len(windows.shape)]
@@ -54,12 +61,20 @@ def _largest_refusal(call: Call) -> str | None:
         return "it gives the largest elements"
     if not x.dtype.is_floating_point:
         return "PyTorch's pooling takes no integers"
-    # PyTorch's loop over windows of several axes has vector instructions only if the channels are last in memory. It is
-    # needed for gradients: that of equal elements is the first one's.
-    is_slow = x.is_cpu and x.ndim > 3 and x.numel() >= _LARGE and _first(x, windows).stride(1) != 1
-    if is_slow and not is_followed(x):
+    # Gradients need PyTorch's function: of equal elements the first one gets the gradient.
+    if not is_followed(x) and x.is_cpu and _is_scalar(x, windows):
         return "maxima along each axis are several times as fast"
     return None if x.numel() else "PyTorch's pooling refuses some empty arrays"
+
+
+def _is_scalar(x: Array, windows: Windows) -> bool:
+    """Whether PyTorch's loop over many windows uses no vector instructions: it does if the channels are last in memory.
+
+    The strides decrease, so that the result of maxima along each axis is compact.
+    """
+    is_first = not windows.is_channels_last and x.stride(1) != 1 and [*x.stride()] == sorted(x.stride(), reverse=True)
+    is_dense = all(step <= n for step, n in zip(windows.stride, windows.shape, strict=True))
+    return is_first and is_dense and x.ndim > 3 and prod((*x.shape[:2], *windows.counts(x.shape[2:]))) >= _MANY
 
 
 def _sums(x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Array:

@@ -41,7 +41,7 @@ def store(monkeypatch, tmp_path):
     return found
 
 
-def test_the_command_measures_in_three_processes_and_the_block_uses_it(tmp_path):
+def test_the_command_measures_and_records(tmp_path):
     """The one test that measures: the times are real, and what they prove is not tested."""
     environment = {"XARRAYOPS_CACHE": str(tmp_path)}
     log = tmp_path / "calls.jsonl"
@@ -58,6 +58,7 @@ def test_the_command_measures_in_three_processes_and_the_block_uses_it(tmp_path)
         assert line["default"] == "numpy:sort"
         assert worker.HOPELESS <= len(line["ratios"]) <= worker.ROUNDS
     assert len({line["process"] for line in lines}) in (1, 2, 3)
+    assert len({line["process"] for line in lines if line.get("check")}) <= 1
 
 
 def measured(monkeypatch, gain, verb="sort", **kwargs):
@@ -76,16 +77,24 @@ def test_records_lead_to_choices(monkeypatch, store):
     assert [choice.exact for choice in found.choices] == [True]
 
 
-def test_calls_of_a_check_follow_products_of_the_default_library(monkeypatch):
+def test_calls_of_a_check_follow_products_by_the_library_of_the_arrays(monkeypatch):
     done, matmul = [], xo.matmul
     monkeypatch.setattr(xo, "matmul", lambda x, y: done.append(type(x)) or matmul(x, y))
-    monkeypatch.setattr(worker, "_ratios", lambda a, b, calls, least: [float(len([f(), *done]) - 1) for f in (a, b)])
-    calls = worker.measured(SORT, ["torch:sort"])["records"][0]["ratios"]
-    assert calls == [0.0, 0.0]
-    assert not done
-    calls = worker.measured(SORT, ["torch:sort"], after_products=True)["records"][0]["ratios"]
-    assert calls[1] == calls[0] + 1
-    assert set(done) == {np.ndarray}
+    products = []
+
+    def called(default, candidate, calls, least):
+        for function in (default, candidate):
+            done.clear()
+            function()
+            products.append([*done])
+        return [least] * worker.ROUNDS
+
+    monkeypatch.setattr(worker, "_ratios", called)
+    (alone,) = worker.measured(SORT, ["torch:sort"])["records"]
+    (checked,) = worker.measured(SORT, ["torch:sort"], is_check=True)["records"]
+    assert products == [[], [], [np.ndarray], [np.ndarray]]
+    assert (alone["ratios"][0], checked["ratios"][0]) == (verdicts.GAIN, verdicts.SLOWEST)
+    assert (alone.get("check"), checked.get("check")) == (None, True)
 
 
 def test_sums_are_not_exact(monkeypatch):
@@ -255,13 +264,12 @@ def test_later_processes_measure_the_candidates_that_earlier_ones_pass(monkeypat
     assert [request["only"] for request in second.asked] == [["c1", "c2"], ["c0"]]
     assert [request["only"] for request in third.asked] == [["c1"], ["c0"]]
     assert [worker.environment for worker in (first, second, third)] == [None, run.KEPT_MEMORY, None]
-    assert [worker.asked[0]["least"] for worker in (first, second, third)] == [1.1, 0.95, 1.1]
+    assert [worker.asked[0]["is_check"] for worker in (first, second, third)] == [False, True, False]
     assert list(found.notes()) == [
         "1 kernel slower between matrix products, or with the memory of freed arrays.",
         "1 kernel faster in one process, but not in another.",
     ]
-    assert [worker.asked[0]["after_products"] for worker in (first, second, third)] == [False, True, False]
-    assert [record.get("check", False) for record in store.records()] == [False] * 5 + [True] * 3 + [False] * 2
+    assert len(store.records()) == 10
 
 
 FAULTS = """

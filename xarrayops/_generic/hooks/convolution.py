@@ -53,7 +53,7 @@ def pooling(xp: ModuleType, x: Array, windows: Windows, kind: Literal["max", "su
         padded, before = _padded(xp, x, first + axis, windows.padding[axis], edge), (slice(None),) * (first + axis)
         places = (_places(windows, axis, i, n) for i in range(windows.shape[axis]))
         x = reduce(combine, (padded[(*before, each, ...)] for each in places))
-    return x if max(windows.shape) > 1 else xp.asarray(x, copy=True)  # slices alone may be views
+    return x if windows.shape[-1] > 1 else xp.asarray(x, copy=True)  # a slice may be a view
 
 
 def _lowest(xp: ModuleType, dtype: Any) -> Any:
@@ -65,7 +65,10 @@ def _padded(xp: ModuleType, x: Array, axis: int, pair: tuple[int, int], value: A
     """x with its padding along a spatial axis."""
     if not any(pair):
         return x
-    edge = xp.full_like(x[(*(slice(None),) * axis, slice(1), ...)], value)  # on the device of x
+    line = x[(*(slice(None),) * axis, slice(1), ...)]
+    if x.shape[axis] == 0:
+        line = xp.sum(x, axis=axis, keepdims=True, dtype=x.dtype)
+    edge = xp.full_like(line, value)  # on the device of x
     before, after = (xp.broadcast_to(edge, (*x.shape[:axis], n, *x.shape[axis + 1 :])) for n in pair)
     return xp.concat([before, x, after], axis=axis)
 

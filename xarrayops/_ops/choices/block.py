@@ -70,8 +70,9 @@ class measured(_Block):  # noqa: N801 - lower case, because it is used as a stat
     ``python -m xarrayops.tune`` measures the candidates on this machine: the kernels of the arrays' own library, and
     those of other installed libraries, which serve as engines do. A candidate displaces the default only where
     interleaved rounds in two processes prove that it is at least 1.1 times as fast, with copies, conversions and
-    waiting. Nothing is measured inside a call of the user, and a process reads the measurements once. Outside a block
-    the environment variable ``XARRAYOPS_MEASURED=1`` does the same for a whole program.
+    waiting, and where it is not slower between matrix products by the library of the arrays. Nothing is measured inside
+    a call of the user, and a process reads the measurements once. Outside a block the environment variable
+    ``XARRAYOPS_MEASURED=1`` does the same for a whole program.
 
     The measurements are kept for this machine, the CPUs that this process may use, the versions of the libraries and
     the thread settings; after a change of any of them the defaults serve, until ``tune`` runs again. Calls on fewer

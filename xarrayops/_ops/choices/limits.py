@@ -29,8 +29,8 @@ class Limit:
         self.is_unread = False
         """Whether a table has a function that does not read it."""
 
-    def may_stay_unread(self) -> bool:
-        """Whether no call is looked up now. It notes then that the caller enters a function that does not read it."""
+    def leave_unread(self) -> bool:
+        """Whether no call is looked up now, so that a function that does not read it may serve. This is noted."""
         with _changing:
             self.is_unread |= self.size == NEVER
             return self.size == NEVER

@@ -4,8 +4,8 @@ In each round the default and a candidate are called one after the other, so a d
 round does not change their ratio. A candidate is proved if, in each of the last two processes that measured it, a share
 `MOST` of the rounds shows it at least `GAIN` times as fast, copies and waiting included. Two processes are needed
 because the times of one process share its memory layout: medians of two processes of the same code differ by 6 % in the
-middle, and by 28 % in one of ten cases. In a process that checks what a program does between calls, the same share of
-the rounds must show at least `SLOWEST`: see `xarrayops.tune.run`.
+middle, and by 28 % in one of ten cases. In the last check, a process between whose calls other work is done, the same
+share of the rounds must show at least `SLOWEST`: see `xarrayops.tune.run`.
 
 Between two measured sizes a candidate serves only if it is proved for both. Beyond the measured sizes the default
 serves.
@@ -24,7 +24,7 @@ from xarrayops.plugin.arrays import Record
 GAIN = 1.10
 """A candidate must be proved to be this many times as fast as the default."""
 SLOWEST = 0.95
-"""The least ratio that counts in a process that checks what a program does between calls."""
+"""The least ratio that counts in a check."""
 PROCESSES, ROUNDS, MOST = 2, 12, 11 / 15
 """The least number of processes, of rounds in each, and the share of the rounds that must show the gain."""
 
@@ -148,7 +148,7 @@ def _proved(records: list[dict[str, Any]]) -> Choice | None:
             by_process.setdefault(record["process"], []).extend(record.get("ratios", []))
     last = [ratios for ratios in by_process.values() if ratios][-PROCESSES:]
     is_faster = len(last) == PROCESSES and all(reaches(GAIN, ratios) for ratios in last)
-    if not is_faster or (checked and not reaches(SLOWEST, checked)):
+    if not is_faster or not reaches(SLOWEST, checked):
         return None
     record, ratios = records[-1], [ratio for each in last for ratio in each]
     gain = min(map(statistics.median, last))

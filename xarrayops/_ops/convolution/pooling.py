@@ -184,9 +184,20 @@ def _planned(x: Any, window: Extents, request: Request) -> tuple[Backend, tuple[
     shape = arguments.per_axis(call, "window", window, rank, 1)
     given = request if request.stride is not None else request._replace(stride=shape)
     windows = arguments.windows_for(call, x, shape, given, is_last=is_last)
-    if any(max(pair) >= n for pair, n in zip(windows.padding, windows.spans, strict=True)):
+    extents = tuple(x.shape[1:-1] if is_last else x.shape[2:])
+    is_beyond = any(max(pair) >= n for pair, n in zip(windows.padding, windows.spans, strict=True))
+    if is_beyond or not all(_has_elements(windows, axis, n) for axis, n in enumerate(extents)):
         raise ValueError(f"{call}: the padding must be smaller than the window, so that each window has an element")
     return backend, (x, windows, kind)
+
+
+def _has_elements(windows: Windows, axis: int, extent: int) -> bool:
+    """Whether each window along an axis has an element of x; the padding is smaller than the window."""
+    dilation, (before, after), span = windows.dilation[axis], windows.padding[axis], windows.spans[axis]
+    if not before + after or (dilation == 1 and extent):
+        return True
+    starts = range(-before, extent + after - span + 1, windows.stride[axis])
+    return all(any(0 <= place < extent for place in range(start, start + span, dilation)) for start in starts)
 
 
 _by_engines = by_engines("pooling")

@@ -33,7 +33,7 @@ def with_choices(
     With ``only_now`` it is ``otherwise`` if no open block has a choice for the library: the caller asks again later.
     """
     found = chooser(verb, own, function, function_of)
-    if found is None or (only_now and found.limit.may_stay_unread()):
+    if found is None or (only_now and found.limit.leave_unread()):
         return otherwise
     choose, traces = found.function_for, own.own_hook("trace_state")
 

@@ -10,7 +10,7 @@ import xarrayops as xo
 jax = pytest.importorskip("jax")
 convolution = pytest.importorskip("xarrayops_backends.jax._convolution")
 
-SPACES = {"conv1d": (17,), "conv2d": (9, 12), "conv3d": (5, 6, 7)}
+SPACES = {"conv1d": (1400,), "conv2d": (40, 36), "conv3d": (9, 10, 16)}
 OPTIONS = [{}, {"stride": 2, "padding": 1}, {"dilation": 2, "padding": "same"}, {"stride": 3, "padding": 2}]
 
 
@@ -34,7 +34,8 @@ def by_definition(x, weights, groups, *, stride=1, padding=0, dilation=1):
     return (each * weights.astype("complex128").reshape(shape)).sum(tuple(range(-len(axes), 0)))
 
 
-def given(verb, repeats, dtype):
+def arrays(verb, repeats, dtype):
+    """An array and the weights of a depthwise convolution."""
     random = np.random.default_rng(0)
     x = random.standard_normal((2, 6, *SPACES[verb]))
     w = random.standard_normal((6 * repeats, 1, *(3,) * len(SPACES[verb])))
@@ -51,7 +52,7 @@ def given(verb, repeats, dtype):
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "complex64"])
 def test_as_by_definition(verb, repeats, options, dtype, served):
-    x, w = given(verb, repeats, dtype)
+    x, w = arrays(verb, repeats, dtype)
     got = getattr(xo, verb)(x, w, groups=6, **options)
     assert got.dtype == dtype
     assert len(served) == 1
@@ -65,7 +66,7 @@ def test_as_by_definition(verb, repeats, options, dtype, served):
 
 
 def test_what_xla_serves(served):
-    x, w = given("conv2d", 1, "float32")
+    x, w = arrays("conv2d", 1, "float32")
     jax.jit(lambda x, w: xo.conv2d(x, w, groups=6))(x, w)
     xo.conv2d(x, jax.numpy.concatenate([w] * 9), groups=6)
     xo.conv2d(x, jax.numpy.ones((6, 2, 3, 3)), groups=3)
@@ -73,9 +74,21 @@ def test_what_xla_serves(served):
     assert not served
 
 
-def test_gradients_are_those_of_xla():
-    x, w = given("conv2d", 2, "float32")
-    gradient = xo.grad(lambda w: xo.sum(xo.square(xo.conv2d(x, w, groups=6))))(w)
-    step = 1e-2 * w
-    around = [float(xo.sum(xo.square(xo.conv2d(x, w + sign * step, groups=6)))) for sign in (1, -1)]
+def test_strict_promotion(served):
+    with jax.numpy_dtype_promotion("strict"):
+        xo.conv2d(*arrays("conv2d", 1, "bfloat16"), groups=6)
+    assert served
+
+
+@pytest.mark.parametrize("argument", [0, 1])
+def test_gradients(argument):
+    """Those of XLA, next to differences of the values that slices give."""
+    given = [*arrays("conv2d", 2, "float32")]
+
+    def loss(value):
+        x, w = (value if place == argument else each for place, each in enumerate(given))
+        return xo.sum(xo.square(xo.conv2d(x, w, groups=6)))
+
+    gradient, step = xo.grad(loss)(given[argument]), 1e-2 * given[argument]
+    around = [float(loss(given[argument] + sign * step)) for sign in (1, -1)]
     assert (around[0] - around[1]) / 2 == pytest.approx(float((gradient * step).sum()), rel=1e-4)

@@ -24,7 +24,7 @@ CASES = [
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "uint8"])
 @pytest.mark.parametrize(("pool", "extents", "shape", "stride", "padding"), CASES)
-def test_as_largest(pool, extents, shape, stride, padding, dtype, monkeypatch):
+def test_as_by_definition(pool, extents, shape, stride, padding, dtype, monkeypatch):
     served, kernel = [], convolution._largest
     monkeypatch.setattr(convolution, "_largest", lambda *given: served.append(given) or kernel(*given))
     x = np.random.default_rng(0).integers(-99, 99, extents).astype(dtype)

@@ -24,8 +24,14 @@ def record(description, ratios, process, candidate="torch:sort", *, exact=True, 
 
 
 def proved(description, gain=2.0, **more):
-    """The records of two processes that agree."""
-    return [record(description, np.full(15, gain), process, **more) for process in ("a", "b")]
+    """The records of two processes that agree, and of a check."""
+    both = [record(description, np.full(15, gain), process, **more) for process in "ab"]
+    return [*both, checked(description, **more)]
+
+
+def checked(description, ratio=1.0, **more):
+    """The record of a check."""
+    return record(description, np.full(15, ratio), "check", check=True, **more)
 
 
 def measurements(records, *, only_exact=True):

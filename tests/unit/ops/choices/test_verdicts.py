@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.unit.ops.choices.records import call, measurements, proved, record
+from tests.unit.ops.choices.records import call, checked, measurements, proved, record
 from xarrayops._ops.choices.calls import half_octave, key_of, least_size
 from xarrayops._ops.choices.verdicts import GAIN, ROUNDS, decided
 
@@ -17,31 +17,31 @@ def chosen(records, description=X, *, only_exact=True):
     return None if choice is None else choice.candidate
 
 
-def test_two_processes_prove_a_gain():
-    first, second = proved(X)
-    assert chosen([first, second]) == "torch:sort"
-    assert chosen([first]) == "numpy:sort"
-    assert chosen([first, first]) == "numpy:sort"
+def test_two_processes_and_a_check_prove_a_gain():
+    first, second, check = proved(X)
+    assert chosen([first, check, second]) == "torch:sort"
+    assert chosen([first, check]) == "numpy:sort"
+    assert chosen([first, check, first]) == "numpy:sort"
+    assert chosen([first, second]) == "numpy:sort"
 
 
 def test_a_gain_below_the_threshold_or_in_one_process_is_not_proved():
     assert chosen(proved(X, 1.09)) == "numpy:sort"
-    assert chosen([proved(X, 3.0)[0], proved(X, 1.0)[1]]) == "numpy:sort"
+    assert chosen([proved(X, 3.0)[0], *proved(X, 1.0)[1:]]) == "numpy:sort"
     mixed = [2.0] * 10 + [0.9] * 5
-    assert chosen([record(X, mixed, process) for process in "ab"]) == "numpy:sort"
+    assert chosen([checked(X), *(record(X, mixed, process) for process in "ab")]) == "numpy:sort"
 
 
 @pytest.mark.parametrize(("ratio", "candidate"), [(0.96, "torch:sort"), (0.94, "numpy:sort"), (2.0, "torch:sort")])
 def test_a_candidate_must_not_be_slower_in_a_check(ratio, candidate):
-    first, second = proved(X)
-    check = record(X, np.full(15, ratio), "check", check=True)
-    assert chosen([first, check, second]) == candidate
-    assert chosen([first, check]) == "numpy:sort"
-    assert chosen([first, check, second, {**check, "ratios": [1.0] * 15}]) == "torch:sort"
+    first, second, check = proved(X)
+    assert chosen([first, checked(X, ratio), second]) == candidate
+    assert chosen([first, checked(X, ratio), second, check]) == "torch:sort"
+    assert chosen([first, check, second, checked(X, ratio)]) == candidate
 
 
 def test_few_rounds_prove_nothing():
-    assert chosen([record(X, [2.0] * (ROUNDS - 1), process) for process in "ab"]) == "numpy:sort"
+    assert chosen([checked(X), *(record(X, [2.0] * (ROUNDS - 1), process) for process in "ab")]) == "numpy:sort"
 
 
 def test_the_last_two_processes_decide():
@@ -118,10 +118,12 @@ def simulated(random, gains):
     """The choice on a simulated machine: the index of a candidate, or None for the default."""
     records = []
     for index, gain in enumerate(gains):
-        for process in "ab":
-            level = np.log(gain) + NOISE_OF_PROCESS * random.standard_normal()
+        with_product = 2 / (1 + 1 / gain)  # it takes as long as the default
+        for process, ratio in {"a": gain, "b": gain, "check": with_product}.items():
+            level = np.log(ratio) + NOISE_OF_PROCESS * random.standard_normal()
             rounds = np.exp(level + NOISE_OF_ROUND * random.standard_normal(15))
-            records.append(record(X, rounds, process, candidate=str(index)))
+            more = {"check": True} if process == "check" else {}
+            records.append(record(X, rounds, process, candidate=str(index), **more))
     candidate = chosen(records)
     return None if candidate == "numpy:sort" else int(candidate)
 
@@ -133,7 +135,7 @@ def test_equal_candidates_do_not_displace_the_default():
     records = lambda: [
         record(X, np.exp(level * random.standard_normal() + 0.05 * random.standard_normal(15)), p) for p in "ab"
     ]
-    assert [chosen(records()) for _ in range(200)] == ["numpy:sort"] * 200
+    assert [chosen([checked(X), *records()]) for _ in range(200)] == ["numpy:sort"] * 200
 
 
 def test_true_gains_are_found():

@@ -142,6 +142,14 @@ def test_nan_reaches_its_windows_only(library):
 
 
 @library
+def test_an_empty_axis_with_padding(library):
+    x, w = of(library, np.ones((1, 1, 0, 5), "float32")), of(library, np.ones((1, 1, 2, 2), "float32"))
+    assert not np.asarray(xo.conv2d(x, w, padding=1)).any()
+    with pytest.raises(ValueError, match="each window has an element"):
+        xo.max_pool2d(x, 2, padding=1, stride=1)
+
+
+@library
 def test_windows_of_one_element_give_a_copy(library):
     x = of(library, np.arange(32768.0, dtype="float32").reshape(1, 2, 128, 128))
     for pool in (xo.max_pool2d, xo.avg_pool2d):
