@@ -69,8 +69,8 @@ def test_what_xla_serves(served):
     x, w = arrays("conv2d", 1, "float32")
     jax.jit(lambda x, w: xo.conv2d(x, w, groups=6))(x, w)
     xo.conv2d(x, jax.numpy.concatenate([w] * 9), groups=6)
-    xo.conv2d(x, jax.numpy.ones((6, 2, 3, 3)), groups=3)
-    xo.conv2d(x, jax.numpy.ones((6, 1, 9, 9)), groups=6)
+    xo.conv2d(x, jax.numpy.ones((6, 2, 3, 3), "float32"), groups=3)
+    xo.conv2d(x, jax.numpy.ones((6, 1, 9, 9), "float32"), groups=6)
     assert not served
 
 
