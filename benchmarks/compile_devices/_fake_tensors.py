@@ -20,7 +20,7 @@ import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
-from xarrayops_backends.torch import _subclasses
+from xarrayops_backends.torch import _subclasses, _tracing
 from xarrayops_backends.torch._attention import modes
 
 import xarrayops as xo
@@ -49,8 +49,8 @@ def use_fake_cuda() -> None:
     torch.cuda.get_device_name = lambda device=None: "NVIDIA H100 80GB HBM3"
     modes.generation, modes.cudnn_version = lambda device: 9, lambda: 91600
     # Real tensors are not traced, and their values can be read.
-    modes._dispatch_modes = lambda: 0
-    modes.PLAIN = modes.PLAIN | {FakeTensor}
+    _tracing._dispatch_modes = lambda: 0
+    _tracing.PLAIN = _tracing.PLAIN | {FakeTensor}
     _subclasses._is_without_values = lambda x: False
 
 

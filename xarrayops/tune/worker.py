@@ -52,6 +52,7 @@ def measured(description: Description, only: Sequence[str] | None = None, *, is_
     before = _product(description["library"]) if is_check else None
     least = SLOWEST if is_check else GAIN
     default = _call(found.function, found, before)
+    mark = {"check": True} if is_check else {}
     records, skipped = [], {}
     calls = max(1, math.ceil(READING_S / timed(default, ())[0]))
     want = list(finished(default()))
@@ -67,9 +68,8 @@ def measured(description: Description, only: Sequence[str] | None = None, *, is_
             skipped[name] = "its values differ"
             continue
         ratios = [round(ratio, 4) for ratio in _ratios(default, candidate, calls, least)]
-        names = {"call": description, "default": found.default, "candidate": name, "process": _PROCESS}
+        names = {"call": description, "default": found.default, "candidate": name, "process": _PROCESS, **mark}
         records.append({**names, "ratios": ratios, "exact": found.is_exact(name, want, got), "date": f"{date.today()}"})
-        records[-1] |= {"check": True} if is_check else {}
     return {"status": "ok", "records": records, "skipped": skipped}
 
 

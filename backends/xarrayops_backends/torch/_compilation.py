@@ -20,7 +20,7 @@ from torch.compiler import is_compiling
 from xarrayops.plugin import Array, RunMode, constant_while_tracing
 from xarrayops.plugin.generic import HOOKS
 from xarrayops.plugin.nested import fill, leaves_as
-from xarrayops_backends.torch._attention.modes import transforms as _transforms
+from xarrayops_backends.torch._tracing import transforms as _transforms
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 Arrays = tuple[Array, ...]

@@ -13,8 +13,8 @@ import torch.nn.functional as F
 
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.convolution import Windows
-from xarrayops_backends.torch._attention.modes import is_followed
 from xarrayops_backends.torch._precision import _convolution_precision
+from xarrayops_backends.torch._tracing import is_followed
 
 _functions: Any = F  # untyped: PyTorch does not annotate these functions
 _CONVOLUTIONS = {1: _functions.conv1d, 2: _functions.conv2d, 3: _functions.conv3d}
@@ -25,10 +25,8 @@ _LARGEST = {1: _functions.max_pool1d, 2: _functions.max_pool2d, 3: _functions.ma
 
 def _native(x: Array, weights: Array, windows: Windows, groups: int, /) -> Array:
     """A view has the channels second. If they are last in memory, PyTorch returns its result in the same order."""
-    first = _first(x, windows)
-    symmetric = all(before == after for before, after in windows.padding)
-    first = first if symmetric else _padded(first, windows, 0.0)
-    padding = tuple(before for before, _ in windows.padding) if symmetric else 0
+    is_own = all(before == after for before, after in windows.padding)
+    first, padding = _with_padding(_first(x, windows), windows, 0.0, is_own=is_own)
     convolve = _CONVOLUTIONS[len(windows.shape)]
     with _convolution_precision(first):
         found = convolve(first, weights, None, windows.stride, padding, windows.dilation, groups)
@@ -47,10 +45,9 @@ def _largest(x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Arra
 
     With dilation a window may have padding alone; the gradient of PyTorch's function then writes outside of its array.
     """
-    first, each = _first(x, windows), zip(windows.padding, windows.shape, windows.dilation, strict=True)
+    each = zip(windows.padding, windows.shape, windows.dilation, strict=True)
     is_own = all(before == after <= n // 2 and (step == 1 or not after) for (before, after), n, step in each)
-    first = first if is_own else _padded(first, windows, float("-inf"))
-    padding = tuple(before for before, _ in windows.padding) if is_own else 0
+    first, padding = _with_padding(_first(x, windows), windows, float("-inf"), is_own=is_own)
     pool = _LARGEST[len(windows.shape)]
     return _back(pool(first, windows.shape, windows.stride, padding, windows.dilation), windows)
 
@@ -102,6 +99,11 @@ def _first(x: Array, windows: Windows) -> Array:
 
 def _back(x: Array, windows: Windows) -> Array:
     return x.movedim(1, -1).contiguous() if windows.is_channels_last else x.contiguous()
+
+
+def _with_padding(x: Array, windows: Windows, value: float, *, is_own: bool) -> tuple[Array, Any]:
+    """The array and the padding for PyTorch's function. Padding that is not its own is added here."""
+    return (x, tuple(before for before, _ in windows.padding)) if is_own else (_padded(x, windows, value), 0)
 
 
 def _padded(x: Array, windows: Windows, value: float) -> Array:

@@ -18,10 +18,10 @@ from xarrayops.plugin import Array, Call
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import common, counting, order, padding, quantiles, sets, shaping, signal
 from xarrayops_backends.torch import _extra_devices as _devices
-from xarrayops_backends.torch._attention.modes import has_values, is_traced, transforms
 from xarrayops_backends.torch._dtypes import _DOUBLE_OF, result_type
 from xarrayops_backends.torch._precision import has_overflowed as _has_overflowed
 from xarrayops_backends.torch._standard.wide import WIDE, _rank, _unrank
+from xarrayops_backends.torch._tracing import has_values, is_traced, transforms
 
 _Axes = int | tuple[int, ...] | None
 _REAL = (torch.float32, torch.float64)

@@ -13,7 +13,7 @@ from torch.autograd import forward_ad
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index, Selection
 from xarrayops.plugin.indexing import UFUNCS
-from xarrayops_backends.torch._attention import modes as _modes
+from xarrayops_backends.torch import _tracing
 from xarrayops_backends.torch._standard import elementwise as _elementwise
 from xarrayops_backends.torch._standard.wide import WIDE, _bits, _by_bits, _rank, _unrank, _value
 
@@ -85,7 +85,7 @@ def _is_plain(x: Array, value: Any) -> bool:
     """Whether the update affects only memory of one device and dtype: no autograd graph, tangent or transform."""
     if type(x) is not torch.Tensor or x.dtype not in _SUITS or not (x.is_cpu or x.is_cuda):
         return False
-    if x.requires_grad or x.is_inference() or _modes.transforms() or forward_ad._current_level >= 0:
+    if x.requires_grad or x.is_inference() or _tracing.transforms() or forward_ad._current_level >= 0:
         return False
     if type(value) is torch.Tensor:
         return value.dtype is x.dtype and not value.requires_grad and value.device == x.device
@@ -144,7 +144,7 @@ def _is_readable(x: Array) -> bool:
     """Whether the tensor has an address and values: it is not traced, not fake, and no transform tracks it."""
     if torch.compiler.is_compiling() or type(x) is not torch.Tensor or not (x.is_cpu or x.is_cuda):
         return False
-    return not _modes.transforms()
+    return not _tracing.transforms()
 
 
 def _bounds(x: Array) -> tuple[int, int]:

@@ -18,7 +18,7 @@ import torch
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, constant_while_tracing
 from xarrayops.plugin.precision import refuse_forced_tf32
-from xarrayops_backends.torch._attention import modes as _modes
+from xarrayops_backends.torch import _tracing
 from xarrayops_backends.torch._library import operator as _operator
 
 _function_modes, _sum = torch._C._len_torch_function_stack, torch.sum
@@ -49,7 +49,7 @@ def product_precision(products: str, /, *arrays: Array) -> AbstractContextManage
             "xo.precision and xo.autocast do not serve sparse tensors. Instead: the call in a block of "
             "xo.autocast(None), or dense arrays"
         )
-    kind, plain = arrays[0].device.type, _modes.unrounded(arrays[0])
+    kind, plain = arrays[0].device.type, _tracing.unrounded(arrays[0])
     if kind == "cuda":
         refuse_forced_tf32(products)
     elif kind != "cpu":
@@ -162,7 +162,7 @@ _rounded = _operator(
 
 def has_overflowed(x: Array, /) -> bool:
     """By their sum, on the CPU. A sum that overflows itself costs a second computation."""
-    if not x.is_cpu or not _modes.has_values(x):
+    if not x.is_cpu or not _tracing.has_values(x):
         return False
     if not _function_modes():
         return not cmath.isfinite((_sum(x) if x.ndim else x).item())

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from xarrayops.plugin import Array, constant_while_tracing
-from xarrayops_backends.torch._attention import modes as _modes
+from xarrayops_backends.torch import _tracing
 from xarrayops_backends.torch._compilation import _is_exporting
 from xarrayops_backends.torch._library import operator as _operator
 from xarrayops_backends.torch._random import runtime_compiler as _runtime_compiler
@@ -32,7 +32,7 @@ def quotient(x: Array, y: Array, /) -> Array:
 
 def quantized_rows(x: Array, /) -> tuple[Array, Array] | None:
     """By a norm and one kernel; None on other devices."""
-    if x.device.type != "cuda" or not x.numel() or _modes.transforms() or _is_exporting() or not _has_kernel(x):
+    if x.device.type != "cuda" or not x.numel() or _tracing.transforms() or _is_exporting() or not _has_kernel(x):
         return None
     x = x.detach().contiguous()
     values, scales = _quantized(x, torch.linalg.vector_norm(x, math.inf, -1, keepdim=True))

@@ -11,7 +11,7 @@ import torch.utils.checkpoint
 from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array
-from xarrayops_backends.torch._attention.modes import transforms as _transforms
+from xarrayops_backends.torch._tracing import transforms as _transforms
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 Arrays = tuple[Array, ...]

@@ -97,7 +97,7 @@ class _Value(Record):
 class _Block:
     """One ``with`` block. A task that was started inside it sees when it is closed."""
 
-    def __init__(self, owner: Scope, values: dict[Setting[Any], _Value]) -> None:
+    def __init__(self, owner: Scope | None, values: dict[Setting[Any], _Value]) -> None:
         self.owner = owner
         self.values = values
         self.closing = ExitStack()
@@ -169,18 +169,10 @@ class Scope:
         block.is_open = False
         _show(_open_blocks())
         block.closing.close()
-        block.owner = _NOBODY  # what keeps the closed block does not keep its owner
+        block.owner = None  # what keeps the closed block does not keep its owner
 
 
-class _Nobody(Scope):
-    """The owner of closed blocks. It sets nothing."""
-
-    def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
-        return []
-
-
-_NOBODY = _Nobody()
-_OUTSIDE = _Block(_NOBODY, {})
+_OUTSIDE = _Block(None, {})
 """Stands for the block that sets a value where none does."""
 
 
@@ -189,6 +181,7 @@ def carried_blocks() -> tuple[Scope, ...]:
     return tuple(
         block.owner.carried({setting: found.value for setting, found in block.values.items()})
         for block in _open_blocks()
+        if block.owner is not None
     )
 
 

@@ -187,7 +187,7 @@ def _planned(x: Any, window: Extents, request: Request) -> tuple[Backend, tuple[
     extents = tuple(x.shape[1:-1] if is_last else x.shape[2:])
     is_beyond = any(max(pair) >= n for pair, n in zip(windows.padding, windows.spans, strict=True))
     if is_beyond or not all(_has_elements(windows, axis, n) for axis, n in enumerate(extents)):
-        raise ValueError(f"{call}: the padding must be smaller than the window, so that each window has an element")
+        raise ValueError(f"{call}: padding must be smaller than the window, and each window must have an element of x")
     return backend, (x, windows, kind)
 
 

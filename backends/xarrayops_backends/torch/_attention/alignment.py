@@ -10,7 +10,7 @@ import torch
 from torch.compiler import is_dynamo_compiling
 
 from xarrayops.plugin import Array, Attention, Call
-from xarrayops_backends.torch._attention import modes
+from xarrayops_backends.torch import _tracing
 
 # Of one load.
 BYTES = 16
@@ -32,7 +32,7 @@ def _begins_aligned(x: Array, steps: list[int]) -> bool:
     """
     if is_dynamo_compiling():
         return not steps or x.shape[3] in steps
-    return (x.data_ptr() if modes.has_address(x) else x.storage_offset() * x.itemsize) % BYTES == 0
+    return (x.data_ptr() if _tracing.has_address(x) else x.storage_offset() * x.itemsize) % BYTES == 0
 
 
 def aligned(x: Array) -> Array:

@@ -20,6 +20,7 @@ from torch.nn.functional import pad
 from xarrayops.plugin import Array, Attention, has_one_offset
 from xarrayops.plugin.generic import Span, cut, is_full, limits, part, without_padding
 from xarrayops.plugin.host import attention as host
+from xarrayops_backends.torch import _tracing
 from xarrayops_backends.torch._attention import modes
 
 Serve = Callable[[Attention], tuple[Array, Array | None]]
@@ -54,9 +55,9 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
         q, k, v = a.q.to(wide), a.k.to(wide).flatten(0, 1).mT, a.v.to(wide).flatten(0, 1)
         # queries x size multiplications, where scores would take queries x keys.
         q = q if (scale := _scale(a)) == 1 else q * scale
-    with modes.unrounded(q):
+    with _tracing.unrounded(q):
         # Compilers and torch.func trace through the blocks instead, with torch.utils.checkpoint where it works.
-        if modes.requires_grad(a) and not is_compiling() and not modes.transforms():
+        if modes.requires_grad(a) and not is_compiling() and not _tracing.transforms():
             out, lse = _recorded(a, q, k, v)
         else:
             out, *sums = _forward(a, q, k, v, a.bias)
@@ -71,7 +72,7 @@ def _keeps_halves(a: Attention) -> bool:
     """
     if a.q.dtype not in HALVES or not a.q.is_cuda or torch.version.hip:
         return False
-    return not modes.is_followed(a.q, a.k, a.v, a.bias)
+    return not _tracing.is_followed(a.q, a.k, a.v, a.bias)
 
 
 def _scale(a: Attention) -> float:
@@ -132,9 +133,9 @@ class _Recomputed(torch.autograd.Function):
     def backward(ctx: Any, d_out: Array, d_lse: Array) -> tuple[Array | None, ...]:
         *given, out, base, weights = ctx.saved_tensors
         a, arrays, needed = _clothed(ctx.bare, given), given[:4], ctx.needs_input_grad[1:5]
-        with modes.unrounded(out):
+        with _tracing.unrounded(out):
             # create_graph, or vmap over the gradient: the loop below writes in place, which neither can follow.
-            if torch.is_grad_enabled() or modes.is_batched(d_out, d_lse):
+            if torch.is_grad_enabled() or _tracing.is_batched(d_out, d_lse):
                 gradients = _followed_gradients(a, arrays, needed, d_out, d_lse)
             else:
                 gradients = _gradients(a, arrays, needed, (out, base, weights), d_out, d_lse)
@@ -225,7 +226,7 @@ def _forward(a: Attention, q: Array, k: Array, v: Array, bias: Array | None) -> 
     # A generator: the scores of one block are freed before the next block runs.
     done = ((span, serve(a, span, keys, *_parts(span, keys, q, k, v, bias))) for span, keys in near)
     # Recorded results are joined, because writing into parts of a tensor is not differentiable here.
-    if len(cut_up) == 1 or modes.is_followed(q, k, v, bias):
+    if len(cut_up) == 1 or _tracing.is_followed(q, k, v, bias):
         out, base, weights = (joined(rows) for rows in zip(*(result for _, result in done), strict=True))
         return out, base, weights
     wide = torch.promote_types(q.dtype, torch.float32)
@@ -290,7 +291,7 @@ def _attended(a: Attention, span: Span, keys: Span, q: Array, k: Array, v: Array
     """One block of queries with all keys that it may see, as in `_forward`."""
     scores = _scores(a, q, k)
     # Nothing records the scores, so each step may overwrite them: no second array of that size.
-    own = None if modes.is_followed(q, k, v, bias) else scores
+    own = None if _tracing.is_followed(q, k, v, bias) else scores
     if a.softcap is not None:
         scores = torch.mul(torch.tanh(scores, out=own), a.softcap, out=own)
     scores = _hidden(a, span, keys, scores, bias, out=own)

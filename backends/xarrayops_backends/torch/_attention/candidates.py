@@ -13,7 +13,8 @@ import torch
 
 from xarrayops.plugin import Array, Attention, Call, NotServed
 from xarrayops.plugin.candidates import always
-from xarrayops_backends.torch._attention import alignment, blocks, cpu, cuda, export, flash, flex, modes, package
+from xarrayops_backends.torch import _tracing
+from xarrayops_backends.torch._attention import alignment, blocks, cpu, cuda, export, flash, flex, package
 
 # Messages of errors before any computation: cuDNN cannot plan a graph (pytorch#140930), or the public function, or a
 # FlashAttention that the user has registered, cannot serve a call.
@@ -35,7 +36,7 @@ def or_next(serve: Serve) -> Serve:
                 raise
             raise NotServed(str(error).partition("\n")[0]) from error
 
-    serve_or_refuse.is_traced = modes.is_traced  # type: ignore[attr-defined]
+    serve_or_refuse.is_traced = _tracing.is_traced  # type: ignore[attr-defined]
     return serve_or_refuse
 
 

@@ -16,6 +16,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
 from xarrayops.plugin.generic import is_full, without_padding
+from xarrayops_backends.torch import _tracing
 from xarrayops_backends.torch._attention import alignment, blocks, flash, modes
 
 # The largest mask, in values, that may be created for the whole call.
@@ -95,7 +96,7 @@ def masked(backend: SDPBackend, a: Attention, *, knows_groups: bool) -> tuple[Ar
         else:
             k, v = (x.repeat_interleave(heads // shared, 1) for x in (k, v))
     # Restricted to one kernel: otherwise PyTorch may choose to compute the whole matrix of scores.
-    with sdpa_kernel(backend), modes.unrounded(q):
+    with sdpa_kernel(backend), _tracing.unrounded(q):
         grouped = q.shape[1] != k.shape[1]
         out = scaled_dot_product_attention(q, k, v, added, is_causal=causal, scale=a.scale, enable_gqa=grouped)
     out = out.reshape(batch, heads, queries, -1)

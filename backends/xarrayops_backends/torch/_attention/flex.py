@@ -13,6 +13,7 @@ import torch
 
 from xarrayops.plugin import Array, Attention, Call, has_one_offset
 from xarrayops.plugin.generic import is_full
+from xarrayops_backends.torch import _tracing
 from xarrayops_backends.torch._attention import alignment, modes
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def refusal(call: Call) -> str | None:
         return "it supports only bands, not masks or biases"
     if any(size not in (16, 32, 64, 128, 256) for size in (a.q.shape[3], a.v.shape[3])):
         return "it serves heads whose sizes are powers of 2 from 16 to 256"
-    if a.return_lse or modes.requires_grad(a) or modes.is_traced():
+    if a.return_lse or modes.requires_grad(a) or _tracing.is_traced():
         return "it is compiled without logsumexp and gradients, and cannot run inside another compiled function"
     if a.q.shape[0] * a.q.shape[1] * a.q.shape[2] * a.k.shape[2] < LEAST:
         return f"fewer than {LEAST} scores are not worth its compilation"
@@ -57,7 +58,7 @@ def attention(a: Attention, /) -> tuple[Array, None]:
     def capped(score: Array, b: Array, h: Array, i: Array, j: Array) -> Array:
         return cap * torch.tanh(score / cap)
 
-    with modes.unrounded(a.q):
+    with _tracing.unrounded(a.q):
         out = compiled()(
             *(a.q, a.k, a.v),
             score_mod=capped,

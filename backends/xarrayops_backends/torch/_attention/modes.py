@@ -1,9 +1,8 @@
-"""The modes of a call (gradients, transforms of torch.func, compilation, autocast) and what each of them excludes."""
+"""What the gradients, the lengths, the device and the switches of a call exclude."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -11,15 +10,11 @@ import torch
 from torch.compiler import is_compiling
 from torch.utils.checkpoint import checkpoint
 
-from xarrayops.plugin import Array, Attention, constant_while_tracing
+from xarrayops.plugin import Attention, constant_while_tracing
+from xarrayops_backends.torch import _tracing
 
-_tracing_state, _dispatch_modes = torch._C._get_tracing_state, torch._C._len_torch_dispatch_stack
-_transform = torch._C._functorch.peek_interpreter_stack
-_DEVICES = ("cpu", "cuda", "xpu", "mps", "xla", "hpu", "mtia", "privateuseone")
 # The GPUs of AMD for which PyTorch's fused kernels are built and tested.
 AMD = ("gfx90a", "gfx942", "gfx950")
-# The devices with autocast: torch.compile of PyTorch 2.9 does not trace the query.
-_AUTOCAST = frozenset(name for name in _DEVICES if torch.amp.is_autocast_available(name))
 
 
 def refusal(a: Attention, *, has_softcap: bool = False) -> str | None:
@@ -39,7 +34,7 @@ def refusal(a: Attention, *, has_softcap: bool = False) -> str | None:
     # -1 outside of forward mode. There is no public way to ask.
     if torch.autograd.forward_ad._current_level >= 0:
         return "it has no forward-mode derivative"
-    if transforms():
+    if _tracing.transforms():
         levels = [level.key() for level in torch._C._functorch.get_interpreter_stack()]
         if levels != [torch._C._functorch.TransformType.Grad]:
             return "of the transforms of torch.func it supports only grad, not nested"
@@ -74,34 +69,9 @@ def requires_grad(a: Attention) -> bool:
 
 def recomputed(a: Attention, block: Callable[..., Any]) -> Callable[..., Any]:
     """The function, whose gradient recomputes inner values; transforms of torch.func do not support its hooks."""
-    if not requires_grad(a) or (not is_compiling() and transforms()):
+    if not requires_grad(a) or (not is_compiling() and _tracing.transforms()):
         return block
     return partial(checkpoint, block, use_reentrant=False, preserve_rng_state=False)
-
-
-def is_followed(*arrays: Array | None) -> bool:
-    """Whether gradients, transforms or a compiler record the values, so that none may be overwritten."""
-    if is_compiling() or transforms() or torch.autograd.forward_ad._current_level >= 0:
-        return True
-    return torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in arrays)
-
-
-def is_batched(*gradients: Array) -> bool:
-    """Whether vmap computes several gradients at once; it cannot write into an array without its batch axis."""
-    return transforms() or any("Batched" in str(torch._C._dispatch_keys(x)) for x in gradients)
-
-
-def transforms() -> bool:
-    """Whether a transform of torch.func is active."""
-    return _transform() is not None
-
-
-def unrounded(x: Array) -> AbstractContextManager[Any]:
-    """A context without autocast, which would compute products in a lower precision than the caller's dtype."""
-    device = x.device.type
-    if device in _AUTOCAST and torch.is_autocast_enabled(device):
-        return torch.autocast(device, enabled=False)
-    return nullcontext()
 
 
 def has_lengths(a: Attention) -> bool:
@@ -112,32 +82,7 @@ def has_lengths(a: Attention) -> bool:
 def can_read_lengths(a: Attention) -> bool:
     """Whether the lengths can be read without a wait; then padding is not computed."""
     lengths = [x for x in (a.q_lengths, a.kv_lengths) if x is not None]
-    return bool(a.q.shape[0]) and not is_traced() and all(_is_plain(x) and x.is_cpu for x in lengths)
-
-
-def has_address(x: Array) -> bool:
-    """Whether the address of x can be read; an active dispatch mode, such as a FLOP counter, does not prevent that."""
-    return not is_compiling() and not _tracing_state() and _is_plain(x)
-
-
-def has_values(x: Array) -> bool:
-    """Whether the values of x can be read: it is a plain tensor, and nothing is traced or transformed."""
-    # The tests of `is_traced` and `transforms`, without two calls: each sum of float32 asks.
-    return type(x) in PLAIN and not (is_compiling() or _tracing_state() or _dispatch_modes() or _transform())
-
-
-def is_traced() -> bool:
-    """Whether operations are traced, so that arrays have no values."""
-    return bool(is_compiling() or _tracing_state() or _dispatch_modes())
-
-
-def _is_plain(x: Array) -> bool:
-    """Whether x is a plain tensor with memory, not a wrapper."""
-    # Subclasses, such as FakeTensor and DTensor, may have no memory; wrappers of torch.func hold another tensor.
-    return type(x) in PLAIN and not torch._C._functorch.is_functorch_wrapped_tensor(x)
-
-
-PLAIN = frozenset((torch.Tensor, torch.nn.Parameter))
+    return bool(a.q.shape[0]) and not _tracing.is_traced() and all(_tracing.is_plain(x) and x.is_cpu for x in lengths)
 
 
 @constant_while_tracing

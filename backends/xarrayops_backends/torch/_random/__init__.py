@@ -15,10 +15,10 @@ from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.distributions import multiply_shift, signed_int64
 from xarrayops.plugin.host import random_numbers
 from xarrayops.plugin.random import Draw
-from xarrayops_backends.torch._attention.modes import transforms as _transforms
 from xarrayops_backends.torch._compilation import _is_exporting
 from xarrayops_backends.torch._dtypes import as_dtype
 from xarrayops_backends.torch._random import kernels as _kernels, operators as _operators, steps as _steps
+from xarrayops_backends.torch._tracing import transforms as _transforms
 
 
 def trace_state() -> Any:

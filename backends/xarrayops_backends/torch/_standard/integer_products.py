@@ -15,7 +15,7 @@ import torch
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call, constant_while_tracing
-from xarrayops_backends.torch._attention import modes as _modes
+from xarrayops_backends.torch import _tracing
 
 _LIMB = 16
 _TERMS = 1 << 21
@@ -70,7 +70,7 @@ def eight_bit_refusal(call: Call) -> str | None:
         return "it serves CUDA and HIP"
     if x1.dtype not in _EIGHT_BITS or x2.dtype not in _EIGHT_BITS or x2.ndim > 2:
         return "it takes arrays of 8-bit integers, of which the second has at most two axes"
-    if not torch.compiler.is_compiling() and _modes.transforms():
+    if not torch.compiler.is_compiling() and _tracing.transforms():
         return "torch.vmap has no rule for it"
     if not x1.numel() or not x2.numel():
         return "an array is empty"

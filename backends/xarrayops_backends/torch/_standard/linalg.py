@@ -14,7 +14,7 @@ from array_api_compat.torch.linalg import vector_norm as _vector_norm
 from xarrayops.plugin import Array, Call, constant_while_tracing
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.products import exact_terms
-from xarrayops_backends.torch._attention import modes as _modes
+from xarrayops_backends.torch import _tracing
 from xarrayops_backends.torch._dtypes import _SPARSE_LAYOUTS, _STRIDED, _pair, result_type
 from xarrayops_backends.torch._standard import integer_products
 from xarrayops_backends.torch._standard.elementwise import _binary, multiply
@@ -165,7 +165,7 @@ def _int_mm_refusal(call: Call) -> str | None:
     x1, x2 = call.args
     if x1.ndim != 2 or x2.ndim != 2 or x1.dtype is not torch.int8 or x2.dtype is not torch.int8:
         return "it takes two matrices of int8"
-    if not torch.compiler.is_compiling() and _modes.transforms():
+    if not torch.compiler.is_compiling() and _tracing.transforms():
         return "torch.vmap has no rule for it"
     (rows, terms), columns = x1.shape, x2.shape[1]
     if not rows * terms * columns:
@@ -257,7 +257,7 @@ def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False
     total = torch.sum(size * size if ord == 2 else size if ord == 1 else size**ord, axis, keepdim=keepdims)
     if ord == 1:
         return total
-    if ord == 2 and not _modes.is_followed(total):
+    if ord == 2 and not _tracing.is_followed(total):
         return torch.sqrt(total)
     is_zero = total == 0  # the root has no gradient there; the gradient of the norm is 0
     positive = torch.where(is_zero, 1, total)

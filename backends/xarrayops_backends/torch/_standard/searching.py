@@ -10,7 +10,7 @@ import torch
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.generic import complex_order
-from xarrayops_backends.torch._attention import modes as _modes
+from xarrayops_backends.torch import _tracing
 from xarrayops_backends.torch._dtypes import _pair
 from xarrayops_backends.torch._standard.wide import UNORDERED, WIDE, _bits, _by_bits, _rank, _unrank
 
@@ -89,7 +89,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """torch.take flattens; torch.index_select rejects negative, narrow and multi-dimensional indices."""
     if axis is None:
         x, axis = x.reshape(-1), 0
-    if x.is_cuda and indices.dtype in _INDICES and not _modes.is_followed(x):
+    if x.is_cuda and indices.dtype in _INDICES and not _tracing.is_followed(x):
         # It takes negative indices. Its gradient is slower.
         return _by_bits(torch.ops.aten.index.Tensor, x, [None] * (axis % x.ndim) + [indices])
     indices, axis = _from_start(indices, x.shape[axis]), axis % x.ndim

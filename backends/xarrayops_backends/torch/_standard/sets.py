@@ -12,7 +12,7 @@ from torch.compiler import is_compiling
 from xarrayops.plugin import Array
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops.plugin.generic import HOOKS, complex_order
-from xarrayops_backends.torch._attention import modes as _modes
+from xarrayops_backends.torch import _tracing
 from xarrayops_backends.torch._dtypes import _can_hold, _pair
 from xarrayops_backends.torch._standard.searching import argsort
 from xarrayops_backends.torch._standard.wide import WIDE, _bits, _by_bits, _rank, _unrank
@@ -24,7 +24,7 @@ def _suits(x: Array) -> bool:
         return False
     if not x.is_floating_point():
         return not x.is_complex()
-    return not (is_compiling() or _modes.transforms() or torch.isnan(x).any())
+    return not (is_compiling() or _tracing.transforms() or torch.isnan(x).any())
 
 
 def _grouped(x: Array, *, equal_nan: bool = False) -> tuple[Array, Array, Array]:

@@ -85,7 +85,7 @@ def test_gradients_of_dilated_windows_with_padding():
     x = torch.rand(2, 3, 7, 7, requires_grad=True)
     xo.max_pool2d(x, 2, stride=1, padding=1, dilation=2).sum().backward()
     assert float(x.grad.sum()) == 2 * 3 * 7 * 7
-    with pytest.raises(ValueError, match="each window has an element"):
+    with pytest.raises(ValueError, match="each window must have an element"):
         xo.max_pool2d(torch.ones(1, 8, 1, 1, requires_grad=True), 2, stride=1, padding=1, dilation=2)
 
 
