@@ -32,7 +32,7 @@ WITHOUT_DEVICES = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_P
 CACHE = Path(os.environ.get("XARRAYOPS_TEST_CACHE") or Path.home() / ".cache" / "xarrayops-tests")
 """Compiled programs, which later runs use again."""
 SECONDS = 110.0, 660.0
-"""The processor seconds of all recorded tests of ``make test`` and of ``make test-all``."""
+"""The processor seconds of the recorded tests of ``make test`` and of ``make test-all``, without those always run."""
 MOST = 0.5, 5.2
 """The seconds up to which at least one test of a long group is chosen. Tests that take longer run in `make sweeps`."""
 

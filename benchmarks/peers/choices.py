@@ -1,24 +1,28 @@
 """What measured choice gains: the measured choice and every exact candidate, each interleaved with the default.
 
-    python benchmarks/peers/choices.py [--seconds 240] [--rounds 5] [--libraries numpy,torch,jax] [--only sort]
+    python benchmarks/peers/choices.py [--seconds 480] [--rounds 3] [--libraries numpy,torch,jax] [--only sort]
                                        [--out FILE]
 
 `python -m xarrayops.tune` first measures calls in a cache of its own. Then each row is timed in three new processes, in
 a block of `xo.measured`, and by each other candidate whose values are those of the default to the last bit. Each of
-them is interleaved with the default alone: large arrays and waiting threads of one change the time of the next.
+them is interleaved with the default only: large arrays and waiting threads of one change the time of the next.
 
-Two of the processes time the calls alone. In the third one, a program, each call follows a matrix product by the
-library of the arrays, whose time counts, and the heap keeps the memory of freed arrays. A candidate that is slower
-there does not count: measured choice has to refuse it.
+Two of the processes time each call by itself. In the third one, a program, each call follows a matrix product by the
+library of the arrays, whose time counts, and the heap keeps the memory of freed arrays. A candidate that takes less
+than 0.95 of the default there, beyond the resolution, does not count: measured choice has to refuse it.
 
-The log gain of a row is that of its best candidate over the default, where it is more than the resolution of the run
-(the times of the default, measured twice, at the 90 % quantile over the rows). Each of the two processes picks the best
-candidate for the other one, which times it: the greatest of several noisy times alone would be too good, and the times
-of one process share its memory layout. The share that is recovered is the sum of the log gains of the measured choices
-over that of the best ones.
+The log gain of a row is that of its best candidate over the default, where it is more than the resolution of the run:
+the times of the default, measured twice, at the 90 % quantile over the rows of a library (those of JAX vary most). Each
+of the two processes picks the best candidate for the other one, which times it: the greatest of several noisy times
+would be too good, and the times of one process share its memory layout. The share that is recovered is the sum of the
+log gains of the measured choices over that of the best ones.
 
-The bars: at least 85 % on sizes that were tuned, 70 % on sizes between them, no row below 0.95 of the default beyond
-the resolution, alone and in the program, and at most 400 ns for the look-up of a choice. Ends with 3 if one is missed.
+Only rows with another kernel of the same values are measured: the default serves the others. A row is slower than the
+default if both processes, or the program for a row that another kernel serves, show less than 0.95 beyond the
+resolution.
+
+The bars: at least 85 % on sizes that were tuned, 70 % on sizes between them, no slower row, and at most 400 ns for the
+look-up of a choice. Ends with 3 if one is missed.
 """
 
 from __future__ import annotations
@@ -32,9 +36,10 @@ import sys
 import tempfile
 import timeit
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
+from itertools import chain
 from typing import Any
 from unittest import mock
 
@@ -46,8 +51,6 @@ TUNED, BETWEEN = (128, 256, 512, 1024, 2048), (180, 700, 1500)
 VERBS = ["sort", "argmax", "sqrt", "abs", "add", "multiply", "divide", "maximum", "less", "max", "take"]
 SHARE, SHARE_BETWEEN, LEAST, LOOKUP_NS = 0.85, 0.70, 0.95, 400.0
 READING_S = 3e-3
-SIDE = 256
-"""The rows and columns of the products between the calls of the program."""
 Ratios = dict[str, float]
 """The median ratio of the default's time over that of each candidate, of the measured choice, and of the default."""
 
@@ -56,16 +59,17 @@ def rows(libraries: list[str], rounds: int, only: str, *, is_program: bool) -> I
     """A row for each call of the list of `tune`, measured in this process."""
     import xarrayops as xo
     from xarrayops._ops.choices.calls import shown
-    from xarrayops.bench.measure.timing import finished, timed
+    from xarrayops.bench.measure.timing import calls_per_reading, finished, timed
     from xarrayops.tune.calls import default_calls
     from xarrayops.tune.candidates import Candidates
+    from xarrayops.tune.worker import product_by
 
     def public(found: Candidates) -> Any:
         return getattr(xo, found.verb)(*found.args, **found.kwargs)
 
-    def in_program(call: Any, library: str) -> Any:
-        x = xo.convert(np.ones((SIDE, SIDE), np.float32), library)
-        return lambda: (finished(xo.matmul(x, x)), call())[1]
+    def after_product(call: Any, library: str) -> Any:
+        product = product_by(library)
+        return lambda: (product(), call())[1]
 
     def seconds(name: str, call: Any, number: int) -> float:
         """The seconds of a call, without those in which the block opens and finds its choice."""
@@ -85,19 +89,20 @@ def rows(libraries: list[str], rounds: int, only: str, *, is_program: bool) -> I
             if found.is_exact(name, want, got):
                 calls[name] = lambda function=function, found=found: function(*found.args, **found.kwargs)
         if is_program:
-            calls = {name: in_program(call, description["library"]) for name, call in calls.items()}
-        default = calls["default"]
-        number = max(1, math.ceil(READING_S / timed(default, ())[0]))
-        ratios = {"default": 1.0}
-        for name, call in (calls | {"default again": default, "measured": default}).items():
-            if name != "default":
+            calls = {name: after_product(call, description["library"]) for name, call in calls.items()}
+        default = calls.pop("default")
+        ratios = {"default": 1.0, "default again": 1.0, "measured": 1.0}
+        if calls:
+            finished(default())  # the first call may compile
+            number = calls_per_reading(default, (), READING_S)
+            for name, call in (calls | {"default again": default, "measured": default}).items():
                 both = [(seconds("default", default, number), seconds(name, call, number)) for _ in range(rounds + 1)]
                 counted = both[1:]  # the first one finds a choice
                 ratios[name] = round(float(median([of_default / of_other for of_default, of_other in counted])), 3)
         with xo.measured():
             chosen = xo.explain(found.verb, *found.args, **found.kwargs).chosen
-        row = {"case": shown(description), "side": description["args"][0]["shape"][0], "chosen": chosen}
-        yield row | {"default over": ratios}
+        row = {"case": shown(description), "side": description["args"][0]["shape"][0]}
+        yield row | {"default": found.default, "chosen": chosen, "default over": ratios}
 
 
 def measured_rows(libraries: list[str], rounds: int, only: str, is_program: bool) -> list[dict[str, Any]]:
@@ -118,45 +123,56 @@ def in_new_process(environment: dict[str, str], *arguments: Any) -> list[dict[st
         return pool.submit(measured_rows, *arguments).result()
 
 
-def joined(first: dict[str, Any], program: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """One row of the rows of the three processes, with the best candidate and its gain."""
-    twice, program_ratios = (first["default over"], second["default over"]), program["default over"]
-    best_gain, best = best_of(*twice, {name for name in program_ratios if program_ratios[name] >= LEAST})
-    gains = {name: [ratios[name] for ratios in twice] for name in twice[0] if name in twice[1] and name != "default"}
-    return {**first, "best": best, "best over": best_gain, "default over": gains, "in the program": program_ratios}
+def joined(first: list[dict[str, Any]], program: list[dict[str, Any]], second: list[dict[str, Any]]) -> Any:
+    """One list of the rows of the three processes, each with its best candidate and the gain."""
+    resolution = resolution_of(program)
+    found = []
+    for one, between, other in zip(first, program, second, strict=True):
+        twice, ratios = (one["default over"], other["default over"]), between["default over"]
+        least = LEAST / math.exp(resolution[library_of(one)])
+        names = sorted(ratios.keys() & twice[0].keys() & twice[1].keys())
+        able = [name for name in names if name not in ("default again", "measured")]
+        best_gain, best = best_of(*twice, [name for name in able if ratios[name] >= least])
+        row = {**one, "best": best, "best over": best_gain, "refused": [name for name in able if ratios[name] < least]}
+        row["default over"] = {name: [each[name] for each in twice] for name in names if name != "default"}
+        found.append(row | {"in the program": ratios})
+    return found
 
 
-def best_of(first: Ratios, second: Ratios, names: Iterable[str]) -> tuple[float, str]:
+def best_of(first: Ratios, second: Ratios, names: list[str]) -> tuple[float, str]:
     """The gain of the best of some candidates, picked in one process and timed in the other, and its name."""
-    names = [name for name in names if name in first and name in second and name not in ("default again", "measured")]
     picked = [(max(names, key=one.__getitem__), other) for one, other in ((first, second), (second, first))]
     gain = math.sqrt(math.prod(other[name] for name, other in picked))
     return round(gain, 3), max(names, key=lambda name: first[name] * second[name])
 
 
-def alone(row: dict[str, Any], name: str) -> float:
-    """The log gain of a call alone, over both processes."""
-    return math.log(math.prod(row["default over"][name])) / 2
+def library_of(row: dict[str, Any]) -> str:
+    """The library of the arrays of a row."""
+    return str(row["default"].partition(":")[0])
 
 
-def in_program(row: dict[str, Any], name: str) -> float:
-    """The log gain of a call in the program."""
-    return math.log(row["in the program"][name])
+def resolution_of(*processes: list[dict[str, Any]]) -> dict[str, float]:
+    """The log of a ratio that does not differ from 1: of ten ratios of the default to itself, nine are nearer to 1."""
+    found: dict[str, list[float]] = {}
+    for row in chain(*processes):
+        ratios = row["default over"]
+        found.setdefault(library_of(row), []).extend([abs(math.log(ratios["default again"]))] * (len(ratios) > 3))
+    return {library: max(math.log(1.05), float(quantile(logs or [0.0], 0.9))) for library, logs in found.items()}
 
 
-def summary(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """The shares that are recovered, and the rows that are slower than the default."""
-    resolutions = {gain: resolution_of(found, gain) for gain in (alone, in_program)}
-    resolution = resolutions[alone]
+def summary(first: list[dict[str, Any]], program: list[dict[str, Any]], second: list[dict[str, Any]]) -> dict[str, Any]:
+    """The shares that are recovered, the rows that are slower than the default, and all rows."""
+    found, resolution, in_program = joined(first, program, second), resolution_of(first, second), resolution_of(program)
     shares: dict[str, Any] = {
-        "resolution": round(math.expm1(resolution), 3),
-        "resolution in the program": round(math.expm1(resolutions[in_program]), 3),
+        "resolution": {name: round(math.expm1(log), 3) for name, log in resolution.items()},
+        "resolution in the program": {name: round(math.expm1(log), 3) for name, log in in_program.items()},
+        "rows with a refused kernel": sum(bool(row["refused"]) for row in found),
     }
     for name, sides in (("tuned sizes", TUNED), ("sizes between", BETWEEN)):
         some = [row for row in found if row["side"] in sides]
         best = [max(0.0, math.log(row["best over"])) for row in some]
-        got = [alone(row, "measured") for row in some]
-        pairs = [(a, b) for a, b in zip(best, got, strict=True) if a > resolution]
+        got = [math.log(math.prod(row["default over"]["measured"])) / 2 for row in some]
+        pairs = [(a, b) for row, a, b in zip(some, best, got, strict=True) if a > resolution[library_of(row)]]
         shares[name] = {
             "rows": len(some),
             "with a gain": len(pairs),
@@ -164,14 +180,16 @@ def summary(found: list[dict[str, Any]]) -> dict[str, Any]:
             "measured": round(math.exp(sum(got) / max(1, len(some))), 3),
             "recovered": round(sum(min(a, b) for a, b in pairs) / max(1e-9, sum(a for a, _ in pairs)), 3),
         }
-    least = {gain: math.log(LEAST) - each for gain, each in resolutions.items()}
-    shares["slower"] = [row["case"] for row in found if any(gain(row, "measured") < least[gain] for gain in least)]
-    return shares
+    shares["slower"] = [row["case"] for row in found if is_slower(row, resolution, in_program)]
+    return shares | {"rows": found}
 
 
-def resolution_of(found: list[dict[str, Any]], gain: Any) -> float:
-    """The log of a ratio that does not differ from 1: of ten ratios of the default to itself, nine are nearer to 1."""
-    return max(math.log(1.05), float(quantile([abs(gain(row, "default again")) for row in found], 0.9)))
+def is_slower(row: dict[str, Any], resolution: dict[str, float], in_program: dict[str, float]) -> bool:
+    """Whether the measured choice is slower than the default, by itself or in the program."""
+    library, is_default = library_of(row), row["chosen"] == row["default"]
+    in_both = max(row["default over"]["measured"]) < LEAST / math.exp(resolution[library])
+    between = row["in the program"]["measured"] < LEAST / math.exp(in_program[library])
+    return in_both or (not is_default and bool(between))
 
 
 def lookup_ns() -> float:
@@ -191,9 +209,11 @@ def lookup_ns() -> float:
 
 def main() -> int:
     """Tune, measure, print and write the results. Returns `MISSED` if a bar is missed."""
-    parser = common_options(__doc__, rounds=5, libraries="numpy,torch,jax", only=True)
-    parser.add_argument("--seconds", default="240", help="the time for `python -m xarrayops.tune`")
+    parser = common_options(__doc__, rounds=3, libraries="numpy,torch,jax", only=True)
+    parser.add_argument("--seconds", default="480", help="the time for `python -m xarrayops.tune`")
     options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds must be at least 1")
     libraries = options.libraries.split(",")
     from xarrayops.tune.run import KEPT_MEMORY
 
@@ -206,8 +226,8 @@ def main() -> int:
         first = in_new_process({}, *given, False)
         program = in_new_process(KEPT_MEMORY, *given, True)
         second = in_new_process({}, *given, False)
-        found = list(map(joined, first, program, second))
-        shares, nanoseconds = summary(found), lookup_ns()
+        shares, nanoseconds = summary(first, program, second), lookup_ns()
+    found = shares.pop("rows")
     shares["lookup_ns"] = round(nanoseconds, 1)
     print(json.dumps(shares, indent=1))
     if options.out:

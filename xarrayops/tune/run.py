@@ -16,12 +16,14 @@ from typing import Any
 from xarrayops._cli.terminal import Console, Progress
 from xarrayops._ops.choices import machine
 from xarrayops._ops.choices.calls import Description, key_of, shown
-from xarrayops._ops.choices.verdicts import GAIN, SLOWEST, reaches
+from xarrayops._ops.choices.verdicts import CHECK, PROOF, reaches
 from xarrayops._system.process import Worker
 from xarrayops._system.texts import counted
 
 START_S, CALL_S = 120.0, 60.0
 """The time limits of the start of a worker, which imports all libraries, and of one request."""
+READINGS_S = 0.2
+"""What the readings of a candidate in a later process take, which are longer than those in the first one."""
 KEPT_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
 """The environment with which the C library of Linux keeps the memory of freed arrays; others ignore it."""
 Request = dict[str, Any]
@@ -111,7 +113,7 @@ class Run:
         return list(found.values())
 
     def _passing(self, process: Process, requests: Sequence[Request], number: int) -> list[Request]:
-        """The requests for the next process: candidates whose ratios reach the least one, while there is time."""
+        """The requests for the next process: candidates that reach what this one requires, while there is time."""
         found: list[Request] = []
         reserved, later, is_check = 0.0, len(self._passed) - 1 - number, number == 1
         for request in requests:
@@ -125,14 +127,14 @@ class Run:
             for record in records:
                 machine.store().append(record)
             self._show(shown(call))
-            least = SLOWEST if is_check else GAIN
+            least = CHECK if is_check else PROOF
             names = [record["candidate"] for record in records if reaches(least, record["ratios"])]
             self._asked[number] += len(request.get("only", [call]))
             self._measured[number] += len(records)
             self._passed[number] += len(names)
             if names:
                 found.append({"description": call, "only": names})
-                reserved += monotonic() - asked
+                reserved += monotonic() - asked + READINGS_S * len(names)
         return found
 
     def _show(self, text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 import uuid
 from collections.abc import Callable, Sequence
@@ -19,21 +18,18 @@ import numpy as np
 import xarrayops as xo
 from xarrayops._core.backends import registry
 from xarrayops._ops.choices.calls import Description
-from xarrayops._ops.choices.verdicts import GAIN, SLOWEST
+from xarrayops._ops.choices.verdicts import CHECK, PROOF, Requirement
 from xarrayops._system.process import die_with_parent, keep_stdout
 from xarrayops.bench.measure.answers import guarded
-from xarrayops.bench.measure.timing import finished, timed
+from xarrayops.bench.measure.timing import calls_per_reading, finished, timed
 from xarrayops.bench.workloads import WORKLOADS
 from xarrayops.tune.calls import calls_of, default_calls
 from xarrayops.tune.candidates import Candidates, engines
 
-ROUNDS = 15
-READING_S = 1e-3
-"""The shortest reading: a batch of calls that takes this long."""
+ROUNDS, READING_S, LONGER_S = 15, 1e-3, 5e-3
+"""The rounds, the shortest reading (a batch of calls), and that of the few candidates of later processes."""
 LOOKUP_S = 1e-6
 """What the look-up of a choice adds to a call (`benchmarks/peers/choices.py` measures it)."""
-MOST_BELOW = 4
-"""The number of rounds below the least ratio with which a candidate can still be proved."""
 HOPELESS = 3
 """A candidate that is not faster in any of so many first rounds gets no others."""
 SIDE = 256
@@ -49,13 +45,13 @@ def measured(description: Description, only: Sequence[str] | None = None, *, is_
     by the library of the arrays, whose time counts.
     """
     found = Candidates(description)
-    before = _product(description["library"]) if is_check else None
-    least = SLOWEST if is_check else GAIN
+    before = product_by(description["library"]) if is_check else None
+    least = CHECK if is_check else PROOF
     default = _call(found.function, found, before)
     mark = {"check": True} if is_check else {}
     records, skipped = [], {}
-    calls = max(1, math.ceil(READING_S / timed(default, ())[0]))
-    want = list(finished(default()))
+    want = list(finished(default()))  # the first call may compile
+    calls = calls_per_reading(default, (), READING_S if only is None else LONGER_S)
     for name in found.others if only is None else only:
         function = found.others[name]
         candidate = _call(function, found, before)
@@ -93,7 +89,8 @@ def calls_of_workload(workload: str, libraries: Sequence[str]) -> dict[str, Any]
     return {"calls": calls}
 
 
-def _product(library: str) -> Callable[[], Any]:
+def product_by(library: str) -> Callable[[], Any]:
+    """A function that computes a matrix product by a library."""
     x = xo.convert(np.ones((SIDE, SIDE), np.float32), library)
     return lambda: list(finished(xo.matmul(x, x)))
 
@@ -110,15 +107,16 @@ def _call(
     return call
 
 
-def _ratios(default: Callable[[], Any], candidate: Callable[[], Any], calls: int, least: float) -> list[float]:
+def _ratios(default: Callable[[], Any], candidate: Callable[[], Any], calls: int, least: Requirement) -> list[float]:
     """In each round one reading of each, in alternating order, after a call of each that does not count.
 
     The rounds end when the candidate cannot be proved any more.
     """
     found: list[float] = []
+    most_below = ROUNDS - least.of_15
     timed(candidate, ())
-    while len(found) < ROUNDS and sum(ratio < least for ratio in found) <= MOST_BELOW:
-        if len(found) == HOPELESS and max(found) < min(least, 1.0):
+    while len(found) < ROUNDS and sum(ratio < least.ratio for ratio in found) <= most_below:
+        if len(found) == HOPELESS and max(found) < min(least.ratio, 1.0):
             break
         pair = (candidate, default) if len(found) % 2 else (default, candidate)
         first, second = (timed(function, (), calls)[0] for function in pair)

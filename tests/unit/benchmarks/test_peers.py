@@ -36,6 +36,15 @@ def test_dispatch(tmp_path):
     assert results["machine"]["python"]
 
 
+def test_choices(tmp_path):
+    results = results_of(
+        "choices.py", tmp_path, "--rounds", 1, "--seconds", 5, "--libraries", "numpy", "--only", "sqrt"
+    )
+    assert len(results["rows"]) == results["tuned sizes"]["rows"] + results["sizes between"]["rows"] >= 8
+    assert {"numpy:sqrt"} <= {row["default"] for row in results["rows"]}
+    assert all(len(row["default over"]["measured"]) == 2 for row in results["rows"])
+
+
 def test_choices_cost(tmp_path):
     results = results_of("choices_cost.py", tmp_path, "--rounds", 1)
     blocks = {"no choice", "another function", "another library", "larger arrays", "another dtype"}

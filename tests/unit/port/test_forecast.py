@@ -1,7 +1,6 @@
 """Forecasts from synthetic rates, and rates from the results of the benchmark."""
 
 import json
-from copy import deepcopy
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -125,7 +124,7 @@ def test_folders_without_results(tmp_path):
         of_results(tmp_path, BACKENDS)
 
 
-def test_rates_of_this_machine(cache):
+def test_rates_of_this_machine(folder):
     (few,), _ = measured(["numpy"], [operations.SORT])
     assert {kind for kind, _ in few.points} == {operations.SORT}
     (found,), missing = measured(["numpy", "no-such-library"], operations.KINDS)
@@ -136,27 +135,26 @@ def test_rates_of_this_machine(cache):
         assert points[-1][1] < 10, kind
 
 
-@pytest.fixture(scope="module")
-def results():
-    """The results of the measurements of this module, which take seconds, by the library and the kinds."""
-    return {}
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The folder of kept rates, in a cache of its own."""
+    monkeypatch.setenv("XARRAYOPS_CACHE", str(tmp_path))
+    return tmp_path / "rates"
 
 
 @pytest.fixture
-def cache(tmp_path, monkeypatch, results):
-    """A cache of its own, and the measurements that were asked for: the library and the kinds."""
+def cache(folder, monkeypatch):
+    """The folder of kept rates, and the measurements that were asked for: the library and the kinds."""
     asked = []
-    measure = rates_module._measured
 
-    def measured_once(backend, kinds):
+    def made_up(backend, kinds):
         asked.append((backend, kinds))
-        key = backend, *kinds
-        results[key] = results[key] if key in results else measure(backend, kinds)
-        return deepcopy(results[key])
+        points = [[16.0, 1e-6], [1e6, 1e-3]]
+        operations = [[kind, by_function, points] for kind in kinds for by_function in (False, True)]
+        return {"device": "cpu", "operations": operations, "number_s": 1e-7, "transfer_rate": None}
 
-    monkeypatch.setenv("XARRAYOPS_CACHE", str(tmp_path))
-    monkeypatch.setattr(rates_module, "_measured", measured_once)
-    return tmp_path / "rates", asked
+    monkeypatch.setattr(rates_module, "_measured", made_up)
+    return folder, asked
 
 
 def test_rates_are_kept_and_only_what_lacks_is_measured(cache):

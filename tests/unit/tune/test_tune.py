@@ -87,13 +87,13 @@ def test_calls_of_a_check_follow_products_by_the_library_of_the_arrays(monkeypat
             done.clear()
             function()
             products.append([*done])
-        return [least] * worker.ROUNDS
+        return [least.ratio] * worker.ROUNDS
 
     monkeypatch.setattr(worker, "_ratios", called)
     (alone,) = worker.measured(SORT, ["torch:sort"])["records"]
     (checked,) = worker.measured(SORT, ["torch:sort"], is_check=True)["records"]
     assert products == [[], [], [np.ndarray], [np.ndarray]]
-    assert (alone["ratios"][0], checked["ratios"][0]) == (verdicts.GAIN, verdicts.SLOWEST)
+    assert (alone["ratios"][0], checked["ratios"][0]) == (verdicts.PROOF.ratio, verdicts.CHECK.ratio)
     assert (alone.get("check"), checked.get("check")) == (None, True)
 
 
@@ -105,15 +105,15 @@ def test_sums_are_not_exact(monkeypatch):
 @pytest.mark.parametrize(
     ("least", "gains", "is_reached"),
     [
-        (verdicts.GAIN, [2.0] * 15, True),
-        (verdicts.GAIN, [0.9] * 3, False),
-        (verdicts.GAIN, [1.0, 2.0, *[1.05] * 4], False),
-        (verdicts.GAIN, [*[1.05] * 4, *[2.0] * 11], True),
-        (verdicts.GAIN, [0.9, 0.8, 1.2, *[1.05] * 3], False),
-        (verdicts.SLOWEST, [0.96] * 15, True),
-        (verdicts.SLOWEST, [*[0.96] * 11, *[0.94] * 4], True),
-        (verdicts.SLOWEST, [1.0, *[0.94] * 5], False),
-        (verdicts.SLOWEST, [0.94] * 3, False),
+        (verdicts.PROOF, [2.0] * 15, True),
+        (verdicts.PROOF, [0.9] * 3, False),
+        (verdicts.PROOF, [1.0, 2.0, *[1.05] * 4], False),
+        (verdicts.PROOF, [*[1.05] * 4, *[2.0] * 11], True),
+        (verdicts.PROOF, [0.9, 0.8, 1.2, *[1.05] * 3], False),
+        (verdicts.CHECK, [0.96] * 15, True),
+        (verdicts.CHECK, [*[0.96] * 8, *[0.94] * 7], True),
+        (verdicts.CHECK, [1.0, *[0.94] * 8], False),
+        (verdicts.CHECK, [0.94] * 3, False),
     ],
 )
 def test_rounds_end_when_a_candidate_cannot_be_proved(monkeypatch, least, gains, is_reached):

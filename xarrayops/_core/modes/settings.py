@@ -179,9 +179,9 @@ _OUTSIDE = _Block(None, {})
 def carried_blocks() -> tuple[Scope, ...]:
     """The blocks around this point of the program, the innermost last, as other threads and processes open them."""
     return tuple(
-        block.owner.carried({setting: found.value for setting, found in block.values.items()})
+        owner.carried({setting: found.value for setting, found in block.values.items()})
         for block in _open_blocks()
-        if block.owner is not None
+        if (owner := block.owner) is not None
     )
 
 

@@ -79,11 +79,11 @@ def timed(function: Callable[..., Any], arguments: tuple[Any, ...], calls: int =
     return (perf_counter() - start) / calls, results
 
 
-def calls_per_reading(function: Callable[..., Any], arguments: tuple[Any, ...]) -> int:
-    """How many calls take `READING_S` together, found with growing batches: synchronisation counts once per batch."""
+def calls_per_reading(function: Callable[..., Any], arguments: tuple[Any, ...], reading_s: float = READING_S) -> int:
+    """How many calls take so long together, found with growing batches: synchronisation counts once per batch."""
     calls = 1
-    while (seconds := timed(function, arguments, calls)[0]) * calls < READING_S:
-        calls = max(2 * calls, min(math.ceil(READING_S / seconds), 100 * calls))
+    while (seconds := timed(function, arguments, calls)[0]) * calls < reading_s:
+        calls = max(2 * calls, min(math.ceil(reading_s / seconds), 100 * calls))
     return calls
 
 

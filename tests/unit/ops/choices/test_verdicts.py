@@ -114,11 +114,14 @@ NOISE_OF_PROCESS, NOISE_OF_ROUND = 0.10, 0.10
 """Standard deviations of logarithms: 10 % between processes of the same code, as measured, and between rounds."""
 
 
-def simulated(random, gains):
-    """The choice on a simulated machine: the index of a candidate, or None for the default."""
+def simulated(random, gains, in_program=None):
+    """The choice on a simulated machine: the index of a candidate, or None for the default.
+
+    By default the product of a check takes as long as the default.
+    """
     records = []
     for index, gain in enumerate(gains):
-        with_product = 2 / (1 + 1 / gain)  # it takes as long as the default
+        with_product = in_program or 2 / (1 + 1 / gain)
         for process, ratio in {"a": gain, "b": gain, "check": with_product}.items():
             level = np.log(ratio) + NOISE_OF_PROCESS * random.standard_normal()
             rounds = np.exp(level + NOISE_OF_ROUND * random.standard_normal(15))
@@ -142,6 +145,14 @@ def test_true_gains_are_found():
     random = np.random.default_rng(2)
     found = [simulated(random, [1.5]) == 0 for _ in range(500)]
     assert np.mean(found) >= 0.9
+
+
+@pytest.mark.parametrize(("in_program", "least", "most"), [(1.0, 0.6, 0.8), (0.85, 0.0, 0.2), (0.7, 0.0, 0.02)])
+def test_kernels_that_are_fast_alone_and_slow_in_a_program(in_program, least, most):
+    """How many of them are chosen, with heavy noise: a check has one process."""
+    random = np.random.default_rng(4)
+    found = [simulated(random, [1.5], in_program=in_program) == 0 for _ in range(500)]
+    assert least <= np.mean(found) <= most
 
 
 def test_the_bound_on_regret_holds_on_simulated_machines():
