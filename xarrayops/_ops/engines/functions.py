@@ -12,7 +12,7 @@ def _set(names: str) -> frozenset[str]:
 
 _VIEWS = _set("""
 atleast_nd broadcast_arrays broadcast_to conj diag expand_dims flip imag linalg.diagonal matrix_transpose meshgrid
-moveaxis permute_dims positive real reshape sliding_window_view squeeze unstack
+moveaxis permute_dims positive real reshape sliding_window_view split squeeze unstack
 """)
 OWN_LIBRARY_ONLY = {
     **dict.fromkeys(_VIEWS, "it may return a view, which needs no kernel"),

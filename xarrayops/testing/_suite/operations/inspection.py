@@ -115,6 +115,7 @@ class InspectionSuite:
             xo.explain("ad", x, x)
 
     @exercises("measured", "choices")
+    @depends_on("memory")
     def test_measured_choices(self, variant: Variant) -> None:
         """In blocks of `measured` and `choices` the values and the classes are the same."""
         x = variant.array(X)

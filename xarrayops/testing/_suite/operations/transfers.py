@@ -34,6 +34,7 @@ class TransferSuite:
         assert (crossings.transfers, crossings.waits + crossings.computes) == (0, int(reports))
 
     @exercises("on_host")
+    @depends_on("memory")
     def test_on_host(self, variant: Variant) -> None:
         """The function gets NumPy's arrays, and its results are in the library of the arguments."""
         x = variant.array(X)
@@ -45,6 +46,7 @@ class TransferSuite:
         assert crossings.transfers + crossings.computes == (0 if is_numpys else 1)
 
     @exercises("carried")
+    @depends_on("memory")
     def test_carried(self, variant: Variant) -> None:
         """A thread without open blocks has the limits of the block in which the function was carried."""
         x = variant.array(X)
