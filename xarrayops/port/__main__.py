@@ -120,6 +120,8 @@ def _add_rewrite(parser: argparse.ArgumentParser) -> None:
     add("--scipy-array-api", action="store_true", help=stays)
     whole = "masked assignments and loops become functions of whole arrays, where this is proved or --call shows it"
     add("--vectorize", action="store_true", help=whole)
+    steps = "with --vectorize and --call: loops whose steps need the step before become xo.scan, for compilers"
+    add("--scan", action="store_true", help=steps)
     add("--call", metavar="CALL", help="execute the program and this call on NumPy: it decides on edits of --vectorize")
     output = parser.add_mutually_exclusive_group()
     output.add_argument("-o", "--out", type=Path, metavar="OUT", help="write the result to this file or new folder")
@@ -138,9 +140,11 @@ def _rewrite(arguments: argparse.Namespace) -> int:
 
     if arguments.call is not None and not arguments.vectorize:
         raise PortError("--call decides on the edits of --vectorize. Instead: --vectorize with it")
+    if arguments.scan and arguments.call is None:
+        raise PortError("--scan needs a call that decides on its edits. Instead: --vectorize --scan --call CALL")
     if arguments.backup and not arguments.in_place:
         raise PortError("--backup is for --in-place. Instead: use both")
-    given = "style", "return_arguments", "scipy_array_api", "vectorize", "call"
+    given = "style", "return_arguments", "scipy_array_api", "vectorize", "scan", "call"
     options = {name: getattr(arguments, name) for name in given}
     if arguments.file.is_dir():
         if arguments.call is not None:

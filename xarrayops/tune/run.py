@@ -16,7 +16,6 @@ from typing import Any
 from xarrayops._cli.terminal import Console, Progress
 from xarrayops._ops.choices import machine
 from xarrayops._ops.choices.calls import Description, key_of, shown
-from xarrayops._ops.choices.verdicts import CHECK, PROOF, reaches
 from xarrayops._system.process import Worker
 from xarrayops._system.texts import counted
 
@@ -127,8 +126,7 @@ class Run:
             for record in records:
                 machine.store().append(record)
             self._show(shown(call))
-            least = CHECK if is_check else PROOF
-            names = [record["candidate"] for record in records if reaches(least, record["ratios"])]
+            names = answer.get("reaching", [])
             self._asked[number] += len(request.get("only", [call]))
             self._measured[number] += len(records)
             self._passed[number] += len(names)

@@ -21,13 +21,13 @@ from xarrayops._ops.choices.calls import Description
 from xarrayops._ops.choices.verdicts import CHECK, PROOF, Requirement, reaches
 from xarrayops._system.process import die_with_parent, keep_stdout
 from xarrayops.bench.measure.answers import guarded
-from xarrayops.bench.measure.timing import calls_per_reading, finished, timed
+from xarrayops.bench.measure.timing import READING_S, calls_per_reading, finished, timed
 from xarrayops.bench.workloads import WORKLOADS
 from xarrayops.tune.calls import calls_of, default_calls
 from xarrayops.tune.candidates import Candidates, engines
 
-ROUNDS, READING_S, LONGER_S = 15, 1e-3, 5e-3
-"""The rounds, the shortest reading (a batch of calls), and that of the few candidates of later processes."""
+ROUNDS, LONGER_S = 15, 5e-3
+"""The rounds, and the shortest reading (a batch of calls) for the few candidates of later processes."""
 LOOKUP_S = 1e-6
 """What the look-up of a choice adds to a call (`benchmarks/peers/choices.py` measures it)."""
 HOPELESS = 3
@@ -41,15 +41,16 @@ _PROCESS = uuid.uuid4().hex[:12]
 def measured(description: Description, only: Sequence[str] | None = None, *, is_check: bool = False) -> dict[str, Any]:
     """The records for a call: the ratio of the default's time over that of each candidate, in each round.
 
-    ``only`` has the names of the candidates; by default all are measured. In a check each call follows a matrix product
-    by the library of the arrays, whose time counts.
+    ``reaching`` has the candidates that show what this process requires. ``only`` has the names of the candidates; by
+    default all are measured. In a check each call follows a matrix product by the library of the arrays, whose time
+    counts.
     """
     found = Candidates(description)
     before = product_by(description["library"]) if is_check else None
     least = CHECK if is_check else PROOF
     default = _call(found.function, found, before)
     mark = {"check": True} if is_check else {}
-    records, skipped = [], {}
+    records, reaching, skipped = [], [], {}
     want = list(finished(default()))  # the first call may compile
     calls = calls_per_reading(default, (), READING_S if only is None else LONGER_S)
     for name in found.others if only is None else only:
@@ -61,14 +62,16 @@ def measured(description: Description, only: Sequence[str] | None = None, *, is_
             skipped[name] = f"{type(error).__name__}: {error}"[:200]
             continue
         ratios = [round(ratio, 4) for ratio in _ratios(default, candidate, calls, least)]
-        is_able = reaches(least, ratios)  # to compare values takes longer than to measure most calls
-        if is_able and not _are_close(want, got):
-            skipped[name] = "its values differ"
-            continue
-        is_exact = is_able and found.is_exact(name, want, got)
+        is_exact = None  # not known: to compare values takes longer than to measure most calls
+        if reaches(least, ratios):
+            if not _are_close(want, got):
+                skipped[name] = "its values differ"
+                continue
+            is_exact = found.is_exact(name, want, got)
+            reaching.append(name)
         names = {"call": description, "default": found.default, "candidate": name, "process": _PROCESS, **mark}
         records.append({**names, "ratios": ratios, "exact": is_exact, "date": f"{date.today()}"})
-    return {"status": "ok", "records": records, "skipped": skipped}
+    return {"status": "ok", "records": records, "reaching": reaching, "skipped": skipped}
 
 
 def listed(verbs: Sequence[str], libraries: Sequence[str]) -> dict[str, Any]:

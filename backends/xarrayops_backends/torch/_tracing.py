@@ -46,7 +46,7 @@ def unrounded(x: Array) -> AbstractContextManager[Any]:
 
 def has_address(x: Array) -> bool:
     """Whether the address of x can be read; an active dispatch mode, such as a FLOP counter, does not prevent that."""
-    return not is_compiling() and not _tracing_state() and is_plain(x)
+    return not is_compiling() and not _tracing_state() and has_memory(x)
 
 
 def has_values(x: Array) -> bool:
@@ -60,7 +60,7 @@ def is_traced() -> bool:
     return bool(is_compiling() or _tracing_state() or _dispatch_modes())
 
 
-def is_plain(x: Array) -> bool:
+def has_memory(x: Array) -> bool:
     """Whether x is a plain tensor with memory, not a wrapper."""
     # Subclasses, such as FakeTensor and DTensor, may have no memory; wrappers of torch.func hold another tensor.
     return type(x) in PLAIN and not torch._C._functorch.is_functorch_wrapped_tensor(x)

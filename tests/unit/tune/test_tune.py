@@ -97,6 +97,14 @@ def test_calls_of_a_check_follow_products_by_the_library_of_the_arrays(monkeypat
     assert (alone.get("check"), checked.get("check")) == (None, True)
 
 
+@pytest.mark.parametrize(("gain", "exact", "reaching"), [(1.0, None, []), (2.0, True, ["torch:sort"])])
+def test_values_are_compared_where_a_kernel_reaches_the_requirement(monkeypatch, gain, exact, reaching):
+    monkeypatch.setattr(worker, "_ratios", lambda a, b, calls, least: [gain] * worker.ROUNDS)
+    answer = worker.measured(SORT, ["torch:sort"])
+    assert [record["exact"] for record in answer["records"]] == [exact]
+    assert answer["reaching"] == reaching
+
+
 def test_sums_are_not_exact(monkeypatch):
     answer = measured(monkeypatch, 2.0, verb="sum", axis=0)
     assert {record["exact"] for record in answer["records"]} == {False}
@@ -226,7 +234,9 @@ class Worker:
         if isinstance(answer, BaseException):
             raise answer
         self.alive = answer["status"] != "crashed"
-        return answer
+        least = verdicts.CHECK if request.get("is_check") else verdicts.PROOF
+        records = [record for record in answer.get("records", ()) if verdicts.reaches(least, record["ratios"])]
+        return {**answer, "reaching": [record["candidate"] for record in records]}
 
     def close(self):
         self.alive = False

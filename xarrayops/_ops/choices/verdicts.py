@@ -126,7 +126,7 @@ def decided(records: Iterable[dict[str, Any]], *, only_exact: bool) -> Table:
     measured: dict[Key, dict[str, list[dict[str, Any]]]] = {}
     for record in filter(_is_sound, records):
         by_name = measured.setdefault(key_of(record["call"]), {})
-        if record.get("demoted") or (only_exact and not record["exact"]):
+        if record.get("demoted") or (only_exact and record["exact"] is False):
             by_name[record["candidate"]] = [{**record, "ratios": []}]  # earlier measurements do not count any more
         else:
             by_name.setdefault(record["candidate"], []).append(record)
@@ -163,7 +163,7 @@ def _proved(records: list[dict[str, Any]]) -> Choice | None:
     record, ratios = records[-1], [ratio for each in last for ratio in each]
     gain = min(map(statistics.median, last))
     return Choice(
-        record["call"], record["default"], record["candidate"], gain, len(ratios), record["date"], record["exact"]
+        record["call"], record["default"], record["candidate"], gain, len(ratios), record["date"], bool(record["exact"])
     )
 
 

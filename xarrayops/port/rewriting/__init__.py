@@ -18,6 +18,7 @@ def rewrite(
     return_arguments: bool = False,
     scipy_array_api: bool = False,
     vectorize: bool = False,
+    scan: bool = False,
     call: str | None = None,
 ) -> Rewritten:
     """Rewrite a NumPy program for every library.
@@ -43,6 +44,9 @@ def rewrite(
     vectorize : bool
         Whether masked assignments and loops whose steps are independent become functions of whole arrays, which can be
         compiled. Without ``call`` these are the edits with a proof.
+    scan : bool
+        Whether ``vectorize`` writes loops whose steps need the step before as `xo.scan`, if ``call`` shows that the
+        result stays. A compiler makes one loop of it. Without one it takes many times as long as the loop.
     call : str, optional
         A call such as ``"f(np.ones(9))"``. The program is executed: the call decides on the other edits of
         ``vectorize``, and those that change its result are not made.
@@ -61,6 +65,8 @@ def rewrite(
         raise ValueError(f"rewrite: style must be one of {', '.join(STYLES)}, not {style!r}")
     if call is not None and not vectorize:
         raise ValueError("rewrite: call decides on the edits of vectorize. Instead: vectorize=True with it")
+    if scan and call is None:
+        raise ValueError("rewrite: scan needs a call that decides on its edits. Instead: vectorize=True and call=")
     source = read(path)
     try:
         from libcst import ParserSyntaxError
@@ -72,6 +78,6 @@ def rewrite(
         raise PortError('rewrite needs libcst. Instead: pip install "xarrayops[port]"') from None
     try:
         program = Program(source, scipy_array_api=scipy_array_api)
-        return rewritten(program, style, return_arguments=return_arguments, vectorize=vectorize, call=call)
+        return rewritten(program, style, return_arguments=return_arguments, vectorize=vectorize, scan=scan, call=call)
     except ParserSyntaxError as error:
         raise PortError(f"{path}: libcst does not read this code: {error.message}") from None

@@ -15,7 +15,7 @@ from xarrayops.port.source import Program
 from xarrayops.port.source.files import parsed
 from xarrayops.port.source.notebooks import restored
 from xarrayops.port.vectorizing import offered
-from xarrayops.port.vectorizing.offers import KIND as VECTORIZED
+from xarrayops.port.vectorizing.offers import KIND as VECTORIZED, changes
 
 _Record = TypeVar("_Record", Edit, Todo)
 _MOST_PASSES = 6
@@ -28,12 +28,13 @@ def rewritten(
     *,
     return_arguments: bool = False,
     vectorize: bool = False,
+    scan: bool = False,
     call: str | None = None,
 ) -> Rewritten:
     """Rewrite a program until another pass edits nothing, and then write the notes."""
     work = _Work(program)
     if vectorize:
-        work.vectorize(call)
+        work.vectorize(call, scan=scan)
     work.settle()
     for _ in range(_MOST_PASSES if return_arguments else 0):
         if not work.return_arguments():
@@ -64,12 +65,12 @@ class _Work:
         self._excluded: frozenset[str] = frozenset()
         """The functions with a write into an argument that cannot make a new array."""
 
-    def vectorize(self, call: str | None) -> None:
+    def vectorize(self, call: str | None, *, scan: bool) -> None:
         """Make the edits of whole arrays that are proved, or that a call confirms."""
-        offers, refused = offered(self._program, call)
+        offers, refused = offered(self._program, call, scan=scan)
         self._edits += [Edit(each.line, VECTORIZED, each.reason) for each in offers]
         self._notes += [f"line {each.line} of the original is not vectorized: {each.reason}" for each in refused]
-        self._go_on([each.change(self._program.source.lines) for each in offers])
+        self._go_on(changes(self._program, offers))
 
     def settle(self) -> None:
         """Rewrite until another pass edits nothing."""

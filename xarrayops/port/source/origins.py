@@ -109,9 +109,12 @@ class OriginWalker(Walker[Origins, State]):
     # Statements.
 
     def members(self, value: Origins, target: ast.Tuple | ast.List, source: ast.expr | None) -> Sequence[Origins]:
-        """The parts of a literal tuple; a grid makes new arrays."""
+        """The parts of a literal tuple; a grid makes new arrays, and a scan makes its second result."""
         if isinstance(source, ast.Subscript) and self.names.numpy_name(source.value) in ("mgrid", "ogrid"):
             return [self.made(each) for each in target.elts]
+        function = self.names.resolve(source.func) if isinstance(source, ast.Call) else None
+        if function == "xarrayops.scan" and len(target.elts) == 2:
+            return [value, self.made(target.elts[1])]
         parts = source.elts if isinstance(source, ast.Tuple | ast.List) else []
         if len(parts) == len(target.elts) and not has_starred(parts):
             return [self.of(each) for each in parts]

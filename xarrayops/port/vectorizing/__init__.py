@@ -1,7 +1,8 @@
 """The edits with the greatest gain: masked assignments and loops as functions of whole arrays.
 
 `masks` has ``a[m] = f(a[m])``; `loops` finds the loops whose steps are independent, and `rows` writes what all steps
-compute at once. An edit without a proof asks questions, which `confirming` answers by a call of the program.
+compute at once. `scans` has the loops whose steps need those before, and `step` writes one of them as a function. An
+edit without a proof asks questions, which `confirming` answers by a call of the program.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from xarrayops.port.vectorizing.offers import Offer, Refused
 __all__ = ["Offer", "Refused", "offered"]
 
 
-def offered(program: Program, call: str | None = None) -> tuple[list[Offer], list[Refused]]:
+def offered(program: Program, call: str | None = None, *, scan: bool = False) -> tuple[list[Offer], list[Refused]]:
     """The edits that keep the meaning of a program, and the places that stay, each with its reason.
 
-    Without a call these are the edits with a proof.
+    Without a call these are the edits with a proof. ``scan`` offers calls of `xo.scan` as well.
     """
     context = Context(program, {}, is_xo=False)
     numpy = context.imported("numpy") or context.imported("xarrayops.numpy")
     if numpy is None:
         return [], []
-    of_loops = [*loops.offers(context, numpy)]
+    of_loops = [*loops.offers(context, numpy, scan=scan)]
     edits = [each for each in of_loops if isinstance(each, Offer)]
     inside = {line for each in edits for line in range(each.line, each.last + 1)}
     edits += [each for each in masks.offers(context, numpy) if each.line not in inside]
@@ -35,7 +36,8 @@ def offered(program: Program, call: str | None = None) -> tuple[list[Offer], lis
         kept, refused = confirmed(program, found, call)
         for more_axes in (1, 2):
             edited = {line for each in kept for line in range(each.line, each.last + 1)}
-            others = (each for each in loops.offers(context, numpy, more_axes) if isinstance(each, Offer) and each.asks)
+            again = loops.offers(context, numpy, scan=scan, more_axes=more_axes)
+            others = (each for each in again if isinstance(each, Offer) and each.asks)
             if found := [each for each in others if edited.isdisjoint(range(each.line, each.last + 1))]:
                 kept, _ = confirmed(program, sorted([*kept, *found], key=lambda each: each.line), call)
         done = {each.line for each in kept}

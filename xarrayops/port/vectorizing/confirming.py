@@ -18,7 +18,7 @@ from xarrayops.port.basics import PortError
 from xarrayops.port.loading import arguments_of, calls_of, function_of, loaded, parsed_call
 from xarrayops.port.rewriting.lines import changed
 from xarrayops.port.source import Program
-from xarrayops.port.vectorizing.offers import Offer, Refused
+from xarrayops.port.vectorizing.offers import Offer, Refused, changes
 from xarrayops.testing import verify
 
 
@@ -54,8 +54,7 @@ def _confirmed(program: Program, offers: Sequence[Offer], call: ast.Call) -> tup
 
         def problem(some: Iterable[Offer]) -> str | None:
             """Why the program with some of the edits does not give the same; None if it does."""
-            changes = [each.change(program.source.lines) for each in some]
-            text = "\n".join(changed(program.source.lines, changes)[0])
+            text = "\n".join(changed(program.source.lines, changes(program, some))[0])
             with ExitStack() as inner:
                 function = function_of(loaded(path, "vectorized", inner, text), path, call)
                 report = verify(

@@ -10,28 +10,40 @@ from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source import indices
 from xarrayops.port.source.value import SCALAR
 from xarrayops.port.source.values import root
+from xarrayops.port.vectorizing import scans
 from xarrayops.port.vectorizing.accumulating import Accumulation, accumulation, reduced
 from xarrayops.port.vectorizing.offers import Offer, Refused, called, is_alone, is_pure, parsed
-from xarrayops.port.vectorizing.rows import Rows, Stays, Steps, indexed
+from xarrayops.port.vectorizing.rows import NeedsStep, Rows, Stays, Steps, indexed
+from xarrayops.port.vectorizing.surroundings import questions_about_memory, read_after
 
 
-def offers(context: Context, numpy: str, more_axes: int = 0) -> Iterator[Offer | Refused]:
+def offers(context: Context, numpy: str, *, scan: bool, more_axes: int = 0) -> Iterator[Offer | Refused]:
     """The edits of the loops over arrays, and the loops that stay; loops inside those that change are part of them.
 
-    An array whose number of axes is unknown has as many as its indices, and ``more_axes``.
+    With ``scan`` a loop whose steps need those before is a call of `xo.scan`. An array whose number of axes is unknown
+    has as many as its indices, and ``more_axes``.
     """
     done: set[ast.AST] = set()
     for loop in context.program.nodes(ast.For):
         if loop in done or not any(context.value(each).is_array for each in ast.walk(loop)):
             continue
         try:
-            yield _Loop(context, numpy, loop, more_axes).offer()
+            yield _offer(context, numpy, loop, scan=scan, more_axes=more_axes)
             done |= {*ast.walk(loop)}
         except Stays as reason:
             yield Refused(loop.lineno, f"the loop stays on the host: {reason}")
     for each in context.program.nodes(ast.While):
         if any(context.value(node).is_array for node in ast.walk(each)):
             yield Refused(each.lineno, "the loop stays on the host: the number of its steps depends on values")
+
+
+def _offer(context: Context, numpy: str, loop: ast.For, *, scan: bool, more_axes: int) -> Offer:
+    try:
+        return _Loop(context, numpy, loop, more_axes).offer()
+    except Stays:
+        if not scan:
+            raise
+    return scans.offer(context, numpy, loop, more_axes)
 
 
 class _Loop:
@@ -58,11 +70,13 @@ class _Loop:
         if loop.orelse or not is_alone(self.context, loop):
             raise Stays("it has an else, or other statements on its lines")
         new = self.block(loop.body)
-        self._check_after()
+        if names := sorted({*self.steps.known, *self.steps.indices} & read_after(self.context, loop)):
+            raise Stays(f"{', '.join(names)} is read after the loop")
         if not new:
             raise Stays("it computes nothing with arrays")
         for name in (self.steps.written | self.changed) - self.steps.known.keys():
-            self._check_memory(name)
+            for question in questions_about_memory(self.context, self.numpy, loop, name, self.steps.loaded):
+                self.steps.ask(question)
         reason = "all steps at once: they do not depend on each other, and one call serves a library"
         return Offer((loop,), (*self.before, *new), reason, tuple(self.steps.asks))
 
@@ -147,7 +161,7 @@ class _Loop:
             return []
         found, known = self.steps.of(node.value), self.steps.known.get(name)
         if known is None:
-            raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
+            raise NeedsStep(name)
         if known.ndim is None or not known.is_new:
             raise Stays(f"{name} may share its memory with the elements that the next step reads")
         return [ast.AugAssign(ast.Name(name), node.op, self.steps.aligned(found, known.ndim))]
@@ -161,7 +175,7 @@ class _Loop:
         rows = self.steps.of(found.operand)
         is_read = self.reads.count(name) > (not found.is_in_place)
         if is_read or rows.ndim is None or len(stores) not in (1, len(sums)):
-            raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
+            raise NeedsStep(name)
         if found.is_in_place and self.context.value(stores[0]).kind != SCALAR:
             self.changed.add(name)
         return reduced(self.steps, found, rows, stores[0])
@@ -200,7 +214,7 @@ class _Loop:
         name = target.value.id
         if isinstance(parts[0], ast.Name) and parts[0].id == steps.first and name not in steps.known:
             if self.reads.count(name) > _count(self.loop, name):
-                raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
+                raise NeedsStep(name)
             ndim = steps.ndim(target.value, (value.ndim or 0) + len(parts)) - 1 - steps.integers(parts[1:])
             steps.ask_count(target.value)
             rows = ast.Slice(None, steps.count)
@@ -230,7 +244,7 @@ class _Loop:
         statement = self.context.statement(target)
         is_outer = statement in self.loop.body
         if not is_whole or not is_outer or not isinstance(part, ast.Slice) or part.lower or part.step:
-            raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
+            raise NeedsStep(name)
         if self.context.ownership.reason(statement) is not None:
             raise Stays(f"others see {name}: {self.context.ownership.reason(statement)}")
         rest = None if part.upper is None else self.context.new_name(f"{name}_rest")
@@ -255,27 +269,7 @@ class _Loop:
             case ast.Constant(value=int(number)) if number >= 0:
                 self.steps.ask(f"{number} < {ast.unparse(upper)}")
                 return
-        raise Stays(f"each step needs {name} of the step before")
-
-    def _check_memory(self, name: str) -> None:
-        """What the steps write must not be what they read."""
-        for other in sorted(self.steps.loaded):
-            values = [self.context.value(node) for node in ast.walk(self.loop) if _is_named(node, other)]
-            if other == name or any(name in each.views for each in values):
-                raise Stays(f"each step needs {name} of the step before; xo.scan runs such steps under a compiler")
-            self.steps.ask(f"not {self.numpy}.may_share_memory({name}, {self.numpy}.asarray({other}))")
-
-    def _check_after(self) -> None:
-        """No variable of a single step may be read after the loop."""
-        single = {*self.steps.known, *self.steps.indices}
-        place = self.context.program.places[self.loop]
-        scope = place.loops[0] if place.loops else place.function or self.context.program.source.tree
-        inside = {*ast.walk(self.loop)}
-        for node in ast.walk(scope):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in single:
-                is_later = bool(place.loops) or node.lineno > (self.loop.end_lineno or 0)
-                if node not in inside and is_later:
-                    raise Stays(f"{node.id} is read after the loop")
+        raise NeedsStep(name)
 
 
 def _is_store(node: ast.AST) -> TypeGuard[ast.Name]:

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 
 from xarrayops.plugin.arrays import Record
 from xarrayops.port.rewriting.context import Context
-from xarrayops.port.rewriting.lines import Change
+from xarrayops.port.rewriting.lines import Change, Layout
+from xarrayops.port.rewriting.names import imports
+from xarrayops.port.source import Program
 
 KIND = "vectorized"
 """The kind of these edits."""
@@ -24,6 +26,8 @@ class Offer(Record):
     new: tuple[ast.stmt, ...]
     reason: str
     asks: tuple[str, ...] = ()
+    needs_xo: bool = False
+    """Whether the new statements use xarrayops itself."""
 
     @property
     def line(self) -> int:
@@ -43,6 +47,15 @@ class Offer(Record):
         if first is last and len(new) == 1:
             new[0] += lines[self.last - 1].encode()[last.end_col_offset :].decode()
         return Change(self.line, self.last + 1, tuple(new))
+
+
+def changes(program: Program, offers: Iterable[Offer]) -> list[Change]:
+    """The changes of a program by some edits, with the import that they need."""
+    context, found = Context(program, {}, is_xo=False), [*offers]
+    if any(each.needs_xo for each in found):
+        context.needs.add("xarrayops")
+    lines = program.source.lines
+    return [*imports(context, Layout(program.source), {}), *(each.change(lines) for each in found)]
 
 
 class Refused(Record):

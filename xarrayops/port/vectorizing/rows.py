@@ -23,6 +23,13 @@ class Stays(Exception):
     """Why a loop stays as it is."""
 
 
+class NeedsStep(Stays):
+    """A step needs a variable of the step before."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"each step needs {name} of the step before; --scan makes it xo.scan, which a compiler runs")
+
+
 class Rows(NamedTuple):
     """An expression of all steps; ``ndim`` is the number of axes in one step, None for what is the same in all."""
 
@@ -108,7 +115,7 @@ class Steps:
         if name in self.indices:
             return Rows(self.indices[name], 0)
         if name not in self.known:
-            raise Stays(f"each step needs {name} of the step before")
+            raise NeedsStep(name)
         rest = self.filled[name][1] if name in self.filled else None
         if rest is None:
             return self.known[name]

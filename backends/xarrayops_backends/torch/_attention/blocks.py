@@ -21,7 +21,7 @@ from xarrayops.plugin import Array, Attention, has_one_offset
 from xarrayops.plugin.generic import Span, cut, is_full, limits, part, without_padding
 from xarrayops.plugin.host import attention as host
 from xarrayops_backends.torch import _tracing
-from xarrayops_backends.torch._attention import modes
+from xarrayops_backends.torch._attention import conditions
 
 Serve = Callable[[Attention], tuple[Array, Array | None]]
 Triple = tuple[Array, Array, Array]
@@ -39,14 +39,14 @@ TENSORS = ("q", "k", "v", "bias", "mask", "q_lengths", "kv_lengths")
 
 def attention(a: Attention, /) -> tuple[Array, Array | None]:
     """Attention by blocks, for any call on any device."""
-    if (stranger := modes.elsewhere(a)) is not None:
+    if (stranger := conditions.elsewhere(a)) is not None:
         raise ValueError(stranger)
-    if modes.has_lengths(a):
+    if conditions.has_lengths(a):
         # Lengths on the CPU: rows without their padding are computed exactly as long as they are. Elsewhere reading
         # them would wait for the device, so padding is set to zero and masked.
-        if modes.can_read_lengths(a):
+        if conditions.can_read_lengths(a):
             return by_rows(a, attention)
-        a = without_padding(xp, modes.on_one_device(a))
+        a = without_padding(xp, conditions.on_one_device(a))
     if _keeps_halves(a):
         # torch.bmm takes three axes. k is transposed once for all blocks: a view, which BLAS reads as it is.
         q, k, v = a.q, a.k.flatten(0, 1).mT, a.v.flatten(0, 1)
@@ -57,7 +57,7 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
         q = q if (scale := _scale(a)) == 1 else q * scale
     with _tracing.unrounded(q):
         # Compilers and torch.func trace through the blocks instead, with torch.utils.checkpoint where it works.
-        if modes.requires_grad(a) and not is_compiling() and not _tracing.transforms():
+        if conditions.requires_grad(a) and not is_compiling() and not _tracing.transforms():
             out, lse = _recorded(a, q, k, v)
         else:
             out, *sums = _forward(a, q, k, v, a.bias)
@@ -222,7 +222,7 @@ def _forward(a: Attention, q: Array, k: Array, v: Array, bias: Array | None) -> 
     """
     cut_up = _spans(a)
     near = ((span, seen_by(a, span)) for span in cut_up)
-    serve = modes.recomputed(a, _attended) if is_compiling() else _attended
+    serve = conditions.recomputed(a, _attended) if is_compiling() else _attended
     # A generator: the scores of one block are freed before the next block runs.
     done = ((span, serve(a, span, keys, *_parts(span, keys, q, k, v, bias))) for span, keys in near)
     # Recorded results are joined, because writing into parts of a tensor is not differentiable here.

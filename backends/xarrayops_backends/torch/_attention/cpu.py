@@ -15,7 +15,7 @@ from torch.nn.functional import pad
 
 from xarrayops.plugin import Array, Attention, Call, constant_while_tracing, has_band
 from xarrayops.plugin.generic import Span, is_full, part
-from xarrayops_backends.torch._attention import blocks, modes
+from xarrayops_backends.torch._attention import blocks, conditions
 
 # Values of the mask of a block, over all heads and batch rows.
 MASK = 1 << 22
@@ -30,14 +30,14 @@ def refusal(call: Call) -> str | None:
     (a,) = call.args
     if a.q.dtype not in DTYPES:
         return f"it has no kernel for {a.q.dtype}"
-    if modes.has_lengths(a) and not modes.can_read_lengths(a):
+    if conditions.has_lengths(a) and not conditions.can_read_lengths(a):
         return "it must read the lengths, which have no values while tracing"
-    return modes.refusal(a)
+    return conditions.refusal(a)
 
 
 def attention(a: Attention, /) -> tuple[Array, Array | None]:
     """Attention for calls that `refusal` accepts."""
-    if modes.has_lengths(a):
+    if conditions.has_lengths(a):
         return blocks.by_rows(a, attention)
     _, _, queries, size = a.q.shape
     if size != a.v.shape[3]:
@@ -114,7 +114,7 @@ def _by_blocks(a: Attention, hides: bool) -> tuple[Array, Array | None]:
     outs, sums = [], []
     for span in spans:
         block = partial(_attended, a)
-        out, lse = (block if len(spans) == 1 else modes.recomputed(a, block))(span)
+        out, lse = (block if len(spans) == 1 else conditions.recomputed(a, block))(span)
         outs.append(out)
         sums.append(lse)
     return blocks.joined(outs), blocks.joined(sums) if a.return_lse else None

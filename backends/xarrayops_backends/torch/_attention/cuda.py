@@ -17,7 +17,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
 from xarrayops.plugin.generic import is_full, without_padding
 from xarrayops_backends.torch import _tracing
-from xarrayops_backends.torch._attention import alignment, blocks, flash, modes
+from xarrayops_backends.torch._attention import alignment, blocks, conditions, flash
 
 # The largest mask, in values, that may be created for the whole call.
 MASK = 1 << 24
@@ -35,17 +35,17 @@ def cudnn_refusal(call: Call) -> str | None:
         return "it serves float16 and bfloat16"
     if any(size % 8 or size > 128 for size in sizes):
         return "it serves heads whose sizes are multiples of 8 and at most 128"
-    if a.k.shape[2] == 1 or (a.q.shape[2] == 1 and modes.requires_grad(a)):
+    if a.k.shape[2] == 1 or (a.q.shape[2] == 1 and conditions.requires_grad(a)):
         return "it does not serve a single key, or the gradient of a single query"
-    if a.q.shape[2] < FEW_QUERIES and not modes.requires_grad(a):
+    if a.q.shape[2] < FEW_QUERIES and not conditions.requires_grad(a):
         return f"it plans again for each number of keys, too slow for fewer than {FEW_QUERIES} queries"
     if a.kv_lengths is not None and flash.flash_refusal(call) is None:
         return "it would copy keys and values to apply their lengths; flash attention does not"
     if torch.are_deterministic_algorithms_enabled():
         return "its gradients are not deterministic"
-    if torch.version.hip or modes.cudnn_version() <= 91500:
+    if torch.version.hip or conditions.cudnn_version() <= 91500:
         return "cuDNN up to 9.15.0 gives wrong values if the length is not a multiple of 128"
-    if (major := modes.generation(a.q.device)) not in (9, 10):
+    if (major := conditions.generation(a.q.device)) not in (9, 10):
         return f"it serves, or is the fastest on, compute capability 9 and 10, not {major}"
     return _masked_refusal(a, "cudnn")
 
@@ -60,7 +60,7 @@ def efficient_refusal(call: Call) -> str | None:
     aligned = 16 // a.q.itemsize
     if a.q.shape[3] % aligned or a.v.shape[3] % aligned:
         return f"it serves heads whose sizes are multiples of {aligned}"
-    return _masked_refusal(a, "mem_efficient") or modes.too_old(a.q.device)
+    return _masked_refusal(a, "mem_efficient") or conditions.too_old(a.q.device)
 
 
 def cudnn(a: Attention, /) -> tuple[Array, None]:
@@ -75,7 +75,7 @@ def efficient(a: Attention, /) -> tuple[Array, None]:
 
 def masked(backend: SDPBackend, a: Attention, *, knows_groups: bool) -> tuple[Array, None]:
     """The public function, restricted to one kernel, with all masks combined into one."""
-    a = alignment.all_aligned(without_padding(xp, modes.on_one_device(a)))
+    a = alignment.all_aligned(without_padding(xp, conditions.on_one_device(a)))
     (batch, heads, queries, size), (shared, keys) = a.q.shape, a.k.shape[1:3]
     # The kernel's own causal mask needs no memory and skips hidden blocks.
     causal = _hides(a) and a.mask is None and a.bias is None and a.kv_lengths is None and _is_causal_from_above(a)
@@ -120,9 +120,9 @@ def _masked_refusal(a: Attention, switch: str) -> str | None:
         return f"its mask would have more than {MASK} values"
     if a.scale <= 0:
         return "the scale must be above 0: it multiplies the -inf of hidden keys by the scale"
-    if not modes.is_switched_on(switch):
+    if not conditions.is_switched_on(switch):
         return f"torch.backends.cuda.enable_{switch}_sdp has switched it off"
-    return modes.refusal(a)
+    return conditions.refusal(a)
 
 
 def _mask_values(a: Attention) -> int:

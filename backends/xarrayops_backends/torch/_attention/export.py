@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
-from xarrayops_backends.torch._attention import modes
+from xarrayops_backends.torch._attention import conditions
 from xarrayops_backends.torch._compilation import _is_exporting
 
 
@@ -19,7 +19,7 @@ def refusal(call: Call) -> str | None:
         return "it serves exports"
     if a.softcap is not None or a.return_lse:
         return "it has neither a softcap nor a logsumexp"
-    if modes.has_lengths(a) or not has_one_offset(a):
+    if conditions.has_lengths(a) or not has_one_offset(a):
         return "it does not support lengths or several offsets"
     return None
 

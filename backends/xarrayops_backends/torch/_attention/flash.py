@@ -13,7 +13,7 @@ import torch
 
 from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
 from xarrayops.plugin.generic import Span, is_full
-from xarrayops_backends.torch._attention import alignment, blocks, modes
+from xarrayops_backends.torch._attention import alignment, blocks, conditions
 
 HALVES = frozenset((torch.float16, torch.bfloat16))
 _FORWARD = torch.ops.aten._flash_attention_forward.default._schema
@@ -52,12 +52,12 @@ def flash_refusal(call: Call) -> str | None:
     """Why flash attention on CUDA cannot serve the call."""
     (a,) = call.args
     return (
-        halves_refusal(a, 192 if modes.requires_grad(a) else 256)
+        halves_refusal(a, 192 if conditions.requires_grad(a) else 256)
         or _band_refusal(a)
-        or (lengths_refusal(a) if modes.has_lengths(a) else None)
-        or (None if modes.is_switched_on("flash") else "torch.backends.cuda.enable_flash_sdp has switched it off")
-        or modes.refusal(a)
-        or modes.too_old(a.q.device)
+        or (lengths_refusal(a) if conditions.has_lengths(a) else None)
+        or (None if conditions.is_switched_on("flash") else "torch.backends.cuda.enable_flash_sdp has switched it off")
+        or conditions.refusal(a)
+        or conditions.too_old(a.q.device)
     )
 
 
@@ -90,7 +90,7 @@ def lengths_refusal(a: Attention) -> str | None:
         return "it does not accept lengths of queries"
     if not LENGTHS or torch.version.hip:
         return "this build of PyTorch does not accept lengths"
-    if modes.requires_grad(a):
+    if conditions.requires_grad(a):
         return "it has no gradient with lengths"
     if sequences(a) is None:
         return "the batch rows of keys and values are not evenly spaced"
@@ -169,7 +169,7 @@ def band(a: Attention) -> Band | str:
     if not has_band(a) or is_full(a, (0, queries), keys):
         return Band(keys, -1, -1)
     if has_one_offset(a):
-        if modes.has_lengths(a):
+        if conditions.has_lengths(a):
             return "with lengths it serves only bands from the bottom right"
         keys = blocks.seen_by(a, (0, queries))
         # The kernel puts query 0 at seen - queries, counted from the first visible key; here it is at offset - keys[0].

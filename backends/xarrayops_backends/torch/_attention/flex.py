@@ -14,7 +14,7 @@ import torch
 from xarrayops.plugin import Array, Attention, Call, has_one_offset
 from xarrayops.plugin.generic import is_full
 from xarrayops_backends.torch import _tracing
-from xarrayops_backends.torch._attention import alignment, modes
+from xarrayops_backends.torch._attention import alignment, conditions
 
 if TYPE_CHECKING:
     from torch.nn.attention.flex_attention import BlockMask
@@ -35,17 +35,17 @@ def refusal(call: Call) -> str | None:
         return "without a softcap other kernels serve the call"
     if a.q.dtype not in DTYPES:
         return "it serves float16, bfloat16 and float32"
-    if a.mask is not None or a.bias is not None or modes.has_lengths(a) or not has_one_offset(a):
+    if a.mask is not None or a.bias is not None or conditions.has_lengths(a) or not has_one_offset(a):
         return "it supports only bands, not masks or biases"
     if any(size not in (16, 32, 64, 128, 256) for size in (a.q.shape[3], a.v.shape[3])):
         return "it serves heads whose sizes are powers of 2 from 16 to 256"
-    if a.return_lse or modes.requires_grad(a) or _tracing.is_traced():
+    if a.return_lse or conditions.requires_grad(a) or _tracing.is_traced():
         return "it is compiled without logsumexp and gradients, and cannot run inside another compiled function"
     if a.q.shape[0] * a.q.shape[1] * a.q.shape[2] * a.k.shape[2] < LEAST:
         return f"fewer than {LEAST} scores are not worth its compilation"
     if not _sees_something(a):
         return "some queries see no keys"
-    return modes.refusal(a, has_softcap=True) or modes.too_old(a.q.device)
+    return conditions.refusal(a, has_softcap=True) or conditions.too_old(a.q.device)
 
 
 def attention(a: Attention, /) -> tuple[Array, None]:

@@ -17,7 +17,7 @@ import torch
 from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array, Attention, Call
-from xarrayops_backends.torch._attention import alignment, flash, modes
+from xarrayops_backends.torch._attention import alignment, conditions, flash
 
 # The module and the function of each version.
 MODULES = {"4": "flash_attn.cute", "3": "flash_attn_interface", "2": "flash_attn"}
@@ -64,18 +64,18 @@ def refusal(call: Call) -> str | None:
         return "it serves CUDA"
     if is_compiling():
         return "some versions of it cannot be traced"
-    follows = modes.requires_grad(a)
-    reason = flash.halves_refusal(a, 192 if follows else 256) or modes.refusal(a, has_softcap=True)
+    follows = conditions.requires_grad(a)
+    reason = flash.halves_refusal(a, 192 if follows else 256) or conditions.refusal(a, has_softcap=True)
     if reason is not None:
         return reason
-    if modes.has_lengths(a):
+    if conditions.has_lengths(a):
         return "it does not accept lengths"
     if a.q.shape[2] < FEW_QUERIES:
         return f"PyTorch's own build is faster for fewer than {FEW_QUERIES} queries"
     limits = flash.band(a)
     if isinstance(limits, str):
         return limits
-    found = package(modes.generation(a.q.device))
+    found = package(conditions.generation(a.q.device))
     if isinstance(found, str):
         return found
     if a.softcap is not None and "softcap" not in found.arguments:
@@ -94,7 +94,7 @@ def refusal(call: Call) -> str | None:
 def attention(a: Attention, /) -> tuple[Array, Array | None]:
     """Attention for calls that `refusal` accepts, without copies of views such as packed projections."""
     a = alignment.all_aligned(a)
-    limits, found = flash.band(a), package(modes.generation(a.q.device))
+    limits, found = flash.band(a), package(conditions.generation(a.q.device))
     assert isinstance(limits, flash.Band)
     assert isinstance(found, Package)
     # The sign for no limit differs between versions.

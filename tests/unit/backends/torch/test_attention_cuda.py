@@ -229,7 +229,7 @@ def test_traces_as_one_graph(name: str, grows: bool, monkeypatch: pytest.MonkeyP
     For a growing cache, one graph serves any number of keys.
     """
     queries, options, operations = TRACED[name]
-    monkeypatch.setattr(cuda.modes, "generation", constant_while_tracing(lambda device: 9))
+    monkeypatch.setattr(cuda.conditions, "generation", constant_while_tracing(lambda device: 9))
     monkeypatch.setattr(torch.backends.cudnn, "version", lambda: 92000)
     with FakeTensorMode():
         q = of_gpu(2, 8, queries, 64, dtype=HALF)

@@ -15,7 +15,7 @@ from xarrayops.testing._suite.operations.attention_oracle import attention_oracl
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch.nn.attention.flex_attention import flex_attention  # noqa: E402
-from xarrayops_backends.torch._attention import flex, modes, package  # noqa: E402
+from xarrayops_backends.torch._attention import conditions, flex, package  # noqa: E402
 from xarrayops_backends.torch._attention.candidates import or_next  # noqa: E402
 
 BANDS: dict[str, dict[str, Any]] = {
@@ -90,7 +90,7 @@ def test_queries_without_keys() -> None:
 def test_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     """A softcap of many scores without the flash-attn package, unless the compiler would have to recompile."""
     monkeypatch.setattr(package, "package", lambda major: "it is left out")
-    monkeypatch.setattr(modes, "generation", lambda device: 9)
+    monkeypatch.setattr(conditions, "generation", lambda device: 9)
     monkeypatch.setattr(torch.Tensor, "is_cuda", property(lambda x: True))
     kernels = {name: refusal for name, _, refusal in find.named("torch").kernels("attention")}
     q, k = torch.zeros(1, 8, 1024, 64, dtype=torch.float16), torch.zeros(1, 2, 1024, 64, dtype=torch.float16)
@@ -107,5 +107,5 @@ def test_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     assert chosen(return_lse=True) == chosen(mask=torch.ones(1, 1, 1, 1024, dtype=torch.bool)) == "blocked"
     assert chosen(right=0, offset=-3) == chosen(q=q.double(), k=k.double(), v=k.double()) == "blocked"
     assert chosen(q=q.clone().requires_grad_()) == "blocked"
-    monkeypatch.setattr(modes, "generation", lambda device: 7)
+    monkeypatch.setattr(conditions, "generation", lambda device: 7)
     assert chosen() == "blocked"

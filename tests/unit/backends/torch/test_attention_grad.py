@@ -156,9 +156,9 @@ def test_gradients_of_gradients_by_transforms() -> None:
 @pytest.mark.parametrize("name", ["mask", "q_lengths", "offset"])
 def test_changed_before_the_gradient(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An array that is modified in place between forward and backward raises an error."""
-    from xarrayops_backends.torch._attention import modes
+    from xarrayops_backends.torch._attention import conditions
 
-    monkeypatch.setattr(modes, "can_read_lengths", lambda a: False)  # otherwise they are read immediately and not kept
+    monkeypatch.setattr(conditions, "can_read_lengths", lambda a: False)  # otherwise they are read at once, not kept
     q, k, v = (x.requires_grad_() for x in arrays())
     ones = {"mask": (1, 1, 150, 180), "q_lengths": (2,), "offset": (2,)}
     option = torch.ones(ones[name], dtype=torch.bool if name == "mask" else torch.int64)

@@ -18,11 +18,11 @@ from xarrayops.testing._suite.operations.attention_oracle import attention_oracl
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
-from xarrayops_backends.torch._attention import modes, package  # noqa: E402
+from xarrayops_backends.torch._attention import conditions, package  # noqa: E402
 
 HALF = torch.float16
 SEEN: list[Any] = []
-GENERATION = modes.generation
+GENERATION = conditions.generation
 
 
 def defined(q: Any, k: Any, v: Any, scale: float, causal: bool, window: Any, softcap: float | None) -> tuple[Any, Any]:
@@ -90,7 +90,7 @@ def version(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if name == "4":
         monkeypatch.setitem(sys.modules, "flash_attn", ModuleType("flash_attn"))
     monkeypatch.setitem(sys.modules, package.MODULES[name], module)
-    monkeypatch.setattr(modes, "generation", lambda device: {"2": 8, "3": 9, "4": 10}[name])
+    monkeypatch.setattr(conditions, "generation", lambda device: {"2": 8, "3": 9, "4": 10}[name])
     SEEN.clear()
     package.package.cache_clear()
     yield name
@@ -174,14 +174,14 @@ def test_refusal_if_the_package_is_not_installed(monkeypatch: pytest.MonkeyPatch
     """If the package is missing or its import fails, its kernel refuses and gives the reason."""
     for each in package.MODULES.values():
         monkeypatch.setitem(sys.modules, each, None)
-    monkeypatch.setattr(modes, "generation", lambda device: 9)
+    monkeypatch.setattr(conditions, "generation", lambda device: 9)
     package.package.cache_clear()
     try:
         with FakeTensorMode():
             reason = package.refusal(call(softcap=1.0))
         assert reason is not None
         assert all(module in reason for module in package.MODULES.values())
-        monkeypatch.setattr(modes, "generation", lambda device: 12)
+        monkeypatch.setattr(conditions, "generation", lambda device: 12)
         with FakeTensorMode():
             assert "compute capability 12" in (package.refusal(call(softcap=1.0)) or "")
     finally:
@@ -195,10 +195,10 @@ def test_on_amd_version_2_serves(version: str, monkeypatch: pytest.MonkeyPatch) 
         module = ModuleType(package.MODULES[each])
         vars(module).update(flash_attn_func=STANDINS[each])
         monkeypatch.setitem(sys.modules, package.MODULES[each], module)
-    monkeypatch.setattr(modes, "generation", GENERATION)
+    monkeypatch.setattr(conditions, "generation", GENERATION)
     monkeypatch.setattr(torch.version, "hip", "7.0")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 4))
-    found = package.package(modes.generation(torch.device("cuda")))
+    found = package.package(conditions.generation(torch.device("cuda")))
     assert isinstance(found, package.Package)
     assert found.version == "2"

@@ -82,7 +82,7 @@ def has_lengths(a: Attention) -> bool:
 def can_read_lengths(a: Attention) -> bool:
     """Whether the lengths can be read without a wait; then padding is not computed."""
     lengths = [x for x in (a.q_lengths, a.kv_lengths) if x is not None]
-    return bool(a.q.shape[0]) and not _tracing.is_traced() and all(_tracing.is_plain(x) and x.is_cpu for x in lengths)
+    return bool(a.q.shape[0]) and not _tracing.is_traced() and all(_tracing.has_memory(x) and x.is_cpu for x in lengths)
 
 
 @constant_while_tracing
