@@ -22,11 +22,13 @@ from xarrayops.plugin import Array, Call
 from xarrayops.plugin.host import finfo
 from xarrayops.plugin.products import MAGNITUDES, exact_terms, multiplications
 from xarrayops_backends.jax._compiler import _jit
-from xarrayops_backends.jax._devices import _on_platform, _platform_of
+from xarrayops_backends.jax._devices import _on_platform, _platform_of, is_lazy
 from xarrayops_backends.jax._dtypes import _CONFIG
 
 _SMALL = 1 << 18
 """The number of multiplications of 8-bit integers up to which JAX's own product serves."""
+_MANY_COLUMNS = 128
+"""The columns of a product from which on a copy of a transposed operand takes less time than it saves."""
 # The number of blocks up to which no loop is needed: each block of an unrolled loop is compiled.
 _UNROLLED = 8
 _SUBSCRIPTS = frozenset(f"{ascii_letters} ,.->")
@@ -137,7 +139,16 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     """In full precision."""
     if x1.dtype.name in MAGNITUDES and x2.dtype.name in MAGNITUDES and multiplications(x1, x2) > _SMALL:
         return _matmul_bytes(x1, x2)
-    return _multiplied(jnp.matmul, x1, x2)
+    return _multiplied(jnp.matmul, _unfolded(x1, x2), x2)
+
+
+def _unfolded(x1: Array, x2: Array) -> Array:
+    """x1 in its own memory: XLA folds a transpose into a product, which on CPUs takes up to 4 times as long."""
+    columns = x2.shape[1] if x1.ndim == x2.ndim == 2 else 0
+    if not is_lazy(x1) or not isinstance(columns, int) or columns < _MANY_COLUMNS:  # jax.export has symbolic sizes
+        return x1
+    found: Array = _on_platform(_platform_of(x1, x2), x1, cpu=jax.lax.optimization_barrier, default=lambda x: x)
+    return found
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
