@@ -31,7 +31,7 @@ WITHOUT_DEVICES = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_P
 """The stand-in reports host memory as device memory; a library with a real device would use these addresses there."""
 CACHE = Path(os.environ.get("XARRAYOPS_TEST_CACHE") or Path.home() / ".cache" / "xarrayops-tests")
 """Compiled programs, which later runs use again."""
-SECONDS = 110.0, 600.0
+SECONDS = 110.0, 520.0
 """The processor seconds of the recorded tests of ``make test`` and of ``make test-all``, without those always run."""
 MOST = 0.5, 5.2
 """The seconds up to which at least one test of a long group is chosen. Tests that take longer run in `make sweeps`."""

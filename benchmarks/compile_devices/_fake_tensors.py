@@ -21,7 +21,7 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicO
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from xarrayops_backends.torch import _subclasses, _tracing
-from xarrayops_backends.torch._attention import modes
+from xarrayops_backends.torch._attention import conditions
 
 import xarrayops as xo
 from xarrayops._system import compiler
@@ -47,7 +47,7 @@ def use_fake_cuda() -> None:
     torch.cuda.device_count = lambda: 1
     torch.cuda.current_device = lambda: 0
     torch.cuda.get_device_name = lambda device=None: "NVIDIA H100 80GB HBM3"
-    modes.generation, modes.cudnn_version = lambda device: 9, lambda: 91600
+    conditions.generation, conditions.cudnn_version = lambda device: 9, lambda: 91600
     # Real tensors are not traced, and their values can be read.
     _tracing._dispatch_modes = lambda: 0
     _tracing.PLAIN = _tracing.PLAIN | {FakeTensor}

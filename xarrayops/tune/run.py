@@ -126,7 +126,7 @@ class Run:
             for record in records:
                 machine.store().append(record)
             self._show(shown(call))
-            names = answer.get("reaching", [])
+            names = answer["reaching"] if answer["status"] == "ok" else []
             self._asked[number] += len(request.get("only", [call]))
             self._measured[number] += len(records)
             self._passed[number] += len(names)

@@ -236,7 +236,7 @@ class Worker:
         self.alive = answer["status"] != "crashed"
         least = verdicts.CHECK if request.get("is_check") else verdicts.PROOF
         records = [record for record in answer.get("records", ()) if verdicts.reaches(least, record["ratios"])]
-        return {**answer, "reaching": [record["candidate"] for record in records]}
+        return {"reaching": [record["candidate"] for record in records], **answer}
 
     def close(self):
         self.alive = False
@@ -280,6 +280,12 @@ def test_later_processes_measure_the_candidates_that_earlier_ones_pass(monkeypat
         "1 kernel faster in one process, but not in another.",
     ]
     assert len(store.records()) == 10
+
+
+def test_a_candidate_with_other_values_is_not_measured_again(monkeypatch, store):
+    first, second = Worker([answer(2.0) | {"reaching": []}]), Worker([])
+    ran(monkeypatch, first, second, calls=(SORT,))
+    assert not second.asked
 
 
 FAULTS = """

@@ -162,9 +162,8 @@ def _proved(records: list[dict[str, Any]]) -> Choice | None:
         return None
     record, ratios = records[-1], [ratio for each in last for ratio in each]
     gain = min(map(statistics.median, last))
-    return Choice(
-        record["call"], record["default"], record["candidate"], gain, len(ratios), record["date"], bool(record["exact"])
-    )
+    exact = next((each["exact"] for each in reversed(records) if each["exact"] is not None), False)
+    return Choice(record["call"], record["default"], record["candidate"], gain, len(ratios), record["date"], exact)
 
 
 def _is_sound(record: dict[str, Any]) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import keyword
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 
 import libcst as cst
@@ -170,6 +171,13 @@ class Context:
         name = self._free(name)
         self._used.add(name)
         return name
+
+    @contextmanager
+    def names_of_one_edit(self) -> Iterator[None]:
+        """New variables of the block may be those of other edits as well."""
+        used = {*self._used}
+        yield
+        self._used = used
 
     @cached_property
     def unused(self) -> str:

@@ -1,8 +1,8 @@
 """The edits with the greatest gain: masked assignments and loops as functions of whole arrays.
 
 `masks` has ``a[m] = f(a[m])``; `loops` finds the loops whose steps are independent, and `rows` writes what all steps
-compute at once. `scans` has the loops whose steps need those before, and `step` writes one of them as a function. An
-edit without a proof asks questions, which `confirming` answers by a call of the program.
+compute at once. `scans` has the loops whose steps need those before, and `step` writes one step as a function. An edit
+without a proof asks questions, which `confirming` answers by a call of the program.
 """
 
 from __future__ import annotations

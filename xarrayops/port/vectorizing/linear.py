@@ -1,4 +1,4 @@
-"""Differences of integers that expressions describe: the length of ``x[t : t + n]`` is n."""
+"""Sums and differences of integers that expressions describe: the length of ``x[t : t + n]`` is n."""
 
 from __future__ import annotations
 
@@ -24,6 +24,20 @@ class Width:
         parts = [f"{count} * " * (count != 1 or not term) + " * ".join(term) for term, count in found.items()]
         text = " + ".join(part.removesuffix(" * ") if part.endswith(" * ") else part for part in parts)
         return ast.parse(text, mode="eval").body
+
+
+def plus(node: ast.expr, number: int) -> ast.expr:
+    """The sum of an expression and an integer."""
+    match node:
+        case ast.Constant(value=int(known)):
+            return ast.Constant(known + number)
+        case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=int(known))):
+            return plus(left, known + number)
+        case ast.BinOp(left=left, op=ast.Sub(), right=ast.Constant(value=int(known))):
+            return plus(left, number - known)
+    if number == 0:
+        return node
+    return ast.BinOp(node, ast.Add() if number > 0 else ast.Sub(), ast.Constant(abs(number)))
 
 
 def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:

@@ -40,10 +40,13 @@ def offers(context: Context, numpy: str, *, scan: bool, more_axes: int = 0) -> I
 def _offer(context: Context, numpy: str, loop: ast.For, *, scan: bool, more_axes: int) -> Offer:
     try:
         return _Loop(context, numpy, loop, more_axes).offer()
-    except Stays:
+    except Stays as reason:
         if not scan:
             raise
-    return scans.offer(context, numpy, loop, more_axes)
+        try:
+            return scans.offer(context, numpy, loop, more_axes)
+        except scans.Independent:
+            raise reason from None
 
 
 class _Loop:

@@ -43,7 +43,8 @@ class Offer(Record):
         """The new lines, with the comment at the end of the first statement."""
         first, last = self.statements[0], self.statements[-1]
         indent = lines[self.line - 1][: first.col_offset]
-        new = [indent + text for each in self.new for text in ast.unparse(ast.fix_missing_locations(each)).split("\n")]
+        texts = (ast.unparse(ast.fix_missing_locations(each)) for each in self.new)
+        new = [(indent + line).rstrip() for text in texts for line in text.split("\n")]
         if first is last and len(new) == 1:
             new[0] += lines[self.last - 1].encode()[last.end_col_offset :].decode()
         return Change(self.line, self.last + 1, tuple(new))

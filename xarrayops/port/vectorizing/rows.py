@@ -27,7 +27,9 @@ class NeedsStep(Stays):
     """A step needs a variable of the step before."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"each step needs {name} of the step before; --scan makes it xo.scan, which a compiler runs")
+        super().__init__(
+            f"each step needs {name} of the step before; --scan with --call may make it xo.scan, for a compiler"
+        )
 
 
 class Rows(NamedTuple):
@@ -83,6 +85,8 @@ class Steps:
                 return self._variable(name)
             case ast.Subscript():
                 return self._elements(node)
+            case ast.BinOp(op=ast.Pow() | ast.LShift()) if self.context.value(node).kind == SCALAR:
+                raise Stays(f"{ast.unparse(node)} may be an integer that no dtype holds")
             case ast.BinOp(left=left, op=op, right=right):
                 if isinstance(op, ast.MatMult):
                     return self._product(left, right)

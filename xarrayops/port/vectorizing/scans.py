@@ -4,76 +4,92 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from xarrayops.port.rewriting.context import Context
+from xarrayops.port.source.value import ARRAY, SCALAR
+from xarrayops.port.vectorizing.linear import plus
 from xarrayops.port.vectorizing.offers import Offer, called, is_alone, is_pure, parsed
 from xarrayops.port.vectorizing.rows import Stays
-from xarrayops.port.vectorizing.step import Step, packed, plus
+from xarrayops.port.vectorizing.step import Numbers, Step, packed
 from xarrayops.port.vectorizing.surroundings import questions_about_memory, read_after
 
 _REASON = "a compiler makes xo.scan one loop; without one it takes many times as long as this loop"
 
 
-class _Steps(NamedTuple):
-    """The numbers of the steps from start up to stop, which is excluded, and the array of which each step has a row."""
-
-    counter: str | None
-    start: ast.expr
-    stop: ast.expr
-    given: dict[str, ast.expr]
+class Independent(Stays):
+    """The steps do not need those before."""
 
 
 def offer(context: Context, numpy: str, loop: ast.For, more_axes: int) -> Offer:
     """The edit of one loop; raises `Stays` if there is none."""
+    with context.names_of_one_edit():
+        return _offer(context, numpy, loop, more_axes)
+
+
+def _offer(context: Context, numpy: str, loop: ast.For, more_axes: int) -> Offer:
     if loop.orelse or not is_alone(context, loop):
         raise Stays("it has an else, or other statements on its lines")
-    counter, start, stop, given = _steps(context, loop)
-    step = Step(context, numpy, counter, start, stop, more_axes)
-    step.begin(loop.body, given)
+    numbers = _numbers(context, loop)
+    step = Step(context, numpy, numbers, more_axes)
+    step.begin(loop.body)
     _check_range(loop, step)
     body = [new for each in loop.body for new in step.statement(each)]
     if not step.carried and not step.lags:
-        raise Stays("no step needs the step before")
-    single = {*step.assigned, *given, counter} - {*step.carried}
-    if names := sorted(map(str, single & read_after(context, loop))):
-        raise Stays(f"{', '.join(names)} is read after the loop")
+        raise Independent("no step needs the step before")
+    _check_after(context, loop, step)
     for name in sorted(step.written):
-        step.ask(*questions_about_memory(context, numpy, loop, name, step.loaded - {name}))
-    step.ask(f"{ast.unparse(start)} < {ast.unparse(stop)}")
+        step.ask(*questions_about_memory(context, numpy, loop, name, step.loaded.keys() - {name}))
+    has_steps = ast.Compare(numbers.start, [ast.Lt()], [numbers.stop])
+    step.ask(ast.unparse(has_steps))
     name = context.new_name("step")
-    function, calls = _function(step, name, body), _call(step, name)
     before = [ast.Assign([ast.Name(each)], parsed(text), lineno=0) for text, each in step.before.items()]
-    return Offer((loop,), (*before, function, *calls), _REASON, tuple(step.asks), needs_xo=True)
+    scan = [*before, _function(step, name, body), *_call(step, name)]
+    are_known = isinstance(numbers.start, ast.Constant) and isinstance(numbers.stop, ast.Constant)
+    new = scan if are_known else [ast.If(has_steps, scan, [])]
+    return Offer((loop,), tuple(new), _REASON, tuple(step.asks), needs_xo=True)
 
 
-def _steps(context: Context, loop: ast.For) -> _Steps:
+def _numbers(context: Context, loop: ast.For) -> Numbers:
     zero = ast.Constant(0)
-    found: _Steps | None = None
+    found: Numbers | None = None
     function = context.names.resolve(loop.iter.func) if isinstance(loop.iter, ast.Call) else None
     match loop.target, loop.iter:
         case ast.Name(id=name), ast.Call(args=[stop], keywords=[]) if function == "builtins.range":
-            found = _Steps(name, zero, stop, {})
+            found = Numbers(name, zero, stop, {})
         case ast.Name(id=name), ast.Call(args=[start, stop], keywords=[]) if function == "builtins.range":
-            found = _Steps(name, start, stop, {})
+            found = Numbers(name, start, stop, {})
         case ast.Name(id=row), ast.Name() as array if context.value(array).is_array:
-            found = _Steps(None, zero, called("len", array), {row: array})
+            found = Numbers(None, zero, called("len", array), {row: array})
         case ast.Tuple(elts=[ast.Name(id=name), ast.Name(id=row)]), ast.Call(args=[ast.Name() as array], keywords=[]):
             if function == "builtins.enumerate" and context.value(array).is_array:
-                found = _Steps(name, zero, called("len", array), {row: array})
-    if found is None or not is_pure(context, loop.iter):
-        raise Stays(f"it runs over {ast.unparse(loop.iter)}")
+                found = Numbers(name, zero, called("len", array), {row: array})
+    if found is None and isinstance(loop.iter, ast.Name):
+        raise Stays(f"{loop.iter.id} is not known to be an array")
+    if found is None or isinstance(found.stop, ast.Starred) or not is_pure(context, loop.iter):
+        text = ast.unparse(loop.iter)
+        raise Stays(f"it runs over {text}; xo.scan runs over range(n), range(a, n), an array or enumerate(array)")
     return found
 
 
 def _check_range(loop: ast.For, step: Step) -> None:
-    """The steps must not change what the loop runs over."""
+    """The steps must not change what the loop runs over; they do not change the shape of an array."""
+    shapes = {f"{name}.shape" for name in step.written} | {f"len({name})" for name in step.written}
     nodes = [*ast.walk(loop.iter)]
-    elements = {ast.unparse(node.value) for node in nodes if isinstance(node, ast.Subscript)}
-    elements |= {ast.unparse(array) for array in step.given.values()}
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    if names & step.assigned or elements & step.written:
+    kept = {inner for node in nodes if ast.unparse(node) in shapes for inner in ast.walk(node)}
+    read = {node.id for node in nodes if isinstance(node, ast.Name) and node not in kept}
+    read |= {array.id for array in step.numbers.rows.values()}
+    if read & (step.assigned | step.written):
         raise Stays(f"its steps change {ast.unparse(loop.iter)}")
+
+
+def _check_after(context: Context, loop: ast.For, step: Step) -> None:
+    """Only what the steps pass on can be read after the loop. Integers of Python may be too great for any dtype."""
+    single = {*step.assigned, *step.given, step.counter} - {*step.carried}
+    if names := sorted(map(str, single & read_after(context, loop))):
+        raise Stays(f"{', '.join(names)} is read after the loop")
+    for name in step.carried:
+        if any(value.kind == SCALAR and value.dtype == "int" for value in step.values.get(name, ())):
+            raise Stays(f"{name} may be an integer that no dtype holds")
 
 
 def _function(step: Step, name: str, body: Sequence[ast.stmt]) -> ast.stmt:
@@ -102,18 +118,19 @@ def _parameter(context: Context, names: Collection[str]) -> tuple[str, list[ast.
 def _call(step: Step, name: str) -> list[ast.stmt]:
     """The call of `xo.scan`, and the assignments of what the steps have written."""
     unused = ast.Name(step.context.unused)
-    starts: list[ast.expr] = [*map(ast.Name, step.carried)]
+    starts: list[ast.expr] = [_start(step, name) for name in step.carried]
     targets: list[ast.expr] = [*map(ast.Name, step.carried)]
     for array, lags in step.lags.items():
-        starts += (ast.Subscript(ast.Name(array), plus(step.start, -1 - i)) for i in range(len(lags)))
+        starts += (ast.Subscript(ast.Name(array), plus(step.numbers.start, -1 - i)) for i in range(len(lags)))
         targets += [unused] * len(lags)
     rows = {array: ast.Name(step.context.new_name(f"{array}_rows")) for array in step.results}
     ends = [packed(targets) if step.carried else unused, packed([*rows.values()]) if rows else unused]
     call = called(f"{step.context.xo}.scan", ast.Name(name), packed(starts))
+    start, stop = step.numbers.start, step.numbers.stop
     if step.given:
         call.args.append(packed([*step.given.values()]))
-    else:
-        count = step.stop if ast.unparse(step.start) == "0" else ast.BinOp(step.stop, ast.Sub(), step.start)
+    if not step.has_length:  # a slice ends with the array, where an index raises
+        count = stop if ast.unparse(start) == "0" else ast.BinOp(stop, ast.Sub(), start)
         call.keywords.append(ast.keyword("length", count))
     statements: list[ast.stmt] = [ast.Assign([ast.Tuple(ends)], call, lineno=0)]
     for array, found in rows.items():
@@ -121,3 +138,14 @@ def _call(step: Step, name: str) -> list[ast.stmt]:
         whole = ast.Subscript(target, ast.Slice()) if isinstance(target, ast.Name) else target
         statements.append(ast.Assign([whole], found, lineno=0))
     return statements
+
+
+def _start(step: Step, name: str) -> ast.expr:
+    """The first value of a variable. A number takes the dtype that the arrays of the steps give it."""
+    read = step.loaded.keys() - step.written | step.lags.keys()
+    arrays = sorted(text for text in read if step.loaded[text].is_array)
+    node = ast.Name(name)
+    if step.first[name].kind == ARRAY or not arrays:
+        return node
+    dtype = called(f"{step.numpy}.result_type", node, *map(parsed, arrays))
+    return called(f"{step.numpy}.asarray", node, dtype=dtype)

@@ -6,17 +6,22 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from xarrayops.port.rewriting.context import Context
-from xarrayops.port.vectorizing.rows import NeedsStep
+from xarrayops.port.vectorizing.rows import Stays
 
 
 def read_after(context: Context, loop: ast.For) -> set[str]:
-    """The variables that the program reads after the loop, or in the next round of a loop around it."""
-    place = context.program.places[loop]
-    scope = place.loops[0] if place.loops else place.function or context.program.source.tree
+    """The variables that a program reads after the loop, in the next round of a loop around it, or elsewhere."""
+    place, names = context.program.places[loop], context.names
+    home = names.scope_of(next(node for node in ast.walk(loop.target) if isinstance(node, ast.Name)))
     inside = {*ast.walk(loop)}
-    names = (node for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
-    outside = (node for node in names if node not in inside)
-    return {node.id for node in outside if place.loops or node.lineno > (loop.end_lineno or 0)}
+    around = {*ast.walk(place.loops[0])} if place.loops else set()
+    found = {*home.elsewhere}
+    for node in ast.walk(place.function or context.program.source.tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in inside:
+            scope = names.scope_of(node)
+            is_later = scope is not home or node in around or node.lineno > (loop.end_lineno or 0)
+            found |= {node.id} if is_later and scope.owner(node.id) is home else set()
+    return found
 
 
 def questions_about_memory(
@@ -26,5 +31,5 @@ def questions_about_memory(
     for other in sorted(others):
         named = (node for node in ast.walk(loop) if isinstance(node, ast.Name) and node.id == other)
         if other == name or any(name in context.value(node).views for node in named):
-            raise NeedsStep(name)
+            raise Stays(f"{other} may share the memory of {name}")
         yield f"not {numpy}.may_share_memory({name}, {numpy}.asarray({other}))"

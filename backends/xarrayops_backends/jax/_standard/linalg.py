@@ -28,7 +28,7 @@ from xarrayops_backends.jax._dtypes import _CONFIG
 _SMALL = 1 << 18
 """The number of multiplications of 8-bit integers up to which JAX's own product serves."""
 _MANY_COLUMNS = 128
-"""The columns of a product from which on a copy of a transposed operand takes less time than it saves."""
+"""The columns of x2 from which on the copy of a transposed x1 takes less time than it saves."""
 # The number of blocks up to which no loop is needed: each block of an unrolled loop is compiled.
 _UNROLLED = 8
 _SUBSCRIPTS = frozenset(f"{ascii_letters} ,.->")
@@ -142,12 +142,31 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     return _multiplied(jnp.matmul, _unfolded(x1, x2), x2)
 
 
+def _is_compiled(x: Array) -> bool:
+    """Whether a compiled program computes x; JAX applies its other transformations to arrays with values as well."""
+    while is_lazy(x):
+        if hasattr(x, "primal"):
+            x = x.primal
+        elif hasattr(x, "batch_dim"):
+            x = x.val
+        else:
+            return True
+    return False
+
+
+def _itself(x: Array) -> Array:
+    return x
+
+
 def _unfolded(x1: Array, x2: Array) -> Array:
-    """x1 in its own memory: XLA folds a transpose into a product, which on CPUs takes up to 4 times as long."""
-    columns = x2.shape[1] if x1.ndim == x2.ndim == 2 else 0
-    if not is_lazy(x1) or not isinstance(columns, int) or columns < _MANY_COLUMNS:  # jax.export has symbolic sizes
+    """x1 in its own memory: XLA folds a transpose into a product, which on CPUs takes up to 4 times as long.
+
+    Other operands are in their own memory already.
+    """
+    columns = x2.shape[1] if x1.ndim == x2.ndim == 2 else 0  # jax.export has symbolic sizes
+    if not isinstance(columns, int) or columns < _MANY_COLUMNS or not _is_compiled(x1):
         return x1
-    found: Array = _on_platform(_platform_of(x1, x2), x1, cpu=jax.lax.optimization_barrier, default=lambda x: x)
+    found: Array = _on_platform(_platform_of(x1, x2), x1, cpu=jax.lax.optimization_barrier, default=_itself)
     return found
 
 

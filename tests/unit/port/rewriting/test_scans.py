@@ -1,6 +1,7 @@
 """`rewrite` with ``scan``: loops whose steps need the step before, as `xo.scan`."""
 
 from contextlib import nullcontext
+from itertools import product
 
 import numpy
 import pytest
@@ -56,9 +57,15 @@ LOOPS = {
     "    y[t] = s\nreturn y",
     "two arrays": "y, z = np.zeros_like(x), np.zeros_like(x)\nfor t in range(1, len(x)):\n"
     "    y[t] = 0.5 * y[t - 1] + x[t]\n    z[t] = y[t] - y[t - 1] + 0.5 * z[t - 1]\nreturn y + z",
+    "a first integer": "s = 0\nfor v in x:\n    s = 0.5 * (s + v)\nreturn s",
     "items": "s = 0.0\nfor v in x:\n    s = np.tanh(s + v)\nreturn s + 0 * x",
     "numbered items": "s = 0.0\nfor t, v in enumerate(x):\n    s = np.sin(s + v * t)\nreturn s + 0 * x",
     "no array of steps": "v = a[0]\nfor _ in range(9):\n    v = a @ v\n    v = v / np.linalg.norm(v)\nreturn v",
+    "numbers that change in place": "s = 0.0\nfor v in x:\n    s *= 0.5\n    s += v\nreturn s + 0 * x",
+    "a dtype that stays": "d = np.zeros(2, np.float32)\ns = 0.0\nfor t in range(2):\n"
+    "    d += a[t]\n    s = s + a[t, 0] + d.sum()\nreturn s",
+    "the length of what it writes": "y = np.zeros_like(x)\nfor t in range(1, len(y)):\n"
+    "    y[t] = y[t - 1] + x[t] / len(y)\nreturn y",
     "augmented": "y = x * 2\nfor t in range(1, len(x)):\n    y[t] += 0.5 * y[t - 1]\nreturn y",
     "other dtype": "y = np.zeros(len(x), dtype=np.int32)\nfor t in range(1, len(x)):\n"
     "    y[t] = 0.5 * y[t - 1] + x[t]\nreturn y",
@@ -83,8 +90,44 @@ def test_a_loop_becomes_a_scan(scanned, name):
     numpy.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("engine", ["jax", "torch"])
+OTHERS = {
+    "shorter": X[:4],
+    "three": X[:3],
+    "one": X[:1],
+    "float32": X.astype("float32"),
+    "integers": (4 * X).astype(int),
+}
+
+
+RAISES = {("integers", "two variables"), ("integers", "a first integer"), ("float32", "numbered items")}
+"""The calls in which a variable would change its dtype: x[0] is an integer, and float32 times a counter is float64."""
+
+
+@pytest.mark.parametrize("kind", OTHERS)
 @pytest.mark.parametrize("name", LOOPS)
+def test_later_calls_give_the_same_or_raise(scanned, name, kind):
+    """The call that decided had other lengths and dtypes."""
+    original, edited = map(function_of, (scanned(LOOPS[name]).original, scanned(LOOPS[name]).text))
+    a = A.astype("float32") if kind == "float32" else A
+    try:
+        want = numpy.asarray(original(OTHERS[kind].copy(), a.copy()))
+    except (IndexError, ValueError):
+        pytest.skip("the original raises")
+    args = OTHERS[kind].copy(), a.copy()
+    if (kind, name) in RAISES:
+        with pytest.raises(TypeError, match="dtype"):
+            edited(*args)
+        return
+    got = numpy.asarray(edited(*args))
+    assert got.dtype == want.dtype
+    numpy.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+FOR_TORCH = "a filter", "two variables", "rows", "columns"
+"""The loops that PyTorch compiles as well, which takes seconds."""
+
+
+@pytest.mark.parametrize(("name", "engine"), [*product(LOOPS, ["jax"]), *product(FOR_TORCH, ["torch"])])
 def test_a_compiler_runs_it(scanned, name, engine):
     library = pytest.importorskip(engine)
     result = scanned(LOOPS[name])
@@ -104,6 +147,27 @@ def test_an_element_of_a_row_is_taken_in_the_step(scanned):
 
 
 STAYS = {
+    "great integers": (
+        "s = 0.0\nfor t in range(len(x)):\n    s = np.tanh(s + x[t] / 2**t)\nreturn s",
+        "no dtype holds",
+    ),
+    "integers of Python": (
+        "n = 1\ny = x * 1.0\nfor t in range(1, len(x)):\n    n = n * t\n    y[t] = y[t - 1] + 1 / n\nreturn y",
+        "n may be an integer",
+    ),
+    "an unknown array in place": (
+        "s = 0.0\nfor v in x:\n    d = s * 0.5\n    d += v\n    s = np.tanh(d)\nreturn s",
+        "in place if it is an array",
+    ),
+    "an output": ("s = np.zeros(2)\nfor v in a:\n    np.add(s, v, s)\n    s = np.tanh(s)\nreturn s", "np.add(s, v, s)"),
+    "a range of what it writes": (
+        START + "for t in range(1, int(y[0] + 3)):\n    y[t] = y[t - 1] + x[t]\nreturn y",
+        "its steps change",
+    ),
+    "an outer loop": (
+        "for k in range(2):\n    s = 0.0\n    for v in x:\n        last = s\n        s = np.tanh(s + v)\nreturn last",
+        "last is read after the loop",
+    ),
     "a branch": ("s = 0.0\nfor v in x:\n    if v > 0:\n        s = s + v\nreturn s", "each step runs if v > 0"),
     "a choice": ("s = 0.0\nfor v in x:\n    s = s + (v if v > 0 else -v)\nreturn s", "chooses by a value"),
     "a window": (START + "for t in range(1, len(x)):\n    y[t] = y[t - 1] + np.sum(x[t : t + 2])\nreturn y", "ends"),
@@ -122,8 +186,14 @@ STAYS = {
         "its steps change range(n)",
     ),
     "from the end": (START + "for t in range(len(x) - 2, -1, -1):\n    y[t] = y[t + 1] + x[t]\nreturn y", "runs over"),
-    "another dtype": ("s = 0\nfor v in x:\n    s = s + v\n    s = s * 0.5\nreturn s", "dtype"),
-    "negative indices": ("y = x * 1.0\nfor t in range(len(x)):\n    y[t] = 0.5 * y[t - 1] + x[t]\nreturn y", "0 <= -1"),
+    "another dtype": (
+        "s = np.zeros(2, np.float32)\nfor t in range(2):\n    s = np.tanh(s + a[t])\nreturn s",
+        "float32",
+    ),
+    "negative indices": (
+        "y = x * 1.0\nfor t in range(len(x)):\n    y[t] = 0.5 * y[t - 1] + x[t]\nreturn y",
+        "from the end",
+    ),
     "shared memory": ("y = x[1:]\nfor t in range(1, len(y)):\n    y[t] = y[t - 1] + x[t]\nreturn y", "share_memory"),
     "no steps": ("s = 0.0 * x[0]\nfor t in range(len(x), 7):\n    s = s * x[t] + t\nreturn s", "len(x) < 7"),
     "a view of the state": (
@@ -157,7 +227,7 @@ def test_without_scan_the_note_names_it(tmp_path):
         "import numpy as np\n\ndef f(x: np.ndarray):\n    s = 0.0\n    for v in x:\n        s = np.tanh(s + v)\n"
     )
     (note,) = rewrite(path, vectorize=True).notes
-    assert "each step needs s of the step before; --scan makes it xo.scan, which a compiler runs" in note
+    assert "each step needs s of the step before; --scan with --call may make it xo.scan, for a compiler" in note
 
 
 def test_scan_needs_a_call(tmp_path, capsys):

@@ -253,3 +253,25 @@ def test_the_command_prints_the_reasons_before_the_diff(tmp_path, capsys):
     assert main(["rewrite", str(path), "--vectorize", "--call", "f(1, 2"]) == 2
     assert main(["rewrite", str(path), "--vectorize", "--call", "f(1, 2)"]) == 2
     assert "TypeError" in capsys.readouterr().err
+
+
+LATER = {
+    "after the loop around it": "for k in range(3):\n    for v in x:\n        last = v * 2.0\nreturn last",
+    "in an inner function": "def g():\n    return last\n\nfor v in x:\n    last = v * 2.0\nreturn g()",
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_a_variable_that_is_read_later_stays_that_of_the_last_step(vectorized, name):
+    result = vectorized(LATER[name], head="def f(x: np.ndarray):")
+    assert not made(result)
+    assert any("last is read after the loop" in note for note in result.notes), result.notes
+    assert_same(result, X)
+
+
+def test_powers_of_the_counter_stay(vectorized):
+    """Integers of Python have no greatest value."""
+    body = "s = 0.0\nfor t in range(len(x)):\n    s = s + x[t] / 2**t\nreturn s"
+    result = vectorized(body, call="f(np.ones(70))", head="def f(x: np.ndarray):")
+    assert not made(result)
+    assert_same(result, numpy.ones(70))
