@@ -242,3 +242,10 @@ def test_no_warnings(library):
     np.testing.assert_array_equal(means[::2], [[4.5, 5.5, 6.5], [4.5, 5.5, 6.5]])
     found = xo.digitize(x[:, 0], xo.asarray([1.0, 5.0], like=x, dtype="float32"))
     np.testing.assert_array_equal(np.asarray(found), [0, 1, 2, 2])
+
+
+@pytest.mark.parametrize("values", [[1.0, 3.0, 2.0], [math.nan, 3.0], [math.nan]])
+@pytest.mark.parametrize("name", ["nanargmax", "nanargmin"])
+def test_the_index_of_a_vector_has_the_type_of_other_reductions(library, name, values):
+    x = library.array(values)
+    assert type(getattr(xo, name)(x)) is type(xo.argmax(x))

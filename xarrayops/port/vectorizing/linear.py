@@ -26,6 +26,14 @@ class Width:
         return ast.parse(text, mode="eval").body
 
 
+def added(name: str, node: ast.expr) -> int | None:
+    """The integer that an expression adds to a variable: 2 for ``t + 3 - 1``; None for other expressions."""
+    difference = _terms(node)
+    difference.subtract(_terms(ast.Name(name)))
+    found = {term: count for term, count in difference.items() if count}
+    return found.get((), 0) if found.keys() <= {()} else None
+
+
 def plus(node: ast.expr, number: int) -> ast.expr:
     """The sum of an expression and an integer."""
     match node:

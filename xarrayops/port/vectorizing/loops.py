@@ -57,14 +57,16 @@ class _Loop:
         nodes = [node for each in loop.body for node in ast.walk(each)]
         names = [node for node in nodes if isinstance(node, ast.Name)]
         self.reads = [node.id for node in names if isinstance(node.ctx, ast.Load)]
-        stored = {node.id for node in [*names, *ast.walk(loop.target)] if _is_store(node)}
-        stored |= {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+        targets = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+        stored = {node.id for node in names if _is_store(node)}
+        if stored & targets:
+            raise Stays(f"the steps assign {', '.join(sorted(stored & targets))}")
         elements = (node for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
         written = {name for each in elements if (name := root(each)) is not None}
         self.before: list[ast.stmt] = []
         self.changed: set[str] = set()
         """The arrays that the steps change as a whole."""
-        self.steps = self._over(stored, written)
+        self.steps = self._over(stored | targets, written)
         self._count_up()
 
     def offer(self) -> Offer:
@@ -212,7 +214,7 @@ class _Loop:
         """The elements that all steps write, and their values."""
         parts = indices.parts(target.slice)
         steps = self.steps
-        if not isinstance(target.value, ast.Name):
+        if not isinstance(target.value, ast.Name) or not parts:
             raise Stays(f"each step writes {ast.unparse(target)}")
         name = target.value.id
         if isinstance(parts[0], ast.Name) and parts[0].id == steps.first and name not in steps.known:

@@ -85,7 +85,9 @@ class Steps:
                 return self._variable(name)
             case ast.Subscript():
                 return self._elements(node)
-            case ast.BinOp(op=ast.Pow() | ast.LShift()) if self.context.value(node).kind == SCALAR:
+            case ast.BinOp(op=ast.Pow() | ast.LShift(), right=exponent) if not (
+                isinstance(exponent, ast.Constant) or self.context.value(node).kind == ARRAY
+            ):
                 raise Stays(f"{ast.unparse(node)} may be an integer that no dtype holds")
             case ast.BinOp(left=left, op=op, right=right):
                 if isinstance(op, ast.MatMult):
@@ -174,6 +176,8 @@ class Steps:
         if self.context.value(node.value).kind in (SEQUENCE, OTHER):
             raise Stays(f"{ast.unparse(node.value)} is not an array")
         others = self.integers(parts[1:])
+        if not parts:
+            raise Stays(f"{ast.unparse(node)} has no form for all steps at once")
         if isinstance(parts[0], ast.Slice):
             return self._window(node, parts[0], parts[1:], others)
         chosen = self.of(parts[0])
@@ -256,7 +260,10 @@ class Steps:
         axis = given.get("axis", ast.Constant(None))
         if not base.ndim or len(rest) > 1 or {*given} - {"axis"} or not isinstance(axis, ast.Constant | ast.UnaryOp):
             raise Stays(f"{ast.unparse(node)} has no form for all steps at once")
-        number = ast.literal_eval(axis)
+        try:
+            number = ast.literal_eval(axis)
+        except ValueError:
+            raise Stays(f"{ast.unparse(node)} has no form for all steps at once") from None
         if number is None and base.ndim > 1 and name.startswith("arg"):
             raise Stays(f"{ast.unparse(node)} has no form for all steps at once")
         if number is None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Sequence
 
 from xarrayops.port.rewriting.context import Context
-from xarrayops.port.source.value import ARRAY, SCALAR
+from xarrayops.port.source.value import SCALAR
 from xarrayops.port.vectorizing.linear import plus
 from xarrayops.port.vectorizing.offers import Offer, called, is_alone, is_pure, parsed
 from xarrayops.port.vectorizing.rows import Stays
@@ -38,9 +38,13 @@ def _offer(context: Context, numpy: str, loop: ast.For, more_axes: int) -> Offer
         raise Independent("no step needs the step before")
     _check_after(context, loop, step)
     for name in sorted(step.written):
-        step.ask(*questions_about_memory(context, numpy, loop, name, step.loaded.keys() - {name}))
+        others = {*step.loaded, *step.carried} - {name}
+        step.ask(*questions_about_memory(context, numpy, loop, name, others))
     has_steps = ast.Compare(numbers.start, [ast.Lt()], [numbers.stop])
     step.ask(ast.unparse(has_steps))
+    if step.arrays and numbers.counter in step.given:  # an integer of Python takes the dtype of an array
+        arrays = "".join(f"{each}, " for each in sorted(step.arrays))
+        step.ask(f"all({numpy}.result_type(each).kind in 'fc' for each in ({arrays}))")
     name = context.new_name("step")
     before = [ast.Assign([ast.Name(each)], parsed(text), lineno=0) for text, each in step.before.items()]
     scan = [*before, _function(step, name, body), *_call(step, name)]
@@ -65,7 +69,8 @@ def _numbers(context: Context, loop: ast.For) -> Numbers:
                 found = Numbers(name, zero, called("len", array), {row: array})
     if found is None and isinstance(loop.iter, ast.Name):
         raise Stays(f"{loop.iter.id} is not known to be an array")
-    if found is None or isinstance(found.stop, ast.Starred) or not is_pure(context, loop.iter):
+    args = loop.iter.args if isinstance(loop.iter, ast.Call) else []
+    if found is None or any(isinstance(each, ast.Starred) for each in args) or not is_pure(context, loop.iter):
         text = ast.unparse(loop.iter)
         raise Stays(f"it runs over {text}; xo.scan runs over range(n), range(a, n), an array or enumerate(array)")
     return found
@@ -78,7 +83,7 @@ def _check_range(loop: ast.For, step: Step) -> None:
     kept = {inner for node in nodes if ast.unparse(node) in shapes for inner in ast.walk(node)}
     read = {node.id for node in nodes if isinstance(node, ast.Name) and node not in kept}
     read |= {array.id for array in step.numbers.rows.values()}
-    if read & (step.assigned | step.written):
+    if read & {*step.assigned, *step.written}:
         raise Stays(f"its steps change {ast.unparse(loop.iter)}")
 
 
@@ -87,8 +92,14 @@ def _check_after(context: Context, loop: ast.For, step: Step) -> None:
     single = {*step.assigned, *step.given, step.counter} - {*step.carried}
     if names := sorted(map(str, single & read_after(context, loop))):
         raise Stays(f"{', '.join(names)} is read after the loop")
-    for name in step.carried:
-        if any(value.kind == SCALAR and value.dtype == "int" for value in step.values.get(name, ())):
+    for name, node in step.carried.items():
+        before = context.names.bound_to(node)
+        if any(isinstance(each, ast.Constant) and isinstance(each.value, int) for each in before):
+            raise Stays(f"{name} begins as an integer or a bool of Python, which has no dtype; begin with 0.0")
+        if None in before:
+            step.ask(f"not isinstance({name}, int)")
+        known = map(context.value, step.sources.get(name, ()))
+        if any(value.kind == SCALAR and value.dtype == "int" for value in known):
             raise Stays(f"{name} may be an integer that no dtype holds")
 
 
@@ -96,15 +107,20 @@ def _function(step: Step, name: str, body: Sequence[ast.stmt]) -> ast.stmt:
     """The function of one step: the next carry and the elements that the step writes."""
     first, taken = _parameter(step.context, [*step.carried, *(each for lags in step.lags.values() for each in lags)])
     second, also_taken = _parameter(step.context, step.given)
-    after = [*step.carried]
+    copied = f"{step.numpy}.copy"  # a variable that is an element of an array must not be a view of it
+    after = [called(copied, ast.Name(name)) if _is_view(step, name) else ast.Name(name) for name in step.carried]
     for array, lags in step.lags.items():
-        after += [step.results[array], *lags[:-1]]
+        after += map(ast.Name, [step.results[array], *lags[:-1]])
     results: list[ast.expr] = [*map(ast.Name, step.results.values())] or [ast.Constant(None)]
-    pair = ast.Tuple([packed([*map(ast.Name, after)]), packed(results)])
+    pair = ast.Tuple([packed(after), packed(results)])
     (made,) = ast.parse(f"def {name}({first}, {second}): pass").body
     assert isinstance(made, ast.FunctionDef)
     made.body = [*taken, *also_taken, *body, ast.Return(pair)]
     return made
+
+
+def _is_view(step: Step, name: str) -> bool:
+    return any(isinstance(each, ast.Name | ast.Subscript | ast.Attribute) for each in step.sources.get(name, ()))
 
 
 def _parameter(context: Context, names: Collection[str]) -> tuple[str, list[ast.stmt]]:
@@ -121,7 +137,8 @@ def _call(step: Step, name: str) -> list[ast.stmt]:
     starts: list[ast.expr] = [_start(step, name) for name in step.carried]
     targets: list[ast.expr] = [*map(ast.Name, step.carried)]
     for array, lags in step.lags.items():
-        starts += (ast.Subscript(ast.Name(array), plus(step.numbers.start, -1 - i)) for i in range(len(lags)))
+        last = plus(step.numbers.start, step.written[array] - 1)
+        starts += (ast.Subscript(ast.Name(array), plus(last, -i)) for i in range(len(lags)))
         targets += [unused] * len(lags)
     rows = {array: ast.Name(step.context.new_name(f"{array}_rows")) for array in step.results}
     ends = [packed(targets) if step.carried else unused, packed([*rows.values()]) if rows else unused]
@@ -134,18 +151,26 @@ def _call(step: Step, name: str) -> list[ast.stmt]:
         call.keywords.append(ast.keyword("length", count))
     statements: list[ast.stmt] = [ast.Assign([ast.Tuple(ends)], call, lineno=0)]
     for array, found in rows.items():
-        target = step.elements(array)
+        target = step.elements(array, step.written[array])
         whole = ast.Subscript(target, ast.Slice()) if isinstance(target, ast.Name) else target
         statements.append(ast.Assign([whole], found, lineno=0))
     return statements
 
 
 def _start(step: Step, name: str) -> ast.expr:
-    """The first value of a variable. A number takes the dtype that the arrays of the steps give it."""
-    read = step.loaded.keys() - step.written | step.lags.keys()
-    arrays = sorted(text for text in read if step.loaded[text].is_array)
+    """The first value of a variable. A number takes the dtype that arrays give it in the steps."""
     node = ast.Name(name)
-    if step.first[name].kind == ARRAY or not arrays:
-        return node
-    dtype = called(f"{step.numpy}.result_type", node, *map(parsed, arrays))
+    dtype = called(f"{step.numpy}.result_type", node, *map(parsed, sorted(_arrays_of(step, name))))
     return called(f"{step.numpy}.asarray", node, dtype=dtype)
+
+
+def _arrays_of(step: Step, name: str) -> set[str]:
+    """The arrays from whose elements the steps compute a variable."""
+    pending, seen = [name], {name}
+    while pending:
+        for source in step.sources.get(pending.pop(), ()):
+            names = {ast.unparse(node) for node in ast.walk(source) if isinstance(node, ast.Name | ast.Attribute)}
+            pending += names - seen
+            seen |= names
+    rows = {array.id for row, array in step.numbers.rows.items() if row in seen}
+    return rows | (seen & (step.arrays | {*step.written}))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source import indices
 from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN, Value
-from xarrayops.port.vectorizing.linear import plus
+from xarrayops.port.vectorizing.linear import added, plus
 from xarrayops.port.vectorizing.offers import called, parsed
 from xarrayops.port.vectorizing.rows import Stays
 from xarrayops.port.vectorizing.traced import obstacle
@@ -32,16 +32,15 @@ class Step:
         self.context, self.numpy, self.numbers, self.more_axes = context, numpy, numbers, more_axes
         self.counter = numbers.counter
         self.assigned: set[str] = set()
-        self.written: set[str] = set()
-        """The variables that the steps assign, and the arrays whose elements they write."""
+        """The variables that the steps assign."""
+        self.written: dict[str, int] = {}
+        """The arrays whose elements the steps write, with what is added to the number of the step."""
         self.given: dict[str, ast.expr] = {}
         """The variables with the elements of one step, and the arrays with those of all steps."""
-        self.carried: list[str] = []
-        """The variables that a step reads before it assigns them."""
-        self.first: dict[str, Value] = {}
-        """What is known of these where they are read first."""
-        self.values: dict[str, list[Value]] = {}
-        """What is known of the values that the steps assign to variables."""
+        self.carried: dict[str, ast.Name] = {}
+        """The variables that a step reads before it assigns them, and where."""
+        self.sources: dict[str, list[ast.expr]] = {}
+        """What the steps assign to variables."""
         self.lags: dict[str, list[str]] = {}
         """By array, the variables for the elements that the last steps wrote, the latest first."""
         self.results: dict[str, str] = {}
@@ -62,11 +61,13 @@ class Step:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 self.assigned.add(node.id)
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-                if not isinstance(node.value, ast.Name) or ast.unparse(node.slice) != self.counter:
+                offset = self._offset(node.slice)
+                name = ast.unparse(node.value)
+                if not isinstance(node.value, ast.Name) or offset is None or self.written.get(name, offset) != offset:
                     raise Stays(f"each step writes {ast.unparse(node)}")
-                self.written.add(node.value.id)
+                self.written[name] = offset
         rows = self.numbers.rows
-        if both := (self.written | {self.counter}) & {*self.assigned, *rows}:
+        if both := {*self.written, self.counter} & {*self.assigned, *rows}:
             raise Stays(f"the steps assign {', '.join(sorted(map(str, both)))}")
         for name, array in rows.items():
             self.given[name] = self._as_array(array)
@@ -77,8 +78,19 @@ class Step:
     def has_length(self) -> bool:
         """Whether one of the given arrays certainly has an element for each step, no more and no less."""
         ends = (self._is_end(plus(self.numbers.stop, offset), name, axis) for name, offset, axis in self._items)
-        is_whole = isinstance(self.numbers.start, ast.Constant) and any(ends)
-        return bool(self.numbers.rows) or self.counter in self.given or is_whole
+        return (
+            bool(self.numbers.rows)
+            or self.counter in self.given
+            or (isinstance(self.numbers.start, ast.Constant) and any(ends))
+        )
+
+    @property
+    def arrays(self) -> set[str]:
+        """The arrays that the steps read."""
+        read = {name for name, _, _ in self._items} | {array.id for array in self.numbers.rows.values()}
+        return (
+            read | {text for text, value in self.loaded.items() if value.is_array} - self.written.keys() | {*self.lags}
+        )
 
     def ask(self, *questions: str) -> None:
         """Note what must be true before the loop."""
@@ -91,18 +103,19 @@ class Step:
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 return []
             case ast.Assign(targets=[ast.Name() as target], value=value):
-                return [self._assigned([(target, value_of(value))], target, self.of(value), line)]
+                return [self._assigned([(target, value)], target, self.of(value), line)]
             case ast.Assign(targets=[ast.Tuple(elts=elements) as target], value=value):
                 values = value.elts if isinstance(value, ast.Tuple) else [value] * len(elements)
                 if len(values) == len(elements) and all(isinstance(each, ast.Name) for each in elements):
-                    pairs = [*zip(elements, map(value_of, values), strict=True)]
+                    pairs = [*zip(elements, values, strict=True)]
                     return [self._assigned(pairs, target, self.of(value), line)]
             case ast.AugAssign(target=ast.Name() as target):
-                return [self._assigned([(target, value_of(target))], target, self._augmented(node, target), line)]
+                return [self._assigned([(target, node.value)], target, self._augmented(node, target), line)]
             case ast.Assign(targets=[ast.Subscript(value=ast.Name() as array)], value=value):
                 return [self._written(array, self.of(value), value_of(value).dtype, line)]
             case ast.AugAssign(target=ast.Subscript(value=ast.Name() as array), op=op, value=value):
-                return [self._written(array, ast.BinOp(self._element(array), op, self.of(value)), None, line)]
+                element = self._element(array, self.written[array.id])
+                return [self._written(array, ast.BinOp(element, op, self.of(value)), None, line)]
         text = ast.unparse(node).split("\n")[0]
         raise Stays(f"each step runs {text}")
 
@@ -152,24 +165,25 @@ class Step:
         return any(isinstance(each, ast.Name) and each.id in changing for each in ast.walk(node))
 
     def _assigned(
-        self, pairs: Sequence[tuple[ast.expr, Value]], target: ast.expr, value: ast.expr, line: int
+        self, pairs: Sequence[tuple[ast.expr, ast.expr]], target: ast.expr, value: ast.expr, line: int
     ) -> ast.stmt:
-        for each, known in pairs:
-            self._known.add(ast.unparse(each))
-            self.values.setdefault(ast.unparse(each), []).append(known)
+        for each, source in pairs:
+            name = ast.unparse(each)
+            self._known.add(name)
+            self.sources.setdefault(name, []).append(source)
         return ast.Assign([target], value, lineno=line)
 
     def _augmented(self, node: ast.AugAssign, target: ast.Name) -> ast.expr:
         """What ``target += value`` leaves in the target: an array keeps its dtype, and a number does not."""
         known = self.context.value(target)
         both = ast.BinOp(self._variable(target), node.op, self.of(node.value))
-        if known.kind == SCALAR or (known.is_array and known.ndim == 0):
+        if known.kind == SCALAR:
             return both
         if (reason := self.context.ownership.reason(node)) is not None:
             raise Stays(f"others see {target.id}: {reason}")
-        if known.kind == ARRAY:
+        if known.kind == ARRAY and known.ndim != 0:
             return called(f"{self.numpy}.asarray", both, dtype=parsed(f"{target.id}.dtype"))
-        if target.id not in self.carried:  # xo.scan raises if the next step gets another dtype
+        if known.kind != ARRAY and target.id not in self.carried:  # xo.scan raises if the next step gets another dtype
             raise Stays(f"{ast.unparse(node)} writes {target.id} in place if it is an array, and otherwise does not")
         return both
 
@@ -182,7 +196,7 @@ class Step:
             value = called(f"{self.numpy}.asarray", value, dtype=self._outside(name, "dtype", "dtype"))
         if known.ndim != 1:
             value = called(f"{self.numpy}.broadcast_to", value, self._outside(name, "shape[1:]", "row_shape"))
-        self._check_elements(array)
+        self._check_elements(array, self.written[name])
         if name not in self.results:
             self.results[name] = self.context.new_name(f"{name}_{self.counter}")
         return ast.Assign([ast.Name(self.results[name])], value, lineno=line)
@@ -208,8 +222,7 @@ class Step:
             self.given.setdefault(name, called(f"{self.numpy}.arange", *ends))
         elif name in self.assigned:
             if name not in self._known and name not in self.carried:
-                self.carried.append(name)
-                self.first[name] = self.context.value(node)
+                self.carried[name] = node
         elif name not in self.given:
             self._load(node)
         return ast.Name(name)
@@ -230,29 +243,23 @@ class Step:
 
     def _offset(self, index: ast.expr) -> int | None:
         """The integer that is added to the number of the step; None for other indices."""
-        match index:
-            case ast.Name(id=name) if name == self.counter:
-                return 0
-            case ast.BinOp(left=ast.Name(id=name), op=ast.Add(), right=ast.Constant(value=int(n))):
-                return n if name == self.counter else None
-            case ast.BinOp(left=ast.Name(id=name), op=ast.Sub(), right=ast.Constant(value=int(n))):
-                return -n if name == self.counter else None
-        return None
+        return None if self.counter is None else added(self.counter, index)
 
     def _element(self, array: ast.Name, offset: int = 0, axis: int = 0) -> ast.Name:
         """The element of an array at the number of the step plus an offset, along an axis."""
         name, distance = array.id, abs(offset)
         if axis and name in self.written:
             raise Stays(f"each step needs all elements of {name}")
-        if offset == 0 and name in self.results:
+        behind = self.written[name] - offset if name in self.written else 0
+        if behind == 0 and name in self.results:
             return ast.Name(self.results[name])
         self._check_elements(array, offset, axis)
         side = f"{'after' if offset > 0 else 'before'}{distance if distance > 1 else ''}" if offset else self.counter
-        if offset < 0 and name in self.written:
+        if behind > 0:
             found = self.lags.setdefault(name, [])
-            while len(found) < distance:
+            while len(found) < behind:
                 found.append(self.context.new_name(f"{name}_before{len(found) + 1 if found else ''}"))
-            return ast.Name(found[distance - 1])
+            return ast.Name(found[behind - 1])
         key = name, offset, axis
         if key not in self._items:
             self._items[key] = self.context.new_name(f"{name}_{side}")

@@ -7,7 +7,7 @@ import ast
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source.interface import out_of
 from xarrayops.port.source.names import IN_PLACE_FUNCTIONS
-from xarrayops.port.source.value import SCALAR, words
+from xarrayops.port.source.value import ARRAY, words
 
 _METHODS = words(
     "all any argmax argmin argsort astype clip conj conjugate copy cumprod cumsum diagonal dot flatten max mean min "
@@ -23,8 +23,13 @@ def obstacle(context: Context, node: ast.expr, *, varies: bool) -> str | None:
     match node:
         case ast.Call() if not _is_traced(context, node):
             return f"a compiler may not trace {ast.unparse(node)}"
-        case ast.BinOp(op=ast.Pow() | ast.LShift()) if varies and context.value(node).kind == SCALAR:
-            return f"{ast.unparse(node)} may be an integer that no dtype holds"
+        case ast.BinOp(op=ast.Pow() | ast.LShift(), right=exponent) if varies and not isinstance(
+            exponent, ast.Constant
+        ):
+            if context.value(node).kind != ARRAY:
+                return f"{ast.unparse(node)} may be an integer that no dtype holds"
+        case ast.BinOp(left=ast.Compare(), right=ast.Compare()) if varies:
+            return f"{ast.unparse(node)} may be a sum of numbers or of arrays"
         case ast.Slice() if varies:
             return f"the slice {ast.unparse(node)} has other ends in each step"
     if isinstance(node, _WAITS) or (isinstance(node, _ON_HOST) and varies):

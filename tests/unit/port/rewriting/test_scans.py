@@ -57,7 +57,15 @@ LOOPS = {
     "    y[t] = s\nreturn y",
     "two arrays": "y, z = np.zeros_like(x), np.zeros_like(x)\nfor t in range(1, len(x)):\n"
     "    y[t] = 0.5 * y[t - 1] + x[t]\n    z[t] = y[t] - y[t - 1] + 0.5 * z[t - 1]\nreturn y + z",
-    "a first integer": "s = 0\nfor v in x:\n    s = 0.5 * (s + v)\nreturn s",
+    "a first value of another dtype": "s = np.zeros(2, np.float32)\nfor t in range(2):\n"
+    "    s = np.tanh(s + a[t])\nreturn s",
+    "the next element": "y = np.zeros(len(x))\nfor t in range(len(x) - 1):\n    y[t + 1] = y[t] + 0.1 * x[t]\nreturn y",
+    "the element before": "y = np.zeros(len(x))\nu = w = 0.0\n"
+    "for t in range(len(x)):\n    y[t] = x[t] - u + 0.5 * w\n    u, w = x[t], y[t]\nreturn y + w",
+    "a time of its own": "time = 0.0\ny = np.zeros_like(x)\nfor t in range(1, len(x)):\n"
+    "    time = time + 0.1\n    y[t] = 0.5 * y[t - 1] + x[t] * np.sin(time)\nreturn y",
+    "a counter that another loop has": "s = 0.0\nfor t in range(len(x)):\n    s = np.tanh(s + x[t])\n"
+    "for t in range(3):\n    s = s + t\nreturn s",
     "items": "s = 0.0\nfor v in x:\n    s = np.tanh(s + v)\nreturn s + 0 * x",
     "numbered items": "s = 0.0\nfor t, v in enumerate(x):\n    s = np.sin(s + v * t)\nreturn s + 0 * x",
     "no array of steps": "v = a[0]\nfor _ in range(9):\n    v = a @ v\n    v = v / np.linalg.norm(v)\nreturn v",
@@ -99,7 +107,7 @@ OTHERS = {
 }
 
 
-RAISES = {("integers", "two variables"), ("integers", "a first integer"), ("float32", "numbered items")}
+RAISES = {("integers", "two variables"), ("integers", "the element before"), ("float32", "numbered items")}
 """The calls in which a variable would change its dtype: x[0] is an integer, and float32 times a counter is float64."""
 
 
@@ -151,9 +159,24 @@ STAYS = {
         "s = 0.0\nfor t in range(len(x)):\n    s = np.tanh(s + x[t] / 2**t)\nreturn s",
         "no dtype holds",
     ),
+    "a first integer": ("s = 0\nfor v in x:\n    s = 0.5 * (s + v)\nreturn s", "begin with 0.0"),
+    "a first bool": ("s = False\nfor v in x:\n    s = s | (v > 5)\nreturn s", "begin with 0.0"),
+    "integers of the caller": (
+        "n = int(x[0])\nm = n\nfor t in range(len(x)):\n    m, n = n, m + n\nreturn m",
+        "integer",
+    ),
+    "a sum of comparisons": (
+        "s = 0.0\nfor t in range(len(x)):\n    s = s * 0.5 + x[t] * ((t > 2) + (t > 3))\nreturn s",
+        "numbers or of arrays",
+    ),
+    "memory of a variable": (
+        "y = np.zeros((7, 2))\ns = y[4]\nfor t in range(len(x)):\n    y[t] = x[t]\n    s = s + y[t]\nreturn s",
+        "memory",
+    ),
+    "an empty index": ("s = np.zeros(())\nfor v in x:\n    s[()] = s + v\nreturn s", "each step writes s[()]"),
     "integers of Python": (
         "n = 1\ny = x * 1.0\nfor t in range(1, len(x)):\n    n = n * t\n    y[t] = y[t - 1] + 1 / n\nreturn y",
-        "n may be an integer",
+        "n begins as an integer",
     ),
     "an unknown array in place": (
         "s = 0.0\nfor v in x:\n    d = s * 0.5\n    d += v\n    s = np.tanh(d)\nreturn s",
@@ -177,7 +200,7 @@ STAYS = {
     "all elements": (START + "for t in range(1, len(x)):\n    y[t] = np.sum(y)\nreturn y", "all elements of y"),
     "another place": (
         START + "for t in range(1, len(x)):\n    y[t - 1] = y[t - 1] + y[t]\nreturn y",
-        "writes y[t - 1]",
+        "needs y",
     ),
     "a later use": (START + "for t in range(1, len(x)):\n    v = y[t - 1] + x[t]\n    y[t] = v\nreturn v", "v is read"),
     "the counter": (START + "for t in range(1, len(x)):\n    y[t] = y[t - 1] + x[t]\nreturn y + t", "t is read"),
@@ -187,7 +210,7 @@ STAYS = {
     ),
     "from the end": (START + "for t in range(len(x) - 2, -1, -1):\n    y[t] = y[t + 1] + x[t]\nreturn y", "runs over"),
     "another dtype": (
-        "s = np.zeros(2, np.float32)\nfor t in range(2):\n    s = np.tanh(s + a[t])\nreturn s",
+        "s = np.zeros(2, np.float32)\nfor t in range(2):\n    s = (s + a[t]).astype(np.float32)\nreturn s",
         "float32",
     ),
     "negative indices": (
@@ -219,6 +242,25 @@ def test_an_array_of_the_caller_is_shared_in_one_call(scanned):
     shared = scanned(body, "f(*[np.ones(5)] * 2)")
     assert not made(shared)
     assert any("may_share_memory" in note for note in shared.notes)
+
+
+def test_a_variable_is_no_view_of_an_array(scanned):
+    """A variable of NumPy that is an element is a number."""
+    body = "last = 0.0\ny = np.zeros(len(x))\nfor t in range(len(x)):\n    y[t] = x[t] - last\n    last = x[t]\n"
+    result = scanned(body + "if a[0, 0] < 0:\n    last /= 2\nreturn y + last")
+    assert len(made(result)) == 1
+    x = X.copy()
+    got = function_of(result.text)(x, -A)
+    numpy.testing.assert_array_equal(got, function_of(result.original)(X.copy(), -A))
+    numpy.testing.assert_array_equal(x, X)
+
+
+def test_counters_of_arrays_of_integers_stay(scanned):
+    body = "y = np.zeros(len(x))\nfor t in range(1, len(x)):\n    y[t] = 0.5 * y[t - 1] + x[t] * t\nreturn y"
+    assert made(scanned(body, "f(x, a)"))
+    result = scanned(body, "f(np.ones(5, np.uint8), a)")
+    assert not made(result)
+    assert any("kind in 'fc'" in note for note in result.notes)
 
 
 def test_without_scan_the_note_names_it(tmp_path):

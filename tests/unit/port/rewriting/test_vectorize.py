@@ -275,3 +275,33 @@ def test_powers_of_the_counter_stay(vectorized):
     result = vectorized(body, call="f(np.ones(70))", head="def f(x: np.ndarray):")
     assert not made(result)
     assert_same(result, numpy.ones(70))
+
+
+READ = {
+    "a counter that another loop has": (
+        "for i in range(len(x)):\n    y[i] = x[i]\nfor i in range(3):\n    y[i] = i",
+        2,
+    ),
+    "a class": ("for v in x[:, None]:\n    w = v * 2\nclass K:\n    z = w[0]\ny[0] = K.z", 0),
+    "by its name": ("for v in x:\n    w = v * 2\ny[0] = locals()['w']", 0),
+    "a nonlocal variable": ("def g():\n    nonlocal w\n    return w\nfor v in x:\n    w = v * 2\ny[0] = g()", 0),
+    "a changed counter": ("for i in range(len(x) - 1):\n    i += 1\n    y[0] += x[i]", 0),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_reads_of_the_variables_of_a_loop(vectorized, name):
+    body, count = READ[name]
+    result = vectorized(
+        f"y = np.zeros(len(x))\n{body}\nreturn y", call="f(np.arange(6.0))", head="def f(x: np.ndarray):"
+    )
+    assert len(made(result)) == count
+    assert_same(result, X)
+
+
+@pytest.mark.parametrize(
+    "body", ["for v in x:\n    s[()] += v", "for v in x:\n    s[()] = v[()]", "for v in x:\n    s += v.sum(axis=-k)"]
+)
+def test_odd_indices_and_axes_stay(vectorized, body):
+    result = vectorized(f"s, k = np.zeros(()), 1\n{body}\nreturn s", head="def f(x: np.ndarray):")
+    assert not made(result)
