@@ -96,8 +96,8 @@ def _place(xp: ModuleType, extreme: str, number: float, x: Array, axis: int | No
     # Not the place in the array with replaced NaN: there the number may be the extreme of the others, too.
     is_best = xp.logical_and(xp.equal(replaced, best), xp.logical_not(xp.isnan(x)))
     found = xp.argmax(xp.astype(is_best, xp.uint8), axis=axis, keepdims=keepdims)
-    has_number = xp.any(xp.logical_not(xp.isnan(x)), axis=axis, keepdims=keepdims)
-    return (found + 1) * xp.astype(has_number, found.dtype) - 1  # where would make a 0-d array of a NumPy scalar
+    place = xp.where(xp.all(xp.isnan(x), axis=axis, keepdims=keepdims), xp.full_like(found, -1), found)
+    return place if place.ndim else place[()]  # of NumPy a scalar, as other reductions return
 
 
 def nan_to_num(

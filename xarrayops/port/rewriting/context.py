@@ -50,7 +50,7 @@ class Context:
         """The modules that edits use: "xarrayops", "xarrayops.numpy", "numpy"; and the variable that SciPy needs."""
         self.meetings = {meeting.node: meeting for meeting in program.meetings}
         """The uses of arrays of the module together with arrays of the caller."""
-        self._used = {node.id for node in ast.walk(program.source.tree) if isinstance(node, ast.Name)}
+        self._used = {*filter(None, map(_name, ast.walk(program.source.tree)))}
 
     @cached_property
     def ownership(self) -> Ownership:
@@ -176,8 +176,10 @@ class Context:
     def names_of_one_edit(self) -> Iterator[None]:
         """New variables of the block may be those of other edits as well."""
         used = {*self._used}
-        yield
-        self._used = used
+        try:
+            yield
+        finally:
+            self._used = used
 
     @cached_property
     def unused(self) -> str:
@@ -193,6 +195,16 @@ class Context:
         """A call of one of our functions."""
         self.needs.add("xarrayops")
         return cst.Call(dotted(f"{self.xo}.{name}"), arguments)
+
+
+def _name(node: ast.AST) -> str | None:
+    """The name that a node reads or binds."""
+    match node:
+        case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+        case ast.alias(name=name, asname=other):
+            return other or name.partition(".")[0]
+    return None
 
 
 def dotted(text: str) -> cst.Attribute | cst.Name:
