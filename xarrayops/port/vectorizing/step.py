@@ -230,7 +230,8 @@ class Step:
     def _item(self, array: ast.Name, parts: Sequence[ast.expr]) -> ast.expr | None:
         """``x[t - 1]`` or ``x[:, t, 0]``: the element of the step, and what the step takes of it; None for others."""
         axis = next((i for i, each in enumerate(parts) if ast.unparse(each) != ":"), 0)
-        if (offset := self._offset(parts[axis])) is None:
+        offset = self._offset(parts[axis]) if parts else None  # x[()] has no parts
+        if offset is None:
             return None
         rest = parts[axis + 1 :]
         is_sliced = False

@@ -82,6 +82,7 @@ LOOPS = {
     "columns": "s = np.zeros(2)\nfor t in range(2):\n    s = np.tanh(s + a[:, t])\nreturn s",
     "a column before the step": "s = np.zeros(2)\nfor t in range(1, 2):\n"
     "    s = np.tanh(s + a[:, t] * a[:, t - 1])\nreturn s",
+    "an array with an empty index": "s = 0.0\nfor v in x:\n    s = np.tanh(s + v * a[()][0, 0])\nreturn s",
     "a row": "s = np.zeros(2)\nfor t in range(2):\n    s = np.tanh(s + a[t, 0] - a[t, 1:])\nreturn s",
 }
 
