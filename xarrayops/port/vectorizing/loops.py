@@ -12,6 +12,7 @@ from xarrayops.port.source.value import SCALAR
 from xarrayops.port.source.values import root
 from xarrayops.port.vectorizing import scans
 from xarrayops.port.vectorizing.accumulating import Accumulation, accumulation, reduced
+from xarrayops.port.vectorizing.heads import head_of
 from xarrayops.port.vectorizing.offers import Offer, Refused, called, is_alone, is_pure, parsed
 from xarrayops.port.vectorizing.rows import NeedsStep, Rows, Stays, Steps, indexed
 from xarrayops.port.vectorizing.surroundings import questions_about_memory, read_after
@@ -87,34 +88,21 @@ class _Loop:
 
     def _over(self, stored: set[str], written: set[str]) -> Steps:
         """The steps that the loop runs over."""
-        target, over = self.loop.target, self.loop.iter
-        counter: ast.Name | None = None
-        match target, over:
-            case ast.Tuple(elts=[ast.Name() as number, ast.Name() as row]), ast.Call(
-                func=ast.Name(id="enumerate"), args=[ast.Name() as array], keywords=[]
-            ):
-                counter, target, over = number, row, array
-        resolved = self.context.names.resolve(over.func) if isinstance(over, ast.Call) else None
-        match target, over:
-            case ast.Name(id=name), ast.Call(args=args, keywords=[]) if resolved == "builtins.range":
-                count = args[0] if len(args) == 1 else called("len", over)
-                steps = Steps(self.context, self.numpy, count, stored, written, self.more_axes)
-                steps.indices[name] = called(f"{self.numpy}.arange", *args)
-                steps.first = name if len(args) == 1 else None
-            case ast.Name(id=name), ast.Name() if self.context.value(over).is_array:
-                count = called("len", over)
-                steps = Steps(self.context, self.numpy, count, stored, written, self.more_axes)
-                steps.known[name] = Rows(over, steps.ndim(over, 2 + self.more_axes) - 1, is_new=False)
-                steps.loaded.add(over.id)
-            case _:
-                raise Stays(f"it runs over {ast.unparse(self.loop.iter)}")
-        if not is_pure(self.context, over) or {node.id for node in ast.walk(over) if isinstance(node, ast.Name)} & (
-            stored | written
-        ):
+        over, head = self.loop.iter, head_of(self.context, self.loop)
+        if head is None:
+            raise Stays(f"it runs over {ast.unparse(over)}")
+        read = {node.id for node in ast.walk(over) if isinstance(node, ast.Name)}
+        if not is_pure(self.context, over) or read & (stored | written):
             raise Stays(f"its steps change {ast.unparse(over)}")
-        if counter is not None:
-            steps.indices[counter.id] = called(f"{self.numpy}.arange", count)
-            steps.first = counter.id
+        is_count = len(head.numbers) == 1
+        count = head.numbers[0] if is_count else called("len", over)
+        steps = Steps(self.context, self.numpy, count, stored, written, self.more_axes)
+        for row, array in head.rows.items():
+            steps.known[row] = Rows(array, steps.ndim(array, 2 + self.more_axes) - 1, is_new=False)
+            steps.loaded.add(array.id)
+        if head.counter is not None:
+            steps.indices[head.counter] = called(f"{self.numpy}.arange", *head.numbers)
+            steps.first = head.counter if is_count else None
         return steps
 
     def _count_up(self) -> None:

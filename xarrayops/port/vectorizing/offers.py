@@ -10,6 +10,7 @@ from xarrayops.port.rewriting.context import Context
 from xarrayops.port.rewriting.lines import Change, Layout
 from xarrayops.port.rewriting.names import imports
 from xarrayops.port.source import Program
+from xarrayops.port.source.value import ARRAY, UNKNOWN
 
 KIND = "vectorized"
 """The kind of these edits."""
@@ -87,6 +88,11 @@ def is_pure(context: Context, node: ast.expr) -> bool:
     """Whether an expression can be evaluated again, or at another time."""
     first, second = context.program.evaluated_once(node)
     return first is second
+
+
+def may_be_array(context: Context, node: ast.expr) -> bool:
+    """Whether a variable of the program, or an attribute of one, is or may be an array."""
+    return context.names.resolve(node) is None and context.value(node).kind in (ARRAY, UNKNOWN)
 
 
 def parsed(text: str) -> ast.expr:

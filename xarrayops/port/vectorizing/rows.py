@@ -9,9 +9,9 @@ from typing import NamedTuple
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source import indices
 from xarrayops.port.source.numpy_results import is_elementwise
-from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN, words
+from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, words
 from xarrayops.port.vectorizing.linear import Width
-from xarrayops.port.vectorizing.offers import called, is_pure, parsed
+from xarrayops.port.vectorizing.offers import called, is_pure, may_be_array, parsed
 
 _REDUCTIONS = words("all any argmax argmin max mean median min prod std sum var nanmax nanmean nanmin nansum")
 _FFTS = words("fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft")
@@ -107,8 +107,7 @@ class Steps:
     def _load(self, node: ast.expr) -> None:
         """Note the arrays that an expression may read."""
         parts = (each for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute))
-        open_parts = (each for each in parts if self.context.names.resolve(each) is None)
-        self.loaded |= {ast.unparse(each) for each in open_parts if self.context.value(each).kind in (ARRAY, UNKNOWN)}
+        self.loaded |= {ast.unparse(each) for each in parts if may_be_array(self.context, each)}
 
     def _drawn(self, node: ast.Call) -> Rows:
         """Random numbers for all steps, which NumPy draws in the same order."""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source.value import SCALAR
+from xarrayops.port.vectorizing.heads import head_of
 from xarrayops.port.vectorizing.linear import plus
 from xarrayops.port.vectorizing.offers import Offer, called, is_alone, is_pure, parsed
 from xarrayops.port.vectorizing.rows import Stays
@@ -54,26 +55,15 @@ def _offer(context: Context, numpy: str, loop: ast.For, more_axes: int) -> Offer
 
 
 def _numbers(context: Context, loop: ast.For) -> Numbers:
-    zero = ast.Constant(0)
-    found: Numbers | None = None
-    function = context.names.resolve(loop.iter.func) if isinstance(loop.iter, ast.Call) else None
-    match loop.target, loop.iter:
-        case ast.Name(id=name), ast.Call(args=[stop], keywords=[]) if function == "builtins.range":
-            found = Numbers(name, zero, stop, {})
-        case ast.Name(id=name), ast.Call(args=[start, stop], keywords=[]) if function == "builtins.range":
-            found = Numbers(name, start, stop, {})
-        case ast.Name(id=row), ast.Name() as array if context.value(array).is_array:
-            found = Numbers(None, zero, called("len", array), {row: array})
-        case ast.Tuple(elts=[ast.Name(id=name), ast.Name(id=row)]), ast.Call(args=[ast.Name() as array], keywords=[]):
-            if function == "builtins.enumerate" and context.value(array).is_array:
-                found = Numbers(name, zero, called("len", array), {row: array})
-    if found is None and isinstance(loop.iter, ast.Name):
-        raise Stays(f"{loop.iter.id} is not known to be an array")
-    args = loop.iter.args if isinstance(loop.iter, ast.Call) else []
-    if found is None or any(isinstance(each, ast.Starred) for each in args) or not is_pure(context, loop.iter):
-        text = ast.unparse(loop.iter)
+    over, head = loop.iter, head_of(context, loop)
+    if head is None and isinstance(over, ast.Name):
+        raise Stays(f"{over.id} is not known to be an array")
+    if head is None or len(head.numbers) > 2 or not is_pure(context, over):
+        text = ast.unparse(over)
         raise Stays(f"it runs over {text}; xo.scan runs over range(n), range(a, n), an array or enumerate(array)")
-    return found
+    zero: ast.expr = ast.Constant(0)
+    start, stop = (zero, *head.numbers)[-2:]
+    return Numbers(head.counter, start, stop, head.rows)
 
 
 def _check_range(loop: ast.For, step: Step) -> None:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source import indices
-from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN, Value
+from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, Value
 from xarrayops.port.vectorizing.linear import added, plus
-from xarrayops.port.vectorizing.offers import called, parsed
+from xarrayops.port.vectorizing.offers import called, may_be_array, parsed
 from xarrayops.port.vectorizing.rows import Stays
 from xarrayops.port.vectorizing.traced import obstacle
 
@@ -210,7 +210,7 @@ class Step:
 
     def _load(self, node: ast.Name | ast.Attribute) -> None:
         """Note an array that the step may read."""
-        if self.context.names.resolve(node) is None and self.context.value(node).kind in (ARRAY, UNKNOWN):
+        if may_be_array(self.context, node):
             self.loaded[ast.unparse(node)] = self.context.value(node)
 
     def _variable(self, node: ast.Name) -> ast.Name:
