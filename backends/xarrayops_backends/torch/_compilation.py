@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from threading import local
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import array_api_compat.torch
@@ -39,7 +39,8 @@ def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], 
     of = function if isinstance(function, FunctionType) else call
     own = FunctionType(of.__code__.replace(), of.__globals__, of.__name__, of.__defaults__, of.__closure__)
     own.__kwdefaults__ = of.__kwdefaults__
-    program = _torch.compile(own, fullgraph=True, dynamic=None if dynamic_axes else False)
+    options = {"guard_filter_fn": _needed}
+    program = _torch.compile(own, fullgraph=True, dynamic=None if dynamic_axes else False, options=options)
 
     def run(*arrays: Array) -> Any:
         return function(*arrays) if _transforms() else program(*arrays)
@@ -54,6 +55,18 @@ def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], 
         return result
 
     return first
+
+
+def _needed(guards: Sequence[Any]) -> list[bool]:
+    """Which of Dynamo's guards are kept: those of xarrayops's variables, often nine of ten, would take most of a call.
+
+    `xarrayops.jit` itself compares the modes and settings that its functions read.
+    """
+    modules = ((guard.name, guard.value) for guard in guards if isinstance(guard.value, ModuleType))
+    own = tuple(f"{name}." for name, module in modules if module.__name__.startswith("xarrayops"))
+    for guard in guards:  # PyTorch builds them again, with new tensors over captured NumPy arrays, which it compares
+        guard.orig_guard.obj_weakref = None
+    return [not any(each in guard.name for each in own) for guard in guards]
 
 
 def is_transformed() -> bool:

@@ -113,3 +113,21 @@ def test_casting_limits_the_casts_of_operands(casting):
                     )
                     require_same(f"{name}{kinds}, {dtype}, {casting}", found, wanted, failed)
     assert not failed, "\n".join(failed)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_absolute_values_of_complex64_in_double_precision(library, is_compiled):
+    """They neither overflow nor underflow, and an infinite part counts even next to NaN."""
+    pytest.importorskip(library, exc_type=ImportError)
+    parts = numpy.asarray([0.0, -0.0, 2e-38, 1.5, -7.25, 3e38, numpy.inf, -numpy.inf, numpy.nan], "float32")
+    z = numpy.empty((parts.size, parts.size), "complex64")
+    z.real, z.imag = parts[:, None], parts
+    wide = numpy.hypot(z.real.astype(numpy.longdouble), z.imag.astype(numpy.longdouble)).astype("float64")
+    function = partial(ours.abs, dtype="float64")
+    function = xo.jit(function) if is_compiled else function
+    with with_64_bits(library), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy of NaN
+        found = function(xo.convert(z, library, copy=True))
+        assert found.dtype.name == "float64" if library != "torch" else str(found.dtype) == "torch.float64"
+        numpy.testing.assert_allclose(as_numpy(found), wide, rtol=5e-16)

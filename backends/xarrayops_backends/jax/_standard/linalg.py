@@ -24,6 +24,7 @@ from xarrayops.plugin.products import MAGNITUDES, exact_terms, multiplications
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _on_platform, _platform_of, is_lazy
 from xarrayops_backends.jax._dtypes import _CONFIG
+from xarrayops_backends.jax._shards import primal
 
 _SMALL = 1 << 18
 """The number of multiplications of 8-bit integers up to which JAX's own product serves."""
@@ -144,14 +145,9 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 
 def _is_compiled(x: Array) -> bool:
     """Whether a compiled program computes x; JAX applies its other transformations to arrays with values as well."""
-    while is_lazy(x):
-        if hasattr(x, "primal"):
-            x = x.primal
-        elif hasattr(x, "batch_dim"):
-            x = x.val
-        else:
-            return True
-    return False
+    while hasattr(x := primal(x), "batch_dim"):
+        x = x.val
+    return is_lazy(x)
 
 
 def _itself(x: Array) -> Array:
