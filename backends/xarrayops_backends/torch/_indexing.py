@@ -15,7 +15,7 @@ from xarrayops.plugin import Array, Index, Selection
 from xarrayops.plugin.indexing import UFUNCS
 from xarrayops_backends.torch import _tracing
 from xarrayops_backends.torch._standard import elementwise as _elementwise
-from xarrayops_backends.torch._standard.wide import WIDE, _bits, _by_bits, _rank, _unrank, _value
+from xarrayops_backends.torch._standard.wide import WIDE, _bits, _by_bits, _cast, _rank, _unrank, _value
 
 _COMBINE: dict[str, Callable[[Any, Any], Array]] = {
     "set": lambda old, new: new,
@@ -49,7 +49,8 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
         if _written(target, index, op, value):
             return target
     selection = index.selection(x.shape)
-    value = value.to(x.device, x.dtype) if isinstance(value, torch.Tensor) else _of_number(value, x)
+    is_array = isinstance(value, torch.Tensor)
+    value = _cast(value, x.dtype, device=x.device) if is_array else _of_number(value, x)
     obstacle = None if copy else _obstacle(x, value, *selection.arrays, forced=copy is False)
     if copy is False and obstacle:
         raise Unsupported(

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array
 
@@ -18,6 +19,7 @@ UNORDERED = WIDE | {torch.complex64, torch.complex128}
 """Dtypes that PyTorch does not order."""
 _SAME_WIDTH = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 _SAME_VALUE = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.int64}
+_PARTS = {torch.complex64: torch.float32, torch.complex128: torch.float64}
 _Binary = Callable[[Array, Array], Array]
 _LOWEST = torch.iinfo(torch.int64).min
 
@@ -48,11 +50,16 @@ def _unrank(ranks: Array, dtype: Any) -> Array:
 
 
 def _cast(x: Array, dtype: Any, **options: Any) -> Array:
-    """``x.to(dtype)``. PyTorch casts a few floating-point numbers above 2**63 to 0 as uint64, so these go in halves."""
+    """``x.to(dtype)``. PyTorch casts a few floating-point numbers above 2**63 to 0 as uint64, so these go in halves.
+
+    torch.compile generates code for the parts of complex numbers, but not for the numbers.
+    """
     if dtype is torch.uint64 and x.is_floating_point():
         is_high = x >= 2.0**63
         word = torch.where(is_high, x - 2.0**63, x).to(torch.int64)
         x = (word ^ torch.where(is_high, _LOWEST, 0)).view(torch.uint64)
+    if dtype in _PARTS and x.is_complex() and dtype is not x.dtype and is_compiling():
+        x = torch.view_as_complex(torch.view_as_real(x.resolve_conj()).to(_PARTS[dtype]))
     return x.to(dtype=dtype, **options)
 
 
