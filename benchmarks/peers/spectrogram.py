@@ -7,8 +7,8 @@ with functions of these names. No line is changed by hand. `xarrayops.testing.ve
 the original before anything is measured. Then the original, the port on NumPy and the port under `xo.jit` with each
 engine run on the same signal of 16 kHz: 80 mel bands of 512-point transforms. Each contestant is interleaved with the
 original alone, because large arrays of one leave the heap of the process as the next finds it. A reading is the mean of
-ten calls: programs transform many signals one after the other. Before each reading is a pause of 0.1 s, because after a
-product the threads of OpenBLAS wait actively for that long, and would take the cores of the next contestant. A ratio is
+thirty calls: programs transform many signals one after the other. Before each reading is a pause of 0.1 s: after a
+product the threads of OpenBLAS wait actively for so long, and would take the cores of the next contestant. A ratio is
 the time of the original divided by that of the contestant, the median over the rounds.
 
 The bar: the port that the faster engine compiles is at least 4 times as fast as the original for signals of 10 s and
@@ -45,7 +45,7 @@ REQUIREMENT, MEMBER = "transformers==5.24.0", "transformers/audio_utils.py"
 NAMES = ("hertz_to_mel", "mel_to_hertz", "_create_triangular_filter_bank", "mel_filter_bank", "window_function")
 NAMES += ("spectrogram", "power_to_db", "amplitude_to_db")
 ENGINES = ("jax", "torch")
-RATE, FASTER, LONG_S, CALLS = 16_000, 4.0, 10, 10
+RATE, FASTER, LONG_S, CALLS = 16_000, 4.0, 10, 30
 FILTERS = f"mel_filter_bank(257, 80, 0.0, 8000.0, {RATE}, norm='slaney', mel_scale='slaney')"
 OPTIONS = f"fft_length=512, power=2.0, mel_filters={FILTERS}, log_mel='log10'"
 CALL = f"spectrogram(np.random.default_rng(0).normal(size={RATE}), window_function(400), 400, 160, {OPTIONS})"
