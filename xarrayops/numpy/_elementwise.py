@@ -27,7 +27,9 @@ class _Absolute(UnaryUfunc):
         # Their squares neither overflow nor underflow in double precision, so nothing needs to be scaled.
         real, imag = (xo.astype(part(x), "float64") for part in (xo.real, xo.imag))
         is_infinite = xo.logical_or(xo.isinf(real), xo.isinf(imag))  # even if the other part is NaN
-        return xo.where(is_infinite, xo.inf, xo.sqrt(real * real + imag * imag))
+        squares = real * real + imag * imag
+        roots = xo.sqrt(xo.where(squares == 0, 1.0, squares))  # the gradient of sqrt is infinite at 0
+        return xo.where(is_infinite, xo.inf, xo.where(squares == 0, 0.0, roots))
 
 
 def _fabs(x: Any) -> Any:

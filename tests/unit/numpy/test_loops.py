@@ -131,3 +131,19 @@ def test_absolute_values_of_complex64_in_double_precision(library, is_compiled):
         found = function(xo.convert(z, library, copy=True))
         assert found.dtype.name == "float64" if library != "torch" else str(found.dtype) == "torch.float64"
         numpy.testing.assert_allclose(as_numpy(found), wide, rtol=5e-16)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_gradients_of_absolute_values_in_double_precision(library, is_compiled):
+    """They are 0 at 0, as those of the libraries."""
+    pytest.importorskip(library, exc_type=ImportError)
+
+    def function(x):
+        z = xo.astype(x[0], "complex64") + 1j * xo.astype(x[1], "complex64")
+        return xo.sum(ours.abs(z, dtype="float64"))
+
+    with with_64_bits(library):
+        x = xo.convert(numpy.asarray([[0.0, 3.0, -1e-30], [0.0, 4.0, 0.0]], "float32"), library)
+        found = xo.grad(xo.jit(function) if is_compiled else function)(x)
+        numpy.testing.assert_allclose(as_numpy(found), [[0.0, 0.6, -1.0], [0.0, 0.8, 0.0]], rtol=1e-6)

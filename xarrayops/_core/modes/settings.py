@@ -110,11 +110,15 @@ blocks_here = _blocks.get
 
 
 def keys_here() -> tuple[tuple[str, str], ...]:
-    """The cache key of code that is compiled in the open blocks: the name and the key of each setting."""
-    blocks = _open_blocks()
-    settings = {setting.name: setting for block in blocks for setting in block.values}
+    """The cache key of code that is compiled in the open blocks: the name and the key of each setting that changes it.
+
+    While no mode is active, other settings than those that compilers carry, such as `xo.profile`, change no code.
+    """
+    blocks, are_modes = _open_blocks(), modes.active()
+    values = (setting for block in blocks for setting in block.values)
+    settings = {setting.name: setting for setting in values if setting.is_carried or are_modes}
     found = ((name, setting.innermost(blocks)) for name, setting in sorted(settings.items()))
-    return tuple((name, value.key) for name, value in found if value is not None)
+    return tuple((name, value.key) for name, value in found if value is not None and value.key)
 
 
 def _open_blocks() -> tuple[_Block, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.modes import defaults, settings as scoped, tables as modes
+from xarrayops._core.modes import defaults, settings as scoped
 from xarrayops._ops import agreement
 from xarrayops._ops.choices import compilations
 from xarrayops._ops.compilation.captured import Captured
@@ -96,7 +96,7 @@ class Programs:
                         state = None
                     break
             else:  # like `_key`, but faster
-                parts += version, defaults.changes, scoped.keys_here() if modes.active() else None
+                parts += version, defaults.changes, scoped.keys_here() if scoped.blocks_here() else ()
                 latest, state = recent
                 if state is None or parts != latest:  # faster than hashing shapes
                     state = states.get(tuple(parts))
@@ -122,7 +122,7 @@ class Programs:
         engine = self._options.engine
         own = library_of_class(type(arrays[0])) if arrays else None
         version = self._captured.version(own if engine is None else find.named(engine))
-        parts += version, defaults.changes, scoped.keys_here() if modes.active() else None
+        parts += version, defaults.changes, scoped.keys_here() if scoped.blocks_here() else ()
         return tuple(parts)
 
     def first_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -202,7 +202,7 @@ def is_of_library(value: Any) -> bool:
     """Whether a function, class or module belongs to the standard library or to an installed package."""
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     root = (name or "").partition(".")[0]
-    if root.startswith("xarrayops") or root in sys.stdlib_module_names:
+    if root == "xarrayops" or root in sys.stdlib_module_names:
         return root != "__main__"
     module = value if isinstance(value, ModuleType) else sys.modules.get(name or "")
     file = getattr(module, "__file__", None)

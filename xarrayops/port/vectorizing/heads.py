@@ -1,4 +1,4 @@
-"""What the first line of a loop gives each step: a number, a row of an array, or both."""
+"""The header of a loop, which gives each step a number, a row of an array, or both."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ class Head(NamedTuple):
 
 
 def head_of(context: Context, loop: ast.For) -> Head | None:
-    """The first line of a loop over a range, an array or the rows that enumerate counts; None for other loops."""
+    """The header of a loop over ``range(...)``, an array or ``enumerate(array)``; None for other loops."""
     counter, row, over = None, loop.target, loop.iter
     function = context.names.resolve(over.func) if isinstance(over, ast.Call) else None
     match row, over:
         case ast.Name(id=name), ast.Call(args=args, keywords=[]) if function == "builtins.range":
-            return None if any(isinstance(each, ast.Starred) for each in args) else Head(name, args, {})
+            is_known = 1 <= len(args) <= 3 and not any(isinstance(each, ast.Starred) for each in args)
+            return Head(name, args, {}) if is_known else None
         case ast.Tuple(elts=[ast.Name(id=name), second]), ast.Call(args=[array], keywords=[]):
             if function == "builtins.enumerate":
                 counter, row, over = name, second, array

@@ -24,7 +24,7 @@ from xarrayops.plugin.products import MAGNITUDES, exact_terms, multiplications
 from xarrayops_backends.jax._compiler import _jit
 from xarrayops_backends.jax._devices import _on_platform, _platform_of, is_lazy
 from xarrayops_backends.jax._dtypes import _CONFIG
-from xarrayops_backends.jax._shards import primal
+from xarrayops_backends.jax._shards import primal as _primal
 
 _SMALL = 1 << 18
 """The number of multiplications of 8-bit integers up to which JAX's own product serves."""
@@ -145,7 +145,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 
 def _is_compiled(x: Array) -> bool:
     """Whether a compiled program computes x; JAX applies its other transformations to arrays with values as well."""
-    while hasattr(x := primal(x), "batch_dim"):
+    while hasattr(x := _primal(x), "batch_dim"):
         x = x.val
     return is_lazy(x)
 

@@ -52,14 +52,14 @@ def _unrank(ranks: Array, dtype: Any) -> Array:
 def _cast(x: Array, dtype: Any, **options: Any) -> Array:
     """``x.to(dtype)``. PyTorch casts a few floating-point numbers above 2**63 to 0 as uint64, so these go in halves.
 
-    torch.compile generates code for the parts of complex numbers, but not for the numbers.
+    torch.compile generates no code for complex dtypes, so the real and imaginary parts are cast there.
     """
     if dtype is torch.uint64 and x.is_floating_point():
         is_high = x >= 2.0**63
         word = torch.where(is_high, x - 2.0**63, x).to(torch.int64)
         x = (word ^ torch.where(is_high, _LOWEST, 0)).view(torch.uint64)
     if dtype in _PARTS and x.is_complex() and dtype is not x.dtype and is_compiling():
-        x = torch.view_as_complex(torch.view_as_real(x.resolve_conj()).to(_PARTS[dtype]))
+        x = torch.view_as_complex(torch.view_as_real(x.resolve_conj().resolve_neg()).to(_PARTS[dtype]))
     return x.to(dtype=dtype, **options)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,40 @@ def test_variables_of_the_user_are_compared():
     assert f(x).tolist() == [3.0, 5.0]
     module.eval()
     assert f(x).tolist() == [2.0, 3.0]
+
+
+def test_variables_of_other_packages_are_compared(tmp_path, monkeypatch):
+    (tmp_path / "xarrayops_lab.py").write_text("SCALE = 2.0\n\n\ndef scaled(x):\n    return x * SCALE\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import xarrayops_lab
+
+    f = xo.jit(lambda x: xarrayops_lab.scaled(x))
+    x = torch.asarray([1.0, 2.0])
+    assert f(x).tolist() == [2.0, 4.0]
+    xarrayops_lab.SCALE = 5.0
+    assert f(x).tolist() == [5.0, 10.0]
+
+
+def test_libraries_of_blocks_are_compared():
+    jax = pytest.importorskip("jax", exc_type=ImportError)
+    f = xo.jit(lambda x: xo.ones(2))
+    for name in ("jax", "numpy", "jax"):
+        with xo.use(name):
+            assert xo.backend(f(jax.numpy.ones(2))).name == name
+    assert xo.backend(f(jax.numpy.ones(2))).name == "numpy"
+
+
+def test_devices_of_blocks_are_compared():
+    f = xo.jit(lambda x: xo.ones(2), check=False)  # values of meta tensors cannot be compared
+
+    def device_of_result():
+        return str(xo.device(f(torch.ones(2, device="cpu"))))
+
+    for name in ("cpu", "meta", "cpu"):
+        with xo.use("torch", device=name):
+            assert device_of_result() == name
+            with ThreadPoolExecutor(1) as pool:
+                assert pool.submit(xo.carried(device_of_result)).result() == name
 
 
 @pytest.mark.parametrize("engine", [None, "torch"])

@@ -210,6 +210,7 @@ STAYS = {
         "its steps change range(n)",
     ),
     "from the end": (START + "for t in range(len(x) - 2, -1, -1):\n    y[t] = y[t + 1] + x[t]\nreturn y", "runs over"),
+    "no numbers": (START + "for t in range():\n    y[t] = y[t - 1] + x[t]\nreturn y", "runs over range()"),
     "another dtype": (
         "s = np.zeros(2, np.float32)\nfor t in range(2):\n    s = (s + a[t]).astype(np.float32)\nreturn s",
         "float32",
